@@ -20,6 +20,7 @@ from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
 from .client import AgentClient, RunHandle
 from .conversations import Sessions
+from .erasing import Erased
 from .output import Awaiting, RunArtifact, RunOutput
 from .planner.completions import CompletionError, CompletionSpec, complete, stream_completion
 from .planner.messages import (
@@ -80,6 +81,7 @@ __all__ = [
     "EngineCaps",
     "EngineError",
     "EngineLease",
+    "Erased",
     "FinalResponse",
     "FinalResult",
     "HandOver",

@@ -32,6 +32,7 @@ from .activities.planning import Planning
 from .activities.recording import give_back, keep, record
 from .client import AgentClient
 from .conversations import Sessions
+from .erasing import Erased, erase
 from .host import AgentHost
 from .output import RunOutput, status_of, without_tokens
 from .owner import is_of_agent
@@ -212,6 +213,20 @@ class Agents:
                     await keeper.forget(session.id)
             await keeper.forget("", before=before)
         return await sessions.forget(before)
+
+    async def erase(self, session_id: str) -> Erased:
+        """Delete a session with its messages, runs, state, artifacts and stored events; idempotent.
+
+        Raises:
+            SessionBusyError: a run of it is not over.
+            ToolgenError: a store or the engine cannot delete.
+        """
+        return await erase(self._host, session_id)
+
+    async def labelled(self, name: str, value: str) -> tuple[str, ...]:
+        """Return the ids of the sessions with a label, the newest first."""
+        found = await self._host.sessions.list(limit=sys.maxsize)
+        return tuple(session.id for session in found if session.labels.get(name) == value)
 
     async def snapshot(self, run_id: str) -> RunOutput:
         """Return the output of a run without tokens, which only the handle of its client returns.

@@ -14,7 +14,7 @@ runs_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List, show, resume, resolve and cancel runs.",
+    help="List, show, resume, resolve, cancel and erase runs.",
 )
 
 Config = Annotated[
@@ -94,3 +94,21 @@ def cancel(
     from .runs import cancel_run
 
     raise typer.Exit(asyncio.run(cancel_run(find_project(config), run, reason)))
+
+
+@runs_app.command()
+def erase(
+    session: Annotated[str, typer.Option(help="The session.", metavar="ID")] = "",
+    label: Annotated[
+        str, typer.Option(help="All sessions that were created with this label.", metavar="NAME=VALUE")
+    ] = "",
+    cancel_: Annotated[
+        bool, typer.Option("--cancel", help="Cancel runs that are not over; otherwise nothing is erased.")
+    ] = False,
+    config: Config = None,
+) -> None:
+    """Delete a session with its messages, runs, state, artifacts and events."""
+    from .erasing import erase_sessions
+
+    project = find_project(config)
+    raise typer.Exit(asyncio.run(erase_sessions(project, session=session, label=label, cancel=cancel_)))

@@ -32,7 +32,7 @@ async def list_runs(
 
     The state `unknown` is that of runs with a call whose outcome nobody knows.
     """
-    async with _open_engine(project) as (runtime, engine):
+    async with open_engine(project) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
             found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
@@ -60,7 +60,7 @@ async def show_run(project: Project, run_id: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with _open_engine(project) as (runtime, engine):
+    async with open_engine(project) as (runtime, engine):
         status = runtime.status_of(await engine.status(run_id))
         log = engine.events(run_id, follow=False)
         events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
@@ -94,7 +94,7 @@ async def resume_run(project: Project, run_id: str) -> int:
         UnknownRunError: no run has the id.
         NondeterminismError: the run is stalled.
     """
-    async with _open_engine(project) as (runtime, engine):
+    async with open_engine(project) as (runtime, engine):
         await engine.status(run_id)
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
             await runtime.start_runs(run_id)
@@ -112,7 +112,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with _open_engine(project) as (runtime, engine):
+    async with open_engine(project) as (runtime, engine):
         await runtime.cancel_run(run_id, reason)
         await runtime.start_runs(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
@@ -129,7 +129,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
         UnknownRunError: no run has the id.
         ResolveError: the outcome is not taken.
     """
-    async with _open_engine(project) as (runtime, _):
+    async with open_engine(project) as (runtime, _):
         result = await runtime.resolve(run_id, call, resolution, by=by)
         specs = specs_of(runtime, result.tool)
     show_document(shown_document(result, specs[0] if specs else None, None))
@@ -152,7 +152,7 @@ async def _wait_for_status(
 
 
 @asynccontextmanager
-async def _open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
+async def open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
     """Open the runtime as a client, and yield it with its engine.
 
     Raises:

@@ -34,7 +34,7 @@ from .sqlite_rows import (
     read_statuses,
     read_wait,
 )
-from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, start_run
+from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, delete_session, start_run
 from .sqlite_tables import run_number
 from .timers import CallLater
 
@@ -153,6 +153,11 @@ class FileClient:
         text, _ = encode(reason, "the reason of a cancellation")
         if await self._batches.run(partial(add_cancellation, run_id=run_id, reason=text)):
             await self._wait_until_taken(run_id, lambda: self._batches.read(partial(_is_over, run_id=run_id)))
+
+    async def forget_session(self, session: str) -> int:
+        count = await self._batches.run(partial(delete_session, session=session))
+        await self._batches.vacuum()
+        return count
 
     async def status(self, run_id: str) -> RunStatus:
         return self._batches.read(partial(read_status, run_id=run_id))

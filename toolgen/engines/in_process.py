@@ -196,6 +196,16 @@ class InProcessEngine:
         self._require_open()
         await self._client.cancel(run_id, reason)
 
+    async def forget_session(self, session: str) -> int:
+        """Drop the runs of a session that are over, with their children; return how many.
+
+        In a file, it is rewritten without them, and its write-ahead log emptied.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        return await self._client.forget_session(session)
+
     async def status(self, run_id: str) -> RunStatus:
         return await self._client.status(run_id)
 

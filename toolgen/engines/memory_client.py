@@ -60,6 +60,9 @@ class MemoryClient:
         if record.ending is None and signal_id not in record.signals:
             self._runs.deliver(record, SignalRecord(signal_id, name, text))
 
+    async def forget_session(self, session: str) -> int:
+        return self._journal.forget_session(session)
+
     async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt:
         record, name = self.record(run_id), answer_name(op)
         kept = record.signals.get(name)

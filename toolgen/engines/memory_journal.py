@@ -110,6 +110,16 @@ class MemoryJournal:
         for _ in trees:
             self._drop_oldest()
 
+    def forget_session(self, session: str) -> int:
+        """Drop the root runs of a session that are over, with the runs below them; return how many."""
+        roots = [run_id for run_id in self._finished if self._records[run_id].session == session]
+        gone = [run.run_id for run_id in roots for run in self._below(run_id)]
+        for run_id in roots:
+            self._finished.remove(run_id)
+        for run_id in gone:
+            del self._records[run_id]
+        return len(gone)
+
     def _below(self, run_id: str) -> Iterator[ForgottenRun]:
         record = self._records[run_id]
         yield ForgottenRun(run_id=run_id, session=record.session)

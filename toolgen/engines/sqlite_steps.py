@@ -105,6 +105,17 @@ def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
         database.execute("PRAGMA incremental_vacuum")  # Python executes one step of it: one page
 
 
+def delete_session(database: sqlite3.Connection, session: str) -> int:
+    """Delete the root runs of a session that are over, with their children; return how many runs."""
+    before = database.execute("SELECT count(*) FROM run").fetchone()[0]
+    roots = database.execute(
+        "SELECT no FROM run WHERE session = ? AND ended IS NOT NULL AND parent IS NULL", (session,)
+    ).fetchall()
+    for (no,) in roots:
+        _delete(database, no)
+    return int(before - database.execute("SELECT count(*) FROM run").fetchone()[0])
+
+
 def _delete(database: sqlite3.Connection, no: int) -> None:
     for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
         _delete(database, child)

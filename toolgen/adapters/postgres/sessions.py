@@ -22,6 +22,7 @@ from toolgen.agents.sessions.sessions import (
 from toolgen.agents.sessions.unused import UnusedSession, not_kept
 
 from .database import Connection, Postgres
+from .events import PostgresEventStore
 from .rows import rows
 from .session_rows import (
     SESSION,
@@ -316,6 +317,10 @@ class PostgresSessionStore:
             await _delete_of(connection, gone, [])
 
         await self._database.write(step, may_repeat=True)
+
+    async def forget_events(self, session_id: str) -> int:
+        """Drop the events of a session that sinks have stored in this database; return how many."""
+        return await PostgresEventStore(self._database).forget(sessions=[session_id])
 
     async def _execute(self, query: str, values: tuple[Any, ...]) -> None:
         """Run a statement that has no further effect when it is run again."""

@@ -44,6 +44,13 @@ class PostgresStateStore:
 
         await self._database.write(step)
 
+    async def forget(self, scope: Scope, owner: str) -> int:
+        async def step(connection: Connection) -> int:
+            query = "DELETE FROM toolgen.state WHERE scope = %s AND owner = %s"
+            return (await connection.execute(query, (scope, owner))).rowcount
+
+        return await self._database.write(step, may_repeat=True)
+
 
 async def _document(connection: Connection, scope: Scope, owner: str) -> dict[str, Json]:
     query = "SELECT document FROM toolgen.state WHERE scope = %s AND owner = %s"

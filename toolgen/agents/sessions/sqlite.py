@@ -57,6 +57,10 @@ class SqliteSessionStore:
         self._file = SqliteFile(path, SESSIONS, synchronous="NORMAL")
         self._clock = clock
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
     def close(self) -> None:
         """Close the file now, not when the store is garbage collected."""
         self._file.close()

@@ -47,6 +47,10 @@ class SqliteArtifactStore:
         self._file = SqliteFile(path, _FORMAT)
         self._clock = clock
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
     def close(self) -> None:
         """Close the file now, not when the store is garbage collected."""
         self._file.close()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 
 from ..call.bridge import Wait
@@ -52,6 +53,15 @@ class StateStore(Protocol):
         Raises:
             ValueError: one of them does not fit what is stored, such as a number added to a text.
         """
+        ...
+
+
+@runtime_checkable
+class ErasingStateStore(Protocol):
+    """A store whose values can be dropped."""
+
+    async def forget(self, scope: Scope, owner: str) -> int:
+        """Drop all values of an owner; return 1 where there were any stored, 0 otherwise."""
         ...
 
 
@@ -243,6 +253,23 @@ class StateCapability:
             for (scope, _), values in zip(places, found, strict=True)
             for key, value in values.items()
         }
+
+    @property
+    def store(self) -> StateStore:
+        return self._store
+
+    async def forget(self, session_id: str) -> int:
+        """Drop the state of a session; return how many documents were dropped.
+
+        Raises:
+            ToolgenError: the store cannot drop any.
+        """
+        if not isinstance(self._store, ErasingStateStore):
+            raise ToolgenError(
+                f"{type(self._store).__name__} cannot drop the state of a session",
+                hint="give the store the method forget(scope, owner)",
+            )
+        return await self._store.forget("session", session_id)
 
     def owner(self, scope: Scope, meta: CallMeta) -> str:
         """Return the owner of a scope for a call.

@@ -20,3 +20,6 @@ class MemoryStateStore:
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
         self._values[scope, owner] = applied(self._values.get((scope, owner), {}), changes)
+
+    async def forget(self, scope: Scope, owner: str) -> int:
+        return 0 if self._values.pop((scope, owner), None) is None else 1

@@ -37,6 +37,10 @@ class SqliteStateStore:
         """
         self._file = SqliteFile(path, _FORMAT)
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
     def close(self) -> None:
         """Close the file now, not when the store is garbage collected."""
         self._file.close()
@@ -56,6 +60,10 @@ class SqliteStateStore:
             database.execute("INSERT OR REPLACE INTO state VALUES (?, ?, ?)", (scope, owner, document))
 
         await self._file.write(step)
+
+    async def forget(self, scope: Scope, owner: str) -> int:
+        query = "DELETE FROM state WHERE scope = ? AND owner = ?"
+        return await self._file.write(lambda database: database.execute(query, (scope, owner)).rowcount)
 
 
 def _document(database: sqlite3.Connection, scope: Scope, owner: str) -> dict[str, Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
@@ -144,6 +144,18 @@ run, and returns what the log lacks. Pure."""
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
 """Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
 raises, or the process ends meanwhile, the runs stay, and it gets them again."""
+
+
+@runtime_checkable
+class ErasingEngine(Protocol):
+    """An engine whose runs can be dropped before their time."""
+
+    async def forget_session(self, session: str) -> int:
+        """Drop the runs of a session that are over, with their children; return how many.
+
+        Their records are in no file of the engine afterwards.
+        """
+        ...
 
 
 class Engine(Protocol):

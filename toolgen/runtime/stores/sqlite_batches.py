@@ -161,6 +161,14 @@ class SqliteBatches:
         """
         return self._writes.run_here(step, busy_s=self._settings.busy_s)
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        await self._writes.vacuum()
+
     async def close(self) -> None:
         """Write what is left, and close the file until it is used again.
 

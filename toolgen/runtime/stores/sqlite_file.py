@@ -93,6 +93,14 @@ class SqliteFile:
         lane = self._current().reads
         return await (lane.run_brief(step) if is_brief else lane.run(step))
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        await self._current().writes.vacuum()
+
     def close(self) -> None:
         """Close the file after a running step has ended. Idempotent."""
         self._is_closed = True

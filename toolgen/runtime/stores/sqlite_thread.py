@@ -123,6 +123,37 @@ class SqliteThread:
         self.require_process()
         return self._run(step, time.monotonic(), busy_s)
 
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreLockedError: another process reads or writes all the while.
+            StoreError: the file cannot be used; the class says why.
+        """
+        self.require_process()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._vacuum)
+
+    def _vacuum(self) -> None:
+        def work(until: float) -> bool:
+            database = self._connection(until)
+            self._wait_ms = int(self._settings.busy_s * 1000)
+            database.execute(f"PRAGMA busy_timeout = {self._wait_ms}")
+            database.execute("VACUUM")
+            (is_busy, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return bool(is_busy)
+
+        self._lock.acquire()
+        try:
+            is_busy = self._guarded(work, time.monotonic(), self._settings.busy_s)
+        finally:
+            self._release()
+        if is_busy:
+            raise StoreLockedError(
+                "is read by another process, so its write-ahead log still has what was deleted",
+                path=self._settings.path,
+                hint="let the other process end, and try again",
+            )
+
     def open(self) -> None:
         """Open the connection in the calling thread."""
         with self._lock:

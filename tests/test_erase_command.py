@@ -1,0 +1,95 @@
+"""`toolgen runs erase`: nothing of a session is left in the files of its stores."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
+
+from .conftest import Done, ProjectFolder
+from .runs_project import MAIN, serving, start, write_runs
+
+CANARY = "Canary7e1f"
+CAPABILITIES = """\
+from toolgen.runtime.capabilities import (
+    ArtifactsCapability, SqliteArtifactStore, SqliteStateStore, StateCapability,
+)
+"""
+KEPT = """Runtime(
+        engine=engine(),
+        capabilities=[
+            StateCapability(SqliteStateStore("state.db")),
+            ArtifactsCapability(SqliteArtifactStore("artifacts.db")),
+        ],
+    )"""
+
+
+@pytest.fixture
+def runs(project: ProjectFolder) -> ProjectFolder:
+    write_runs(project)
+    main = MAIN.replace("from toolgen.runtime import", f"{CAPABILITIES}from toolgen.runtime import", 1)
+    project.write("app/main.py", main.replace("Runtime(engine=engine())", KEPT))
+    for session in ("s-1", "s-2"):
+        asyncio.run(fill(project, session))
+    start(project, f"run_1:s-1:ask {CANARY}", "run_2:s-2:ask Mira")
+    return project
+
+
+async def fill(project: ProjectFolder, session: str) -> None:
+    """Create a session with a label, and leave state and an artifact of it."""
+    sessions = SqliteSessionStore(project.path / "sessions.db")
+    states = SqliteStateStore(project.path / "state.db")
+    artifacts = SqliteArtifactStore(project.path / "artifacts.db")
+    await sessions.create(session, "x.agent", {"user": f"user of {session}"})
+    value = CANARY if session == "s-1" else "kept"
+    await states.apply("session", session, [Change(key="k", operation="set", value=value)])
+    await artifacts.save(f"session/{session}", "a", value.encode(), "text/plain", {}, 1000)
+    for store in (sessions, states, artifacts):
+        store.close()
+
+
+def places(runs: ProjectFolder) -> list[str]:
+    """Return the files of the stores that hold the canary."""
+    files = [file for file in runs.path.iterdir() if ".db" in file.name and file.is_file()]
+    return sorted(file.name.split(".")[0] for file in files if CANARY.encode() in file.read_bytes())
+
+
+@pytest.mark.parametrize("of", [("--session", "s-1"), ("--label", "user=user of s-1")])
+def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]) -> None:
+    assert {*places(runs)} == {"runs", "sessions", "state", "artifacts"}
+    refused = runs.run("runs", "erase", *of)
+    assert (refused.code, refused.out) == (2, "")
+    assert "run 'run_1' of session 's-1' is not over" in refused.err
+    assert places(runs)
+    done = runs.run("runs", "erase", *of, "--cancel")
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == ("session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0")
+    assert places(runs) == []
+    again = runs.run("runs", "erase", "--session", "s-1")
+    assert again == Done(0, "session s-1  sessions 0  runs 0  state 0  artifacts 0  events 0\n", "")
+    assert runs.run("runs", "list").out.startswith("run_2  waiting  x.agent  session s-2\n")
+    other = asyncio.run(SqliteStateStore(runs.path / "state.db").load("session", "s-2"))
+    assert other == {"k": "kept"}
+
+
+def test_a_session_is_erased_beside_the_worker_of_its_runs(runs: ProjectFolder) -> None:
+    with serving(runs) as server:
+        done = runs.run("runs", "erase", "--session", "s-1", "--cancel")
+        assert (done.code, server.poll()) == (0, None)
+        assert places(runs) == []
+        assert runs.run("runs", "list").out.startswith("run_2  waiting")
+
+
+def test_a_label_that_no_session_has_erases_nothing(runs: ProjectFolder) -> None:
+    done = runs.run("runs", "erase", "--label", "user=nobody")
+    assert done == Done(0, "", "no session has the label\n")
+
+
+@pytest.mark.parametrize("given", [(), ("--session", "s-1", "--label", "a=b"), ("--label", "user")])
+def test_just_one_subject_is_named(runs: ProjectFolder, given: tuple[str, ...]) -> None:
+    done = runs.run("runs", "erase", *given)
+    assert done.code == 2
+    assert done.err.endswith("hint: give --session ID, or --label NAME=VALUE\n")

@@ -1,0 +1,62 @@
+"""`toolgen runs erase`: deletes all that belongs to a session, or to the sessions with a label."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+
+from toolgen.agents import Agents
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
+from toolgen.runtime import Runtime
+from toolgen.runtime.engine import Engine
+
+from .config import Project
+from .runs import cancel_run, open_engine
+
+
+async def erase_sessions(project: Project, *, session: str, label: str, cancel: bool) -> int:
+    """Delete sessions with all that belongs to them, and print a line of counts for each.
+
+    Raises:
+        ToolgenError: not just one of session and label is given, a run is not over, or a store cannot delete.
+    """
+    name, equals, value = label.partition("=")
+    if bool(session) == bool(label) or (label and not (name and equals)):
+        raise ToolgenError("say whose data is erased", hint="give --session ID, or --label NAME=VALUE")
+    async with open_engine(project) as (runtime, engine):
+        ids = (session,) if session else await _agents(runtime).labelled(name, value)
+        busy = [run for id_ in ids for run in await _unfinished(engine, id_)]
+    if cancel:
+        for run_id in busy:
+            await cancel_run(project, run_id, "erased")
+    async with open_engine(project) as (runtime, _):
+        await _erase(runtime, ids)
+    return 0
+
+
+async def _erase(runtime: Runtime, ids: tuple[str, ...]) -> None:
+    if not ids:
+        print("no session has the label", file=sys.stderr)
+    for id_ in ids:
+        counts = asdict(await _agents(runtime).erase(id_))
+        print(printable(f"session {id_}  " + "  ".join(f"{name} {count}" for name, count in counts.items())))
+
+
+async def _unfinished(engine: Engine, session: str) -> list[str]:
+    found = await engine.list_runs(session=session, limit=sys.maxsize)
+    return [run.run_id for run in found if not run.is_over]
+
+
+def _agents(runtime: Runtime) -> Agents:
+    """Return the agents of a runtime.
+
+    Raises:
+        ToolgenError: it has none.
+    """
+    if not isinstance(runtime.extension, Agents):
+        raise ToolgenError(
+            "the configured runtime has no agents, and so no sessions",
+            hint="construct Agents(runtime, sessions=…) in the function that `runtime` names",
+        )
+    return runtime.extension
