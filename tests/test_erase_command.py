@@ -43,7 +43,7 @@ async def fill(project: ProjectFolder, session: str) -> None:
     sessions = SqliteSessionStore(project.path / "sessions.db")
     states = SqliteStateStore(project.path / "state.db")
     artifacts = SqliteArtifactStore(project.path / "artifacts.db")
-    await sessions.create(session, "x.agent", {"user": f"user of {session}"})
+    await sessions.create(session, "x.agent", {"user": f"user of {session}", "team": "blue"})
     value = CANARY if session == "s-1" else "kept"
     await states.apply("session", session, [Change(key="k", operation="set", value=value)])
     await artifacts.save(f"session/{session}", "a", value.encode(), "text/plain", {}, 1000)
@@ -81,6 +81,15 @@ def test_a_session_is_erased_beside_the_worker_of_its_runs(runs: ProjectFolder) 
         assert (done.code, server.poll()) == (0, None)
         assert places(runs) == []
         assert runs.run("runs", "list").out.startswith("run_2  waiting")
+
+
+def test_no_session_of_a_label_is_erased_while_a_run_of_one_is_not_over(runs: ProjectFolder) -> None:
+    asyncio.run(fill(runs, "s-0"))
+    refused = runs.run("runs", "erase", "--label", "team=blue")
+    assert (refused.code, refused.out) == (2, "")
+    assert "is not over" in refused.err
+    kept = asyncio.run(SqliteStateStore(runs.path / "state.db").load("session", "s-0"))
+    assert kept == {"k": "kept"}
 
 
 def test_a_label_that_no_session_has_erases_nothing(runs: ProjectFolder) -> None:

@@ -72,8 +72,8 @@ async def erase(host: AgentHost, session_id: str) -> Erased:
     except UnknownSessionError:
         is_there = False
     keeper, state = keeper_of(host.tools), host.tools.capabilities.get("state")
-    artifacts = 0 if keeper is None else await keeper.forget(session_id)
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
+    artifacts = 0 if keeper is None else await keeper.forget(session_id)
     events = await sessions.forget_events(session_id) if isinstance(sessions, KeepsEvents) else 0
     runs = await engine.forget_session(session_id)
     await sessions.drop(session_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 
-from toolgen.agents import Agents
+from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
@@ -26,10 +26,11 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
         raise ToolgenError("say whose data is erased", hint="give --session ID, or --label NAME=VALUE")
     async with open_engine(project) as (runtime, engine):
         ids = (session,) if session else await _agents(runtime).labelled(name, value)
-        busy = [run for id_ in ids for run in await _unfinished(engine, id_)]
-    if cancel:
-        for run_id in busy:
-            await cancel_run(project, run_id, "erased")
+        busy = [(run, id_) for id_ in ids for run in await _unfinished(engine, id_)]
+    if busy and not cancel:
+        raise SessionBusyError(*busy[0])
+    for run_id, _ in busy:
+        await cancel_run(project, run_id, "erased")
     async with open_engine(project) as (runtime, _):
         await _erase(runtime, ids)
     return 0
