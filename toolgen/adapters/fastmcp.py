@@ -38,7 +38,7 @@ with extra("fastmcp"):
     from .mcp.serving.identity import is_modern
     from .mcp.serving.listing import META_PREFIX, ListedTool, Listing
     from .mcp.serving.results import call_result, error_result
-    from .mcp.serving.waits import shows_forms
+    from .mcp.serving.waits import known_approvals, shows_forms
 
 _MOST_ASKED: Final = 3
 """How often a client is asked during one request whose answers are not taken."""
@@ -56,8 +56,11 @@ def fastmcp_provider(
         snapshot: What is offered; its `instructions` are for those of the server.
         meta: The facts of each call, or what returns them of FastMCP's context; never what a client says.
         approvals: Whether an elicitation that the client answers is an approval.
+
+    Raises:
+        ToolgenError: `approvals` is no `Approvals`.
     """
-    return _SnapshotProvider(FrameworkCalls(snapshot, meta), approvals)
+    return _SnapshotProvider(FrameworkCalls(snapshot, meta), known_approvals(approvals))
 
 
 class _SnapshotProvider(Provider):
@@ -122,7 +125,8 @@ class SnapshotTool(Tool):
         """
         times = 0
         while (asked := result_view(result).approval) is not None:
-            if asked.kind == "credential" or (asked.kind, self._approvals) == ("confirmation", "out_of_band"):
+            is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
+            if asked.kind == "credential" or not is_approved_here:
                 return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
             can_ask = shows_forms(context.session.client_capabilities) and times < _MOST_ASKED
             request = context.request_context

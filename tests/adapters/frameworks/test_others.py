@@ -21,6 +21,8 @@ from mcp_types import TextContent
 from toolgen.adapters.adk import adk_tools
 from toolgen.adapters.fastmcp import fastmcp_provider
 from toolgen.adapters.langchain import langchain_tools
+from toolgen.adapters.mcp import server
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended
@@ -102,6 +104,14 @@ async def test_fastmcp_denies_where_the_client_cannot_ask(home: Home, mode: Any)
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert result.is_error
     assert await home.runtime.suspended() == ()
+
+
+async def test_a_way_to_approve_that_is_unknown_is_refused(home: Home) -> None:
+    unknown: Any = "elicit"
+    with pytest.raises(ToolgenError, match="approvals is 'elicit'"):
+        fastmcp_provider(home.snapshot, MIRA, approvals=unknown)
+    with pytest.raises(ToolgenError, match="approvals is 'elicit'"):
+        server(Runtime(), approvals=unknown)
 
 
 async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) -> None:

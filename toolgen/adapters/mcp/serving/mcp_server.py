@@ -26,6 +26,7 @@ from .executing import ExecutingCalls
 from .identity import Context, Identities, MetaHook, verified_owner
 from .resources import ArtifactResources
 from .tools import ToolSelection
+from .waits import known_approvals
 
 log = logger("toolgen.mcp")
 
@@ -67,13 +68,13 @@ def server(
             same in all processes that serve it; by default of this process alone.
 
     Raises:
-        ToolgenError: there is no such toolset.
+        ToolgenError: there is no such toolset, or `approvals` is no `Approvals`.
         RegistrationError: there is no such agent.
     """
     selection = ToolSelection(runtime, toolset, agent)
     identities = Identities(session_id, meta)
     changes = ListChanges()
-    calls = ToolCalls(runtime, selection, identities, changes, approvals, pending_s)
+    calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
     artifacts = ArtifactResources(runtime, identities)
     listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from mcp import types
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import Runtime, Suspended
 
@@ -21,12 +22,25 @@ WhyNot = Literal["kept", "no_client", "no_engine"]
 """The call waits for somebody else; or nobody can be asked, and it is taken back."""
 
 
+def known_approvals(approvals: Approvals) -> Approvals:
+    """Return what says who approves.
+
+    Raises:
+        ToolgenError: it is neither of both, and must not count as the weaker one.
+    """
+    if approvals not in get_args(Approvals):
+        raise ToolgenError(
+            f"approvals is {approvals!r}", hint='give approvals="out_of_band" or approvals="elicitation"'
+        )
+    return approvals
+
+
 def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
     """Return why the client is not asked; None where it is."""
     is_durable = runtime.engine is not None and runtime.engine.caps.is_durable
     if asked.kind == "pending":
         return "kept"  # whoever does the work delivers its result
-    if asked.kind == "credential" or (asked.kind == "confirmation" and approvals == "out_of_band"):
+    if asked.kind == "credential" or (asked.kind == "confirmation" and approvals != "elicitation"):
         return "kept" if is_durable else "no_engine"
     return None if shows_forms(ctx.session.client_capabilities) else "no_client"
 
