@@ -29,24 +29,24 @@ def descriptors() -> int:
 
 async def test_sessions_leave_nothing_behind() -> None:
     async with desk_runtime(Desk()) as runtime, web(runtime, session_idle_s=600) as client:
-        await _session(client)
-        await _settled()
+        await one_session(client)
+        await settled()
         tasks, files = len(asyncio.all_tasks()), descriptors()
         for _ in range(SESSIONS // 20):
-            await asyncio.gather(*(_session(client) for _ in range(20)))
-        await _settled()
+            await asyncio.gather(*(one_session(client) for _ in range(20)))
+        await settled()
         assert len(asyncio.all_tasks()) <= tasks
         assert descriptors() <= files
 
 
-async def _settled() -> None:
+async def settled() -> None:
     """Let the tasks of sessions that have ended see it."""
     for _ in range(20):
         await asyncio.sleep(0)
     gc.collect()
 
 
-async def _session(client: httpx2.AsyncClient) -> None:
+async def one_session(client: httpx2.AsyncClient) -> None:
     """Open a session of 2025-11-25, list the tools, make a call, and close the session."""
     opened = await client.post(URL, json=hello())
     headers = {"mcp-session-id": opened.headers["mcp-session-id"], "mcp-protocol-version": "2025-11-25"}
