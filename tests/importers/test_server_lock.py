@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from tests.peers import PEERS
 from toolgen.cli import main
 
-GOOD = f"{sys.executable} {PEERS / 'bare.py'} good"
+BARE = shlex.join([sys.executable, str(PEERS / "bare.py")])
+GOOD = f"{BARE} good"
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
@@ -51,7 +53,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        (("--stdio", f"{sys.executable} {PEERS / 'bare.py'} dies"), "ended before it answered"),
+        (("--stdio", f"{BARE} dies"), "ended before it answered"),
         (("--stdio", "no-such-command"), "cannot be connected: FileNotFoundError"),
         (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
         (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),

@@ -8,7 +8,6 @@ from typing import Protocol, runtime_checkable
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.capabilities import StateCapability
 from toolgen.runtime.engine import ErasingEngine
 
 from .host import AgentHost
@@ -59,6 +58,8 @@ async def erase(host: AgentHost, session_id: str) -> Erased:
         SessionBusyError: a run of it is not over.
         ToolgenError: a store or the engine cannot delete.
     """
+    from toolgen.runtime.capabilities import StateCapability  # a host without stores never needs it
+
     await _require_idle(host, session_id)
     engine, sessions = host.engine, host.sessions
     if not isinstance(engine, ErasingEngine):
