@@ -565,7 +565,11 @@ async def test_only_a_session_that_is_still_unused_is_retired_and_dropped(store:
     with pytest.raises(EndedSessionError):
         await store.take(turn("r2"), lease, [HELLO])
     assert await store.unused(keep=0) == (used,)
+    for run_id in ("r1/child:c1", "r1/child:c1/child:c2", "r10"):
+        await store.write(run_id, 0, [HELLO])
     await store.drop("s")
     await store.drop("s")
     assert await store.list() == () == await store.run_messages("r1")
+    assert await store.run_messages("r1/child:c1") == () == await store.run_messages("r1/child:c1/child:c2")
+    assert len(await store.run_messages("r10")) == 1  # of another run
     assert not await store.retire(used)

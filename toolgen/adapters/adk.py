@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
@@ -24,6 +25,7 @@ with extra("adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
+log = logger("toolgen.adapters")
 FACTS: Final = "temp:toolgen:"
 """With the id of a call, the key of the state that has its `ResultView.as_json()`.
 
@@ -117,6 +119,8 @@ async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
             await tool_context.save_artifact(name, part)
         except ValueError:  # the runner has no artifact service
             return
+        except Exception as error:  # the tool has run, and its result counts
+            log.warning("an artifact of %s is not saved: %s", result.tool, type(error).__name__)
 
 
 def _response(view: ResultView) -> dict[str, Any]:

@@ -125,8 +125,7 @@ class SnapshotTool(Tool):
         """
         times = 0
         while (asked := result_view(result).approval) is not None:
-            is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
-            if asked.kind == "credential" or not is_approved_here:
+            if not self._may_ask(asked):
                 return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
             can_ask = shows_forms(context.session.client_capabilities) and times < _MOST_ASKED
             request = context.request_context
@@ -139,6 +138,11 @@ class SnapshotTool(Tool):
             result = await self._given(asked, given, meta)
         return self._returned(result)
 
+    def _may_ask(self, asked: Suspended) -> bool:
+        """Return whether an answer of the client counts."""
+        is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
+        return asked.kind != "credential" and is_approved_here
+
     async def _resumed(self, context: Context, token: str, meta: CallMeta) -> Result:
         """Return the result of a call after the answer that its client returns with.
 
@@ -147,7 +151,8 @@ class SnapshotTool(Tool):
         """
         asked = await self._calls.snapshot.suspension(token, session_id=meta.session_id)
         given = (context.input_responses or {}).get(ASKED)
-        if asked.tool != self._spec.id or not isinstance(given, ElicitResult):
+        is_ours = asked.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
+        if not is_ours or not self._may_ask(asked) or not isinstance(given, ElicitResult):
             return Result(tool=asked.tool, status="suspended", suspension=asked)
         return await self._given(asked, given, meta)
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.mcp_lock import LockError, lock_text, read_lock
+from toolgen.contract.printable import printable_lines
 from toolgen.shapes.naming import snake
 
 from .atomic_write import write_files_atomically
@@ -115,7 +116,7 @@ def _compared(file: Path, before: str | None, now: str) -> Outcome:
     )
     return Outcome(
         code=1,
-        output="".join(lines).rstrip("\n"),
+        output=printable_lines("".join(lines)).rstrip("\n"),
         summary=f"{file} is not what the server lists; run the command without --check to update it",
     )
 

@@ -154,6 +154,7 @@ class PostgresEventSink:
         """Return whether the event is JSON; one that is not is counted."""
         try:
             json.dumps(as_json(event))
+            f"{event.run_id}{event.session_id}".encode()
         except (ValueError, RecursionError):
             if not self.failed:
                 log.warning("an event %s is not JSON; more failures are not logged", event.type)

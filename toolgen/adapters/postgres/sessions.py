@@ -336,6 +336,8 @@ async def _delete_of(connection: Connection, sessions: list[str], alone: list[st
     query = "DELETE FROM toolgen.turn WHERE session_id = ANY(%s) RETURNING run_id"
     runs = [*alone, *[run_id for (run_id,) in await rows(connection, query, (sessions,))]]
     await connection.execute("DELETE FROM toolgen.active WHERE session_id = ANY(%s)", (sessions,))
-    await connection.execute("DELETE FROM toolgen.message WHERE run_id = ANY(%s)", (runs,))
-    await connection.execute("DELETE FROM toolgen.answer WHERE run_id = ANY(%s)", (runs,))
-    await connection.execute("DELETE FROM toolgen.spoken WHERE run_id = ANY(%s)", (runs,))
+    # The id of a child run begins with its root's and a slash.
+    said = "WHERE split_part(run_id, '/', 1) = ANY(%s)"
+    await connection.execute(f"DELETE FROM toolgen.message {said}".encode(), (runs,))
+    await connection.execute(f"DELETE FROM toolgen.answer {said}".encode(), (runs,))
+    await connection.execute(f"DELETE FROM toolgen.spoken {said}".encode(), (runs,))

@@ -125,12 +125,14 @@ def retire(database: sqlite3.Connection, session: UnusedSession) -> bool:
 
 
 def drop(database: sqlite3.Connection, session_id: str) -> None:
-    """Delete a session that is over, with all that was said in it."""
+    """Delete a session that is over, with all that was said in it and in the child runs of its runs."""
     if not rows(database, "SELECT 1 FROM session WHERE id = ? AND ended_at IS NOT NULL", (session_id,)):
         return
-    runs = "run_id IN (SELECT run_id FROM turn WHERE session_id = ?)"
-    for table in ("message", "answer", "spoken"):
-        database.execute(f"DELETE FROM {table} WHERE {runs}", (session_id,))
+    for (run_id,) in rows(database, "SELECT run_id FROM turn WHERE session_id = ?", (session_id,)):
+        for table in ("message", "answer", "spoken"):
+            # The id of a child run begins with its parent's and a slash; "0" is the next character.
+            query = f"DELETE FROM {table} WHERE run_id = ? OR (run_id > ? AND run_id < ?)"
+            database.execute(query, (run_id, f"{run_id}/", f"{run_id}0"))
     for table in ("turn", "active"):
         database.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
     database.execute("DELETE FROM session WHERE id = ?", (session_id,))

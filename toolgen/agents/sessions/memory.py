@@ -241,6 +241,8 @@ class MemorySessionStore:
         for turn in self._runs.pop(session_id):
             del self._turns[turn.run_id]
             self._written.pop(turn.run_id, None)
+            for child in [one for one in self._written if one.startswith(f"{turn.run_id}/")]:
+                del self._written[child]
 
     def _used_at(self, session_id: str) -> float:
         session, turns = self._sessions[session_id], self._runs[session_id]

@@ -233,3 +233,14 @@ async def test_a_closing_that_is_cancelled_leaves_no_process(log: Path) -> None:
         closing.cancel()
         await asyncio.wait({closing})
         await ended(pid)
+
+
+async def test_a_first_call_that_is_cancelled_leaves_the_server_to_the_next() -> None:
+    async with bare("good") as toolset:
+        first = asyncio.create_task(toolset.tools(ReadonlyContext()))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert await toolset.tools(ReadonlyContext())

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import httpx2
+import mcp
 import mcp_types as types
 from mcp.client.streamable_http import MCP_SESSION_ID
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ _REFUSALS: Final = (401, 403, 429)
 _EVENTS: Final = "text/event-stream"
 _LOGGERS: Final = ("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher")
 """Of the SDK; its sessions log as `client`."""
+_SDK: Final = mcp.__path__[0]
 _OF_SESSION: Final = "Received session ID"
 
 
@@ -122,6 +124,8 @@ def _without_query(record: logging.LogRecord) -> bool:
 
 
 def _cleaned(record: logging.LogRecord) -> bool:
+    if not record.pathname.startswith(_SDK):
+        return True  # of somebody else's logger of the same name
     message = record.getMessage()
     if message.startswith(_OF_SESSION):
         return False

@@ -124,6 +124,8 @@ class Pool:
         async with slot.lock:
             if slot.connection is None or slot.connection.is_lost:
                 slot.connection = await self._connect(slot, credentials)
+            else:
+                await slot.connection.open()  # whoever opened it first may have been cancelled meanwhile
             return slot.connection
 
     async def _connect(self, slot: _Slot, credentials: Credentials) -> Connection:

@@ -23,7 +23,7 @@ from toolgen.runtime import (
     ToolValidationError,
 )
 
-from .errors import MCPServerError, shortened
+from .errors import shortened
 from .failures import failure_of, malformed
 
 _MOST_BLOCKS: Final = 1_000
@@ -104,7 +104,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
         case types.EmbeddedResource(resource=types.BlobResourceContents() as resource):
             yield _blob(resource, spec, server)
         case _:
-            raise MCPServerError(f"the MCP server {server!r} answered with a block of an unknown kind")
+            raise malformed(spec, server, "a block of an unknown kind")
 
 
 def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server: str) -> Content:
