@@ -72,6 +72,7 @@ async def erase(host: AgentHost, session_id: str) -> Erased:
         await sessions.end(session_id)  # so that nothing begins in it
     except UnknownSessionError:
         is_there = False
+    await _require_idle(host, session_id)  # one may have begun before the end
     keeper, state = keeper_of(host.tools), host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
