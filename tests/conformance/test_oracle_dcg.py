@@ -77,6 +77,7 @@ def _compare(
     codec: Codec[Any], theirs: TypeAdapter[Any], causes: dict[Cause, str], seen: Counter[str]
 ) -> None:
     schema = codec.schema
+    judge = oracle.validator(schema)
     tried: set[str] = set()
     limited = _limited(schema)
     within = {name: _WITHIN[name] for name in limited.intersection(schema.get("required", ()))}
@@ -89,6 +90,8 @@ def _compare(
         text = json.dumps(instance)
         if CALENDAR.search(text) or ("\\u" in text and "pattern" in codec.schema_json):
             return  # they are drawn by Python's patterns, whose digits are those of all scripts
+        if not judge.is_valid(instance):
+            return  # multiples are drawn by arithmetic of floats, and 22497 * 0.1 is no multiple of 0.1
         assert not decoded(codec, instance)[1]
         assert _accepts(theirs, instance), instance
         for keys, part in oracle.places(schema, instance):
