@@ -123,6 +123,27 @@ class Activities:
         self._tasks = tasks
         self._events = events
         self.functions: Mapping[str, Activity] = {}
+        self._executing = 0
+        """Attempts that run now."""
+        self._is_draining = False
+        self._drained = Notifier()
+        self._closed = Notifier()
+        """Never notified: what waits for it ends when its task is cancelled."""
+
+    async def drain(self, seconds: float) -> bool:
+        """Begin no further attempt, and wait for those that run; return False after so many seconds."""
+        self._is_draining = True
+        if self._executing:
+            timer = self._call_later(seconds, self._drained.notify_all)
+            try:
+                await self._drained.wait()
+            finally:
+                timer.cancel()
+        return not self._executing
+
+    def undrain(self) -> None:
+        """Begin attempts again, after the tasks of the drained ones were cancelled."""
+        self._is_draining = False
 
     def start(self, run: Run, call: ActivityCall, arg: Json) -> None:
         """Start an activity in a task of its own; one that must not run twice is not started again."""
@@ -142,8 +163,16 @@ class Activities:
         if kept.until:
             await self._pause(max(0.0, kept.until - self._clock()))
         while True:
+            if self._is_draining:
+                await self._closed.wait()
             is_last = attempt >= options.attempts
-            done = await self._attempt(run, call, arg, attempt, is_last=is_last)
+            self._executing += 1
+            try:
+                done = await self._attempt(run, call, arg, attempt, is_last=is_last)
+            finally:
+                self._executing -= 1
+                if not self._executing:
+                    self._drained.notify_all()
             if run.is_stopped:
                 return
             if done is not None:

@@ -158,6 +158,15 @@ class InProcessEngine:
         self._is_closed = False
         await self._client.start(worker=worker and self._may_work, only=only)
 
+    async def drain(self, seconds: float) -> bool:
+        """Start no further activity, and wait until those that run have ended; as `DrainingEngine`.
+
+        Raises:
+            EngineError: the engine is closed, or another event loop has it.
+        """
+        self._require_open()
+        return await self._runs.drain(seconds)
+
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` resumes from the journal."""
         if not self._is_closed:

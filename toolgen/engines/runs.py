@@ -105,6 +105,10 @@ class Runs:
             if run.task is None:
                 self._begin(run)
 
+    async def drain(self, seconds: float) -> bool:
+        """Start no further activity, and wait for those that run; return False after so many seconds."""
+        return await self._activities.drain(seconds)
+
     async def close(self) -> None:
         """Stop everything; the records of runs stay unchanged."""
         live, self._live = self._live, {}
@@ -114,6 +118,7 @@ class Runs:
             run.turned.notify_all()
             run.appended.notify_all()
         await self._tasks.close()
+        self._activities.undrain()
 
     def run_of(self, record: RunRecord) -> Run:
         """Return the live run of a record that is not over."""

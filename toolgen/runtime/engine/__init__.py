@@ -5,9 +5,11 @@ from its journal. Whatever touches the world is an activity. Only JSON crosses t
 """
 
 from .engine import (
+    DRAIN_S,
     Activity,
     ActivityInfo,
     CallOptions,
+    DrainingEngine,
     Emit,
     Engine,
     EngineCaps,
@@ -16,7 +18,9 @@ from .engine import (
     Loop,
     OnEvent,
     OnForget,
+    QueueEngine,
     RunContext,
+    WorkerRole,
     answer_name,
 )
 from .errors import (
@@ -34,11 +38,13 @@ from .errors import (
 from .statuses import ForgottenRun, OpenWait, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
 
 __all__ = [
+    "DRAIN_S",
     "OUTCOME_UNKNOWN",
     "Activity",
     "ActivityFailed",
     "ActivityInfo",
     "CallOptions",
+    "DrainingEngine",
     "DuplicateOperationError",
     "Emit",
     "Engine",
@@ -54,6 +60,7 @@ __all__ = [
     "OnForget",
     "OpenWait",
     "PayloadTooLargeError",
+    "QueueEngine",
     "Receipt",
     "RunContext",
     "RunState",
@@ -63,6 +70,7 @@ __all__ = [
     "UnknownRunError",
     "WaitOverError",
     "WaitStatus",
+    "WorkerRole",
     "answer_name",
     "unknown_run",
 ]

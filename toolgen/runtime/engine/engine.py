@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
@@ -154,6 +154,44 @@ class ErasingEngine(Protocol):
         """Drop the runs of a session that are over, with their children; return how many.
 
         Their records are in no file of the engine afterwards.
+        """
+        ...
+
+
+WorkerRole = Literal["all", "runs", "activities"]
+"""What a worker executes: loops and activities, loops alone, or activities alone."""
+
+DRAIN_S: Final = 30.0
+"""Seconds that activities have to end before a worker ends, where nobody says."""
+
+
+@runtime_checkable
+class QueueEngine(Protocol):
+    """An engine whose workers take their work from queues."""
+
+    def assign(
+        self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = DRAIN_S
+    ) -> None:
+        """Set which queues the worker of this process serves, and what of them, before it starts.
+
+        Without queues it serves those that the engine has by default. `close` takes nothing new, and lets
+        activities end for at most `drain_s` seconds.
+
+        Raises:
+            EngineError: the worker has started, or no queue has such a name.
+        """
+        ...
+
+
+@runtime_checkable
+class DrainingEngine(Protocol):
+    """An engine that lets its activities end before it is closed; one whose `close` does that is none."""
+
+    async def drain(self, seconds: float) -> bool:
+        """Start no further attempt at an activity, and wait until those that run have ended.
+
+        Return whether they have; False after so many seconds. What was not started is begun by the next
+        worker. `close` comes after it, and nothing else.
         """
         ...
 
