@@ -174,6 +174,31 @@ def approve(
     raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))
 
 
+@app.command()
+def worker(
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(help="Serve this queue; by default those that the engine has.", metavar="NAME"),
+    ] = None,
+    role: Annotated[
+        Literal["all", "runs", "activities"],
+        typer.Option(help="Execute loops (runs), calls and plannings (activities), or all."),
+    ] = "all",
+    health: Annotated[
+        str, typer.Option(help="Serve /live and /ready there; a port alone is loopback.", metavar="HOST:PORT")
+    ] = "",
+    drain: Annotated[
+        float, typer.Option(help="Seconds that calls have to end after SIGTERM.", min=0, metavar="SECONDS")
+    ] = 30.0,
+    config: Config = None,
+) -> None:
+    """Execute the runs of the project's runtime until SIGTERM, then let calls end."""
+    from .worker import WorkerOptions, run_worker
+
+    options = WorkerOptions(queues=tuple(queue or ()), role=role, health=health, drain_s=drain)
+    raise typer.Exit(asyncio.run(run_worker(find_project(config), options)))
+
+
 @app.command("test")
 def examples(
     tool: Annotated[

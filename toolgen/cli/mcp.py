@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import Runtime
 
+from .address import host_and_port
 from .config import Project
 from .load import load_module
 from .runtime import load_runtime
@@ -82,7 +83,7 @@ def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
 async def _serve_http(served: MCPServer, options: ServeOptions, verify: Verify | None) -> None:
     from toolgen.adapters.mcp import HttpOptions, serve_http
 
-    host, port = _address(options.http)
+    host, port = host_and_port("--http", options.http)
     await serve_http(
         served,
         host,
@@ -91,18 +92,6 @@ async def _serve_http(served: MCPServer, options: ServeOptions, verify: Verify |
         options=HttpOptions(hosts=options.hosts),
         on_ready=lambda url: print(f"serving {url}", file=sys.stderr, flush=True),
     )
-
-
-def _address(text: str) -> tuple[str, int]:
-    """Return the address and the port of `HOST:PORT`; a port alone is one of 127.0.0.1.
-
-    Raises:
-        ToolgenError: it is neither.
-    """
-    host, colon, port = text.rpartition(":")
-    if not port.isdecimal() or int(port) > 0xFFFF or (colon and not host):
-        raise ToolgenError(f"--http {text!r} is not HOST:PORT", hint="write --http 127.0.0.1:8000")
-    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 def _verifier(project: Project, reference: str) -> Any:

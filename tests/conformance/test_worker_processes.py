@@ -1,0 +1,149 @@
+"""`toolgen worker` as a process: it is ready, it drains at SIGTERM, and a second signal or a kill ends it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ProjectFolder, surroundings
+from tests.runs_project import PATIENCE_S, did, start, write_runs
+
+RUN = "run_1:s-1:work a"
+
+
+class WorkerProcess:
+    """A worker that runs in a project, and what it has logged."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text("utf-8")
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Return once something holds that the process brings about."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_so():
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.01)
+
+    def has_logged(self, text: str) -> None:
+        self.until(lambda: text in self.log)
+
+    def end(self, by: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(by)
+
+    def code(self) -> int:
+        return self.process.wait(PATIENCE_S)
+
+    def health(self, path: str) -> tuple[int, str]:
+        """Return the status and the state that the endpoint answers."""
+        found = re.search(r"health: (http://\S+)/live", self.log)
+        assert found, self.log
+        try:
+            with urllib.request.urlopen(f"{found[1]}{path}", timeout=10) as response:
+                return response.status, json.load(response)["status"]
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)["status"]
+
+
+@contextmanager
+def working(project: ProjectFolder, *options: str) -> Iterator[WorkerProcess]:
+    """Have a worker process that is ready, and kill it at last."""
+    log = project.path / "worker.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolgen", "worker", "--health", "0", *options],
+            cwd=project.path,
+            env=surroundings(),
+            stderr=written,
+        )
+    with process:
+        try:
+            worker = WorkerProcess(process, log)
+            worker.has_logged("the worker: ready")
+            yield worker
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def busy(project: ProjectFolder) -> ProjectFolder:
+    """A project with a run whose tool works until its gate is open."""
+    write_runs(project)
+    start(project, RUN)
+    (project.path / "did").write_text("")
+    return project
+
+
+def state(project: ProjectFolder) -> str:
+    return project.run("runs", "list").out.split()[1]
+
+
+def test_a_call_ends_after_sigterm_and_its_run_goes_on_with_the_next_worker(busy: ProjectFolder) -> None:
+    with working(busy) as worker:
+        worker.until(lambda: did(busy) == ["begin a"])
+        assert worker.health("/ready") == (200, "ready")
+        worker.end()
+        worker.has_logged("the worker: draining")
+        assert worker.health("/live") == (200, "draining")
+        assert worker.health("/ready") == (503, "draining")
+        busy.write("a.gate", "")
+        assert worker.code() == 0
+    assert did(busy) == ["begin a", "end a"]
+    assert state(busy) == "running"
+    with working(busy) as worker:
+        worker.until(lambda: state(busy) == "completed")
+        worker.end(signal.SIGINT)
+        assert worker.code() == 0
+        assert worker.log.rstrip().endswith("the worker has ended")
+    assert did(busy) == ["begin a", "end a"], "the result was kept, and the tool was not executed again"
+
+
+def test_a_call_that_takes_too_long_is_cut_off_and_made_again(busy: ProjectFolder) -> None:
+    with working(busy, "--drain", "0.2") as worker:
+        worker.until(lambda: did(busy) == ["begin a"])
+        worker.end()
+        assert worker.code() == 0
+        assert "calls that did not end within 0.2 seconds are cut off" in worker.log
+    assert state(busy) == "running"
+    busy.write("a.gate", "")
+    with working(busy) as worker:
+        worker.until(lambda: state(busy) == "completed")
+    assert did(busy) == ["begin a", "begin a", "end a"]
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_it_at_once(busy: ProjectFolder, second: signal.Signals) -> None:
+    with working(busy) as worker:
+        worker.until(lambda: did(busy) == ["begin a"])
+        worker.end()
+        worker.has_logged("the worker: draining")
+        worker.end(second)
+        assert worker.code() == -second
+    assert state(busy) == "running"
+
+
+def test_runs_go_on_after_a_kill(busy: ProjectFolder) -> None:
+    with working(busy) as worker:
+        worker.until(lambda: did(busy) == ["begin a"])
+        worker.end(signal.SIGKILL)
+        assert worker.code() == -signal.SIGKILL
+    busy.write("a.gate", "")
+    with working(busy) as worker:
+        worker.until(lambda: state(busy) == "completed")
+    assert did(busy) == ["begin a", "begin a", "end a"]

@@ -1,0 +1,124 @@
+"""`toolgen worker`: its states, and what it refuses. Its processes are in `tests/conformance`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from tests.virtual_time import in_virtual_time
+from toolgen.cli.worker import Worker
+from toolgen.contract.errors import ToolgenError
+from toolgen.engines import InProcessEngine
+
+from .conftest import ProjectFolder
+from .runs_project import MAIN, serving, write_runs
+
+QUEUES = """
+
+from toolgen.runtime.engine import EngineError
+
+
+class Queued(InProcessEngine):
+    def assign(self, *, queues=(), role="all", drain_s=30.0):
+        raise EngineError(f"assigned {queues} {role} {drain_s:g}")
+"""
+
+
+@pytest.fixture
+def runs(project: ProjectFolder) -> ProjectFolder:
+    write_runs(project)
+    return project
+
+
+async def started(engine: InProcessEngine) -> InProcessEngine:
+    engine.register(loops={}, activities={})
+    await engine.start()
+    return engine
+
+
+@in_virtual_time
+async def test_it_is_ready_until_it_is_asked_to_end_and_logs_each_change_once() -> None:
+    records: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("toolgen.cli")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        engine, worker = await started(InProcessEngine()), Worker()
+        states = [worker.state]
+        working = asyncio.ensure_future(worker.work(engine))
+        await asyncio.sleep(10)
+        states.append(worker.state)
+        await engine.close()
+        await asyncio.sleep(10)
+        states.append(worker.state)
+        await engine.start()
+        await asyncio.sleep(10)
+        states.append(worker.state)
+        worker.end()
+        await working
+        assert states == ["starting", "ready", "engine lost", "ready"]
+        assert (worker.state, engine.is_worker) == ("draining", False)
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+    assert records == [
+        "the worker: ready",
+        "the worker: engine lost",
+        "the worker: ready",
+        "the worker: draining",
+        "the worker has ended",
+    ]
+
+
+async def test_a_worker_that_is_asked_to_end_before_it_works_ends() -> None:
+    worker = Worker()
+    worker.end()
+    await worker.work(await started(InProcessEngine()))
+    assert worker.state == "draining"
+
+
+async def test_an_engine_that_is_a_client_is_no_worker(tmp_path: Path) -> None:
+    engine = await started(InProcessEngine(tmp_path / "runs.db", worker=False))
+    with pytest.raises(ToolgenError, match="executes no runs"):
+        await Worker().work(engine)
+    await engine.close()
+
+
+def test_a_runtime_that_keeps_no_runs_has_no_worker(runs: ProjectFolder) -> None:
+    runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', "InProcessEngine()"))
+    done = runs.run("worker")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: the configured runtime keeps no runs beyond its process\n  hint: give")
+
+
+def test_a_second_worker_of_a_file_is_refused(runs: ProjectFolder) -> None:
+    with serving(runs) as server:
+        done = runs.run("worker")
+    assert done.code == 2
+    assert f"are executed by another engine, in the process {server.pid}" in done.err
+
+
+@pytest.mark.parametrize("option", [("--queue", "x"), ("--role", "activities")])
+def test_an_engine_without_queues_takes_none(runs: ProjectFolder, option: tuple[str, str]) -> None:
+    done = runs.run("worker", *option)
+    assert done.code == 2
+    assert "error: the engine 'in-process' takes its work from no queues\n" in done.err
+
+
+def test_an_engine_with_queues_gets_the_options(runs: ProjectFolder) -> None:
+    runs.write("app/main.py", MAIN.replace('InProcessEngine("runs.db")', 'Queued("runs.db")') + QUEUES)
+    done = runs.run("worker", "--queue", "a", "--queue", "b", "--role", "runs", "--drain", "5")
+    assert done.code == 2
+    assert "error: assigned ('a', 'b') runs 5\n" in done.err
+
+
+@pytest.mark.parametrize("address", ["x", ":80", "127.0.0.1:", "1:99999"])
+def test_an_address_that_is_none_is_refused(runs: ProjectFolder, address: str) -> None:
+    done = runs.run("worker", "--health", address)
+    assert done.code == 2
+    assert f"error: --health '{address}' is not HOST:PORT\n" in done.err

@@ -1,0 +1,141 @@
+"""`toolgen worker`: executes the runs of the configured runtime until the process is asked to end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRole
+
+from .address import host_and_port
+from .config import Project
+from .health import WorkerState, serve_health
+from .runtime import durable_engine, load_runtime
+
+_WATCH_S: Final = 1.0
+"""Seconds between two looks at whether the engine still executes."""
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+log = logger("toolgen.cli")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """What the options say."""
+
+    queues: tuple[str, ...] = ()
+    role: WorkerRole = "all"
+    health: str = ""
+    """`HOST:PORT`; "" for no endpoint."""
+    drain_s: float = DRAIN_S
+
+
+class Worker:
+    """The worker of one process, and its state for those who ask."""
+
+    def __init__(self, drain_s: float = DRAIN_S) -> None:
+        self.state: WorkerState = "starting"
+        self._drain_s = drain_s
+        self._is_asked_to_end = asyncio.Event()
+
+    def end(self) -> None:
+        """Drain and end, as soon as possible."""
+        self._is_asked_to_end.set()
+
+    async def work(self, engine: Engine) -> None:
+        """Return once the worker was asked to end, and the engine is drained and closed.
+
+        Raises:
+            ToolgenError: the engine executes nothing.
+        """
+        if _state_of(engine) != "ready":
+            raise ToolgenError(
+                f"the engine {engine.name!r} of the configured runtime executes no runs",
+                hint="construct it as a worker: without worker=False, and without Runtime.be_client()",
+            )
+        while not self._is_asked_to_end.is_set():
+            self._change(_state_of(engine))
+            try:
+                async with asyncio.timeout(_WATCH_S):
+                    await self._is_asked_to_end.wait()
+            except TimeoutError:
+                continue
+        self._change("draining")
+        if isinstance(engine, DrainingEngine) and not await engine.drain(self._drain_s):
+            log.warning("calls that did not end within %g seconds are cut off", self._drain_s)
+        await engine.close()
+        log.info("the worker has ended")
+
+    def _change(self, state: WorkerState) -> None:
+        if state != self.state:
+            self.state = state
+            log.log(logging.WARNING if state == "engine lost" else logging.INFO, "the worker: %s", state)
+
+
+async def run_worker(project: Project, options: WorkerOptions) -> int:
+    """Execute runs until SIGINT or SIGTERM, let calls end, and return 0; a second signal ends the process.
+
+    Raises:
+        ToolgenError: the runtime keeps no runs, another worker has them, or an option does not fit.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    worker = Worker(options.drain_s)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(_on_signal(worker.end))
+        log.info("the worker: starting")
+        if options.health:
+            host, port = host_and_port("--health", options.health)
+            url = await stack.enter_async_context(serve_health(host, port, lambda: worker.state))
+            log.info("health: %s/live and %s/ready", url, url)
+        runtime = await load_runtime(project)
+        engine = durable_engine(runtime)
+        _assign(engine, options)
+        await stack.enter_async_context(runtime)
+        await worker.work(engine)
+    return 0
+
+
+def _state_of(engine: Engine) -> WorkerState:
+    return "ready" if engine.is_worker else "engine lost"
+
+
+def _assign(engine: Engine, options: WorkerOptions) -> None:
+    """Give the options to an engine that has queues.
+
+    Raises:
+        ToolgenError: they name some, and it has none.
+    """
+    if isinstance(engine, QueueEngine):
+        engine.assign(queues=options.queues, role=options.role, drain_s=options.drain_s)
+    elif options.queues or options.role != "all":
+        raise ToolgenError(
+            f"the engine {engine.name!r} takes its work from no queues",
+            hint="leave out --queue and --role; one worker executes all runs of a file",
+        )
+
+
+@contextmanager
+def _on_signal(end: Callable[[], None]) -> Iterator[None]:
+    """Call back at the first signal to end; the second one ends the process, whatever it does then."""
+    loop = asyncio.get_running_loop()
+
+    def first() -> None:
+        for one in _SIGNALS:
+            loop.remove_signal_handler(one)
+            signal.signal(one, signal.SIG_DFL)
+        end()
+
+    for one in _SIGNALS:
+        loop.add_signal_handler(one, first)
+    try:
+        yield
+    finally:
+        for one in _SIGNALS:
+            loop.remove_signal_handler(one)
