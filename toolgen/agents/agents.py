@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 from toolgen.contract.json_value import Json
@@ -14,7 +15,7 @@ from toolgen.runtime.call.failures import Arguments, arguments_json
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.services import RuntimeServices
-from toolgen.runtime.calls import CallMeta
+from toolgen.runtime.calls import NO_META, CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
 from toolgen.runtime.errors import RegistrationError, check_format
 from toolgen.runtime.events.records import Event
@@ -22,6 +23,7 @@ from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
 from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.toolsets.lookup import Listing
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import OPEN_TURN
@@ -177,6 +179,12 @@ class Agents:
         """
         self._known(agent)
         return await self._host.agents[agent].snapshot(self._runtime, meta, None)
+
+    @property
+    def listings(self) -> tuple[Listing, ...]:
+        """What lists the tools of each agent with dynamic toolsets, as `tools` without facts of a call."""
+        agents = [agent for agent, found in self._host.agents.items() if found.toolsets.is_dynamic]
+        return tuple(partial(self.tools, agent, NO_META) for agent in agents)
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
         """Set the limits of runs that an agent starts from now on; None restores those of its design.

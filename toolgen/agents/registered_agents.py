@@ -47,7 +47,7 @@ class RegisteredAgent:
         Raises:
             SnapshotError: a toolset of the host cannot list its tools.
         """
-        if not self.toolsets.is_dynamic:
+        if not self.toolsets.may_change:
             return self.static
         return await self.toolsets.snapshot(caller, ReadonlyContext(meta=meta), previous)
 

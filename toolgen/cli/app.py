@@ -17,12 +17,14 @@ from toolgen.importers.tool import Kind
 from .config import find_project
 from .mcp_commands import mcp_app
 from .run_commands import Config, runs_app
+from .tool_commands import tools_app
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
+app.add_typer(tools_app, name="tools")
 
 OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,7 @@ from .engine import RunStatus
 from .errors import RegistrationError
 from .resolution import Resolution, ResolveError
 from .results import Delegated, ToolResult
+from .toolsets.lookup import Listing
 from .toolsets.registry import Registry
 from .waiting.errors import NoEngineError
 
@@ -76,6 +78,11 @@ class Extension(Protocol):
         """Return the status of a run for its clients; as `Runtime.status_of`."""
         ...
 
+    @property
+    def listings(self) -> Sequence[Listing]:
+        """What lists the tools that the extension has beside those of the runtime."""
+        ...
+
 
 class ExtensionPoint:
     """Holds the extension of a runtime; without one there are no agents and no runs of agents."""
@@ -131,6 +138,11 @@ class ExtensionPoint:
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the current tool of a suspended call of the extension's runs; None without one."""
         return None if self.extension is None else await self.extension.find_tool(frozen, run_id)
+
+    @property
+    def listings(self) -> Sequence[Listing]:
+        """What lists the tools of the extension; nothing without one."""
+        return () if self.extension is None else self.extension.listings
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients."""

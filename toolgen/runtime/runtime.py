@@ -27,12 +27,14 @@ from .call.registered_tool import Interceptor, RegisteredTool
 from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
+from .disabling import DisabledTool, DisabledTools, require_disabled
 from .errors import DeclaredError, UnknownToolError
 from .extension import Extension, ExtensionPoint, ExtensionServices
 from .resolution import Resolution, ResolveError
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
+from .toolsets.lookup import id_of_tool
 from .toolsets.registration import ToolsetRegistration, runtime_options
 from .toolsets.registry import Registry
 from .toolsets.snapshot import Snapshot
@@ -64,6 +66,7 @@ class Runtime:
         capabilities: Iterable[Capability] = (),
         events: Events | None = None,
         spans: ToolSpans | None = None,
+        disabled: DisabledTools | None = None,
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
         waiting: WaitOptions = WAIT_OPTIONS,
@@ -86,6 +89,7 @@ class Runtime:
             capabilities: What executors find at their context, by name.
             events: The hub for events; without it none are emitted.
             spans: OpenTelemetry's, one a call.
+            disabled: The tools that are disabled while the runtime works; without it none can be.
             engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
                 can be asked, and agents run in this process, in memory.
             secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same
@@ -109,8 +113,14 @@ class Runtime:
         refuse_store(suspensions)
         require_engine(engine)
         options = runtime_options(
-            interceptors, hooks, capabilities, has_policy=policy is not None, timeout=tool_timeout
+            interceptors,
+            hooks,
+            capabilities,
+            has_policy=policy is not None,
+            timeout=tool_timeout,
+            disabled=disabled,
         )
+        self._disabled = disabled
         self._hook_tools = options.hook_tools
         self._services = RuntimeServices(
             execution=Execution(
@@ -122,6 +132,7 @@ class Runtime:
             ),
             reports=call_reporter_for(events, limits),
             spans=spans,
+            disabled=disabled,
             capabilities=options.capabilities,
             policy=policy,
             waits=None if engine is None else WaitRegistry(engine, waiting, secret),
@@ -412,7 +423,7 @@ class Runtime:
     @property
     def is_dynamic(self) -> bool:
         """Whether `snapshot` may return other tools for the next request."""
-        return self._toolsets.is_dynamic
+        return self._toolsets.may_change
 
     @property
     def engine(self) -> Engine | None:
@@ -464,6 +475,55 @@ class Runtime:
     def stuck_threads(self) -> Mapping[str, int]:
         """Number of stuck threads by tool id: their calls are over, their executors still run."""
         return self._services.execution.stuck_threads
+
+    async def disable_tool(self, tool: str, reason: str = "", *, by: str = "") -> str:
+        """Disable a tool in all processes that share the store, within seconds, and return its id.
+
+        Models are not offered it any more, and its calls end as errors without their executor, those too that
+        wait for an answer now. Calls that are executed go on.
+
+        Args:
+            tool: An id, or a wire name that one tool has.
+            reason: What models and people read.
+            by: Who disables it.
+
+        Raises:
+            UnknownToolError: no tool, or more than one, has the name.
+            RegistrationError: this runtime has no `disabled`, or a toolset cannot list its tools.
+            StoreError: the store cannot be used.
+        """
+        disabled = require_disabled(self._disabled)
+        id_ = await self._id_of(tool)
+        await disabled.disable(id_, reason, by=by)
+        return id_
+
+    async def enable_tool(self, tool: str) -> str:
+        """Enable a tool again, and return its id; of a tool that is gone by its id.
+
+        Raises:
+            UnknownToolError, RegistrationError, StoreError: as `disable_tool`.
+        """
+        disabled = require_disabled(self._disabled)
+        is_known = any(one.tool == tool for one in await disabled.all())
+        id_ = tool if is_known else await self._id_of(tool)
+        await disabled.enable(id_)
+        return id_
+
+    async def disabled_tools(self) -> tuple[DisabledTool, ...]:
+        """Return the tools that are disabled now, by id.
+
+        Raises:
+            RegistrationError, StoreError: as `disable_tool`.
+        """
+        return await require_disabled(self._disabled).all()
+
+    @property
+    def disabled(self) -> DisabledTools | None:
+        """The tools that are disabled; None where none can be."""
+        return self._disabled
+
+    async def _id_of(self, tool: str) -> str:
+        return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])
 
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""

@@ -15,6 +15,7 @@ from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
 from ..context import ToolContext
+from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
 from ..waiting.suspending import suspend
@@ -79,6 +80,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     context, services, trace = frame.context, frame.services, frame.trace
     call = None
     try:
+        if services.disabled is not None:
+            await _require_enabled(frame, services.disabled)
         try:
             payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else services.limits)
         except ToolValidationError as error:
@@ -130,6 +133,20 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     if tool.on_error and call:
         return await run_error_hooks(frame, call, failure)
     return frame.error_result(failure)
+
+
+async def _require_enabled(frame: Frame, disabled: DisabledTools) -> None:
+    """Emit that the call is denied, and raise, where its tool is disabled.
+
+    Raises:
+        ToolError: as said.
+    """
+    spec = frame.spec
+    if (reason := await disabled.reason(spec.id)) is None:
+        return
+    error = disabled_error(spec, reason)
+    frame.services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", error.message)
+    raise error
 
 
 def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:

@@ -21,6 +21,7 @@ from .secrets import has_sensitive
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
+    from ..disabling import DisabledTools
 
 
 class Interceptor(Protocol):
@@ -45,6 +46,7 @@ class RuntimeOptions:
     has_policy: bool = False
     timeout: float | None = None
     """Seconds for tools whose design says nothing."""
+    disabled: DisabledTools | None = None
 
 
 class RegisteredTool:

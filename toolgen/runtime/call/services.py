@@ -16,6 +16,7 @@ from .policy import Policy
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
+    from ..disabling import DisabledTools
     from ..events.hub import Events
     from ..telemetry import ToolSpans
     from ..waiting.wait_registry import WaitRegistry
@@ -34,6 +35,7 @@ class RuntimeServices:
     capabilities: Mapping[str, Capability]
     policy: Policy | None = None
     spans: ToolSpans | None = None
+    disabled: DisabledTools | None = None
     waits: WaitRegistry | None = None
     """None where no call can wait."""
     run_id: str = ""

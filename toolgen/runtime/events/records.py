@@ -225,7 +225,7 @@ class ToolAuthorization(Head):
     tool: str
     decision: Literal["approved", "denied"]
     by: Literal["policy", "person", "runtime"]
-    """`runtime`: there was nobody to ask, or the question was taken back."""
+    """`runtime`: there was nobody to ask, the question was taken back, or the tool is disabled."""
     reason: str = ""
     suspension_id: str = ""
     person: str = ""

@@ -22,6 +22,7 @@ from .agent_route import AgentRoute
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
+    from ..disabling import DisabledTools
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
 """Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
@@ -65,6 +66,7 @@ def runtime_options(
     *,
     has_policy: bool,
     timeout: float | None,
+    disabled: DisabledTools | None = None,
 ) -> RuntimeOptions:
     """Return the options of a runtime for every tool, from the host's arguments.
 
@@ -81,6 +83,7 @@ def runtime_options(
         capabilities=by_name,
         has_policy=has_policy,
         timeout=timeout,
+        disabled=disabled,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import Any, Final, Protocol
 
 from toolgen.contract.json_value import Json
@@ -57,33 +57,44 @@ class CallService(Protocol):
 class Snapshot:
     """The tools advertised in one request; calls are dispatched against them, whatever changed since."""
 
-    def __init__(self, caller: CallService, lists: Sequence[ToolList], former: Iterable[str]) -> None:
-        """Construct a snapshot of the lists.
+    def __init__(
+        self,
+        caller: CallService,
+        lists: Sequence[ToolList],
+        former: Iterable[str],
+        *,
+        disabled: Collection[str] = (),
+    ) -> None:
+        """Construct a snapshot of the lists; tools of `disabled`, by id, are not advertised.
 
         Raises:
             SnapshotError: two tools have one id or one wire name.
         """
         self._caller = caller
         self._lists = lists
+        self._disabled = frozenset(disabled)
         _refuse_clashes(lists)
         self.directory = Directory((tool for one in lists for tool in one.tools), former)
-        """The tools, and the names that earlier snapshots of the same run had."""
+        """The tools, the disabled ones too, and the names that earlier snapshots of the same run had."""
         self.native: tuple[NativeTool, ...] = tuple(tool for one in lists for tool in one.native)
         """Tools that the provider runs itself, as data."""
         self.specs: tuple[ToolSpec[Any, Any], ...] = self.directory.specs
-        """Static toolsets as they were registered, then each dynamic one by wire name."""
+        """What is advertised: static toolsets as they were registered, then each dynamic one by wire name."""
+        if self._disabled:
+            self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
         self.failures: dict[str, str] = {one.toolset: one.failure for one in lists if one.failure}
         """By toolset, why it is left out or stale."""
         self.dropped = tuple(one.toolset for one in lists if one.failure and not one.tools)
         """Toolsets that are left out."""
         self.drop_reasons = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
         """By toolset that is left out, the reason that subscribers may see."""
-        self.instructions = "\n\n".join(_instructions(lists))
+        self.instructions = "\n\n".join(_instructions(lists, self._disabled))
         """Instructions for the model; the same list gives the same text."""
 
     def of_toolset(self, name: str) -> Snapshot:
         """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
-        return Snapshot(self._caller, [one for one in self._lists if one.toolset == name], ())
+        lists = [one for one in self._lists if one.toolset == name]
+        return Snapshot(self._caller, lists, (), disabled=self._disabled)
 
     def declarations(self) -> list[dict[str, Json]]:
         """Return the tools for a model: name, description, JSON Schema of the arguments."""
@@ -166,11 +177,12 @@ def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
     return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
 
 
-def _instructions(lists: Sequence[ToolList]) -> Iterator[str]:
+def _instructions(lists: Sequence[ToolList], disabled: Set[str]) -> Iterator[str]:
     for one in lists:
-        if (one.tools or one.native) and one.instructions:
+        tools = [tool for tool in one.tools if tool.spec.id not in disabled]
+        if (tools or one.native) and one.instructions:
             yield one.instructions
-        for tool in one.tools:
+        for tool in tools:
             if told := _instructions_of(tool.spec):
                 yield told
     for one in lists:

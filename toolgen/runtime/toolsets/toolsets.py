@@ -80,8 +80,13 @@ class Toolsets:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the tools may differ in the next request."""
+        """Whether some of them list their tools for each request."""
         return bool(self._added)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether another snapshot may list other tools."""
+        return self.is_dynamic or self._options.disabled is not None
 
     def add_static(self, toolset: ToolList) -> None:
         """Add a toolset that `Runtime.register` has prepared."""
@@ -150,7 +155,8 @@ class Toolsets:
             hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
             raise SnapshotError(problem, hint=hint)
         former = previous.directory.names if previous is not None else ()
-        snapshot = Snapshot(caller, lists, former)
+        disabled = {} if self._options.disabled is None else await self._options.disabled.now()
+        snapshot = Snapshot(caller, lists, former, disabled=disabled.keys())
         for name in snapshot.dropped:
             self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
         return snapshot
