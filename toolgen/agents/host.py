@@ -40,6 +40,7 @@ from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
 from .registered_agents import RegisteredAgent, changed, register_agent
 from .registration import AgentRegistration, AgentSpec
+from .run_metrics import RunMetrics
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
 from .turns import Turns
@@ -95,6 +96,7 @@ class AgentHost:
         """By run, the waits that were admitted and may not have begun."""
         self._values: dict[str, Values] = {}
         self._spans = None if tools.spans is None else RunSpans(tools.spans)
+        self._metrics = None if tools.metrics is None else RunMetrics(tools.metrics)
 
     def serve(self, activities: Mapping[str, Activity]) -> None:
         """Register the agent loop and its activities with the engine."""
@@ -329,6 +331,10 @@ class AgentHost:
         """Forward an event of a run to the runtime's subscribers; drop the run's data at its end."""
         if self._spans is not None:
             self._spans.on_event(run_id, event)
+        if self._metrics is not None:
+            known, tool = self._facts.get(run_id), str(event.get("tool", ""))
+            agent = "" if known is None else known["agent"]
+            self._metrics.on_event(run_id, event, agent, self.find_tool(tool, run_id) is not None)
         if self._hub is not None and event.get("type") == "run_started":
             self._hub.mark_logged(run_id)
         if self._hub is not None and not self._hub.is_idle:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
     from .engine import Engine, RunStatus
     from .events.hub import Events
+    from .metrics import Metrics
     from .telemetry import ToolSpans
 
 
@@ -66,6 +67,7 @@ class Runtime:
         capabilities: Iterable[Capability] = (),
         events: Events | None = None,
         spans: ToolSpans | None = None,
+        metrics: Metrics | None = None,
         disabled: DisabledTools | None = None,
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
@@ -89,6 +91,7 @@ class Runtime:
             capabilities: What executors find at their context, by name.
             events: The hub for events; without it none are emitted.
             spans: OpenTelemetry's, one a call.
+            metrics: OpenTelemetry's, of calls, waits and runs.
             disabled: The tools that are disabled while the runtime works; without it none can be.
             engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
                 can be asked, and agents run in this process, in memory.
@@ -129,9 +132,11 @@ class Runtime:
                 max_stuck_threads=max_stuck_threads,
                 max_retries=max_retries,
                 timeout=tool_timeout,
+                metrics=metrics,
             ),
-            reports=call_reporter_for(events, limits),
+            reports=call_reporter_for(events, limits, metrics),
             spans=spans,
+            metrics=metrics,
             disabled=disabled,
             capabilities=options.capabilities,
             policy=policy,

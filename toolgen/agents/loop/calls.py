@@ -17,8 +17,8 @@ from toolgen.runtime.engine import (
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
+from toolgen.runtime.waiting.loop import EXPIRED, UNKNOWN, VERSION, WORK, answer_to, with_answered_id
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import UNKNOWN, VERSION, WORK, answer_to, with_answered_id
 
 from .documents import (
     LOOP,
@@ -121,7 +121,7 @@ class Calls:
 
     async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
         """Return the result of a call whose time to be answered is over."""
-        why = "nobody answered in time"
+        why = EXPIRED
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
         if self._facts["version"] >= _KEPT and not has_begun:
             why = f"{call['name']} was not run: {why}"

@@ -101,6 +101,8 @@ def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResul
         error = ToolError(message, retry_hint=hint)
         return error_result(frozen.tool, error, frozen.meta, services.limits.result_bytes)
     services.reports.emit_answer_requested(frozen)
+    if services.metrics is not None:
+        services.metrics.open_wait(frozen.kind)
     return ToolResult(
         tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
@@ -16,6 +16,9 @@ from .bridge import Bridge
 from .deadlines import TimeLimitError, run_in_task
 from .registered_tool import RegisteredTool
 from .thread_pool import NoThreadError, ThreadPool
+
+if TYPE_CHECKING:
+    from ..metrics import Metrics
 
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
@@ -34,11 +37,13 @@ class Execution:
         max_stuck_threads: int,
         max_retries: int,
         timeout: float | None,
+        metrics: Metrics | None = None,
     ) -> None:
         self.timeout = timeout
         """Seconds for a tool whose design says nothing."""
         self._max_parallel = max_parallel
         self._max_retries = max_retries
+        self._metrics = metrics
         self._threads = ThreadPool(max_threads, max_stuck=max_stuck_threads)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sequential_lock = asyncio.Lock()
@@ -101,6 +106,8 @@ class Execution:
             hint = error.retry_hint
             await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
             pause *= 2
+            if self._metrics is not None:
+                self._metrics.retry("call", tool.spec.id)
             try:
                 return await self._run_attempt(tool, arguments)
             except ToolError as another:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..capabilities import Capability
     from ..disabling import DisabledTools
     from ..events.hub import Events
+    from ..metrics import Metrics
     from ..telemetry import ToolSpans
     from ..waiting.wait_registry import WaitRegistry
 
@@ -35,6 +36,7 @@ class RuntimeServices:
     capabilities: Mapping[str, Capability]
     policy: Policy | None = None
     spans: ToolSpans | None = None
+    metrics: Metrics | None = None
     disabled: DisabledTools | None = None
     waits: WaitRegistry | None = None
     """None where no call can wait."""
@@ -59,8 +61,13 @@ class RuntimeServices:
         return len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER
 
 
-def call_reporter_for(events: Events | None, limits: Limits) -> CallReporter:
-    """Return the reporter of calls to a hub; without a hub it emits nothing."""
+def call_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReporter:
+    """Return the reporter of calls to a hub; without a hub it emits nothing, and counts for the metrics."""
+    if metrics is not None:
+        from ..events.hub import Events
+        from ..metrics import MeteredReporter
+
+        return MeteredReporter(events or Events(), limits.result_bytes, metrics)
     if events is None:
         return CallReporter()
     from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events

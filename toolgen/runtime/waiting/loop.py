@@ -36,7 +36,8 @@ WORK: Final = "work:"
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 """Between two tries to start the turn, while the conversation is busy; it doubles."""
-_EXPIRED: Final = "nobody answered in time"
+EXPIRED: Final = "nobody answered in time"
+"""The end of the reason why a call was not run."""
 _ONCE: Final = CallOptions(attempts=1, once=True)
 UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
 """What is said of a call whose process ended while it ran."""
@@ -81,7 +82,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         if signal is None and version < VERSION:
             return {"status": "expired", "json": "", "events": []}
         if signal is None:
-            outcome = _ended(frozen, "denied", {"error": _EXPIRED}, ctx.now(), error=_EXPIRED)
+            outcome = _ended(frozen, "denied", {"error": EXPIRED}, ctx.now(), error=EXPIRED)
             await ctx.publish(f"{number}:expired", outcome["events"][0])
             break
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}

@@ -97,7 +97,7 @@ async def _resume(
         return _ask_again(services, frozen, error.message, tool)
     if why := await _refused_by_rule(services, ticket, frozen, answer, person):
         return _ask_again(services, frozen, why, tool)
-    services.reports.answered(frozen, person)
+    _report_answer(services, frozen, person, "answered")
     result, resumption = _result_of_answer(services, spec, frozen, answer, person), None
     if result is None:
         resumption = Resumption(
@@ -113,6 +113,16 @@ async def _resume(
     if services.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
+
+
+def _report_answer(
+    services: RuntimeServices, frozen: FrozenCall, person: str, outcome: Literal["answered", "canceled"]
+) -> None:
+    """Emit that a call has its answer, and measure how long it has waited."""
+    services.reports.answered(frozen, person)
+    if services.metrics is not None and services.waits is not None:
+        waited_s = services.waits.options.clock() - frozen.created_at
+        services.metrics.end_wait(frozen.kind, outcome, waited_s)
 
 
 def _ask_again(
@@ -155,7 +165,7 @@ async def _canceled_result(
     batch: Batch,
 ) -> ToolResult:
     """Return the result of a suspended call that was canceled."""
-    services.reports.answered(frozen, person)
+    _report_answer(services, frozen, person, "canceled")
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
         services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)

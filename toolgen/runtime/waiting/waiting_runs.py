@@ -140,6 +140,8 @@ class WaitingRuns:
         """Forward the events of a resumed call to subscribers, and drop its tool at the end."""
         if event.get("type") == "run_stream_end":
             self._tools.ended(run_id)
+        if self._services.metrics is not None and event.get("type") == "tool_end":
+            self._services.metrics.end_logged_call(event, str(event["tool"]))
         hub = self._hub
         if hub is None or hub.is_idle or "tool_call_id" not in event:
             return
