@@ -21,6 +21,7 @@ from toolgen.runtime.capabilities import (
     SqliteStateStore,
     StateCapability,
 )
+from toolgen.runtime.disabling import DisabledTools
 from toolgen.runtime.events.hub import Events
 
 from . import scripts
@@ -75,6 +76,7 @@ def assistant(
         engine=InProcessEngine(beside(path, "runs")),
         capabilities=[StateCapability(states), *([ArtifactsCapability(artifacts)] if artifacts else [])],
         events=events,
+        disabled=DisabledTools(states),
     )
     Agents(runtime, sessions=SqliteSessionStore(beside(path, "sessions")))
     planners = planners or Planners()
