@@ -117,6 +117,12 @@ def test_an_engine_with_queues_gets_the_options(runs: ProjectFolder) -> None:
     assert "error: assigned ('a', 'b') runs 5\n" in done.err
 
 
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1"])
+def test_a_time_to_drain_is_a_number_of_seconds(runs: ProjectFolder, seconds: str) -> None:
+    done = runs.run("worker", "--drain", seconds)
+    assert (done.code, "--drain" in done.err) == (2, True)
+
+
 @pytest.mark.parametrize("address", ["x", ":80", "127.0.0.1:", "1:99999"])
 def test_an_address_that_is_none_is_refused(runs: ProjectFolder, address: str) -> None:
     done = runs.run("worker", "--health", address)

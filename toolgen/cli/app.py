@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -197,6 +198,8 @@ def worker(
     """Execute the runs of the project's runtime until SIGTERM, then let calls end."""
     from .worker import WorkerOptions, run_worker
 
+    if not isfinite(drain):
+        raise typer.BadParameter(f"{drain} is no number of seconds", param_hint="--drain")
     options = WorkerOptions(queues=tuple(queue or ()), role=role, health=health, drain_s=drain)
     raise typer.Exit(asyncio.run(run_worker(find_project(config), options)))
 

@@ -14,6 +14,8 @@ from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime
+from toolgen.runtime.capabilities import MemoryStateStore
+from toolgen.runtime.disabling import DisabledTools
 
 from .desk import ERAS, Desk, desk_runtime, served
 
@@ -96,6 +98,19 @@ async def test_a_host_announces_changes_from_elsewhere(era: str) -> None:
             async with one.client.listen(tools_list_changed=True) as changes:
                 await one.server.announce_tools_changed()
                 assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"
+
+
+async def test_a_tool_that_is_disabled_is_not_listed_and_a_call_of_it_says_why(era: str) -> None:
+    disabled = DisabledTools(MemoryStateStore())
+    async with served(era, runtime_options={"disabled": disabled}) as one:
+        names = {tool.name for tool in (await one.client.list_tools()).tools}
+        await one.runtime.disable_tool("count", "the shelf is moved")
+        assert {tool.name for tool in (await one.client.list_tools()).tools} == names - {"count"}
+        result = await one.client.call_tool("count", {})
+        assert result.is_error
+        assert "count is disabled: the shelf is moved" in str(result.content[0])
+        await one.runtime.enable_tool("count")
+        assert {tool.name for tool in (await one.client.list_tools()).tools} == names
 
 
 @in_virtual_time
