@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ProjectFolder, surroundings
-from tests.runs_project import PATIENCE_S, did, start, write_runs
+from tests.runs_project import MAIN, PATIENCE_S, did, start, write_runs
 
 RUN = "run_1:s-1:work a"
 
@@ -90,8 +90,9 @@ def busy(project: ProjectFolder) -> ProjectFolder:
     return project
 
 
-def state(project: ProjectFolder) -> str:
-    return project.run("runs", "list").out.split()[1]
+def state(project: ProjectFolder, run_id: str = "run_1") -> str:
+    lines = project.run("runs", "list").out.splitlines()
+    return next(line.split()[1] for line in lines if line.startswith(run_id))
 
 
 def test_a_call_ends_after_sigterm_and_its_run_goes_on_with_the_next_worker(busy: ProjectFolder) -> None:
@@ -125,6 +126,29 @@ def test_a_call_that_takes_too_long_is_cut_off_and_made_again(busy: ProjectFolde
     with working(busy) as worker:
         worker.until(lambda: state(busy) == "completed")
     assert did(busy) == ["begin a", "begin a", "end a"]
+
+
+def test_a_tool_that_is_disabled_meanwhile_is_not_executed_by_the_worker(project: ProjectFolder) -> None:
+    write_runs(project)
+    store = 'DisabledTools(SqliteStateStore("state.db"), read_every_s=0.01)'
+    imports = (
+        "from toolgen.runtime.capabilities import SqliteStateStore\n"
+        "from toolgen.runtime.disabling import DisabledTools\n"
+    )
+    main = MAIN.replace("from toolgen.runtime.toolsets", f"{imports}from toolgen.runtime.toolsets", 1)
+    project.write("app/main.py", main.replace("engine=engine()", f"engine=engine(), disabled={store}"))
+    project.write("a.gate", "")
+    project.write("disk.gate", "")
+    start(project, RUN, "run_2:s-2:wipe disk")
+    with working(project) as worker:  # it reads the store for the first call
+        worker.until(lambda: state(project, "run_1") == "completed")
+        assert project.run("tools", "disable", "wipe", "--reason", "the disk is full").code == 0
+        (id_,) = [line.split()[3] for line in project.run("runs", "list").out.splitlines() if "waits" in line]
+        done = project.run("approve", id_, "--yes", "--by", "jo")
+        assert (done.code, done.out) == (1, '{"error":"wipe is disabled: the disk is full"}\n')
+        worker.until(lambda: state(project, "run_2") == "completed")
+        assert "x.tools.wipe is disabled: the disk is full" in worker.log
+    assert "wiped disk" not in did(project)
 
 
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
