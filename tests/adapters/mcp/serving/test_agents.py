@@ -6,14 +6,16 @@ import asyncio
 import json
 
 import pytest
-from mcp import Client, types
+from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
 from tests.agents.tools import agent, calling, exported, first_answer, running
-from tests.virtual_time import in_virtual_time
+from tests.virtual_time import in_virtual_time, now
 from toolgen.adapters.mcp import server
 from toolgen.agents import FinalResult, PlanInput, ScriptedPlanner
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec
+from toolgen.runtime.engine import EngineError, RunWait
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .desk import ERAS, MIRA
@@ -71,6 +73,38 @@ async def test_a_cancelled_request_cancels_the_run_of_its_agent(era: str) -> Non
             call.cancel()
             assert (await engine.result(asked.run_id)).state == "canceled"
             assert await runtime.suspended(MIRA) == ()
+
+
+class Forgetful(InProcessEngine):
+    """An engine that cannot read what waits."""
+
+    async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
+        raise EngineError("the secret disk cannot be read")
+
+
+@in_virtual_time
+async def test_a_call_ends_with_its_request_when_the_engine_cannot_say_what_waits(era: str) -> None:
+    has_ended = asyncio.Event()
+
+    async def guard() -> str:
+        """Guard the parcels."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            has_ended.set()
+        return ""
+
+    low = agent("x.low", ScriptedPlanner([calling("guard")]), function_toolset("x.guards", [guard]))
+    async with running(low, engine=Forgetful(clock=now)) as (runtime, engine):
+        runtime.register(exported("x.lows", "x.low"))
+        made = server(runtime, session_id=MIRA, pending_s=60.0)
+        async with Client(InMemoryTransport(made.sdk), mode=era) as client, asyncio.timeout(100):
+            with pytest.raises(MCPError, match=r"\(reference \w+\); the call was cancelled") as told:
+                await client.call_tool("look", {})
+            await has_ended.wait()
+            (run,) = await engine.list_runs()
+            assert (await engine.result(run.run_id)).state == "canceled"
+    assert "secret" not in str(told.value)
 
 
 async def burn_all() -> str:

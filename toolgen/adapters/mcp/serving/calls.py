@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -13,6 +13,7 @@ from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.runtime.call.registered_tool import RegisteredTool
@@ -35,6 +36,9 @@ _MOST_ASKED: Final = 3
 """How often a person is asked on one connection whose answers do not fit."""
 _CLEANUP_S: Final = 5.0
 _WHY_CANCELLED: Final = "the client cancelled the request"
+_WHY_FAILED: Final = "the request of the client failed"
+
+log = logger("toolgen.mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +141,8 @@ class ToolCalls:
             try:
                 call = self._runtime.call(request.entry.spec.id, arguments, meta, within=request.offered)
                 result = await self._below.result(call, meta.tool_call_id, meta.session_id)
-            except asyncio.CancelledError:
-                with anyio.move_on_after(_CLEANUP_S, shield=True):
-                    await self._cancel_begun(meta)
+            except (asyncio.CancelledError, MCPError):
+                await _cleaned_up(self._cancel_begun(meta))
                 raise
             return await self._completed(request, result)
 
@@ -255,7 +258,7 @@ class ToolCalls:
         return await self._completed(request, result)
 
     async def _cancel_begun(self, meta: CallMeta) -> None:
-        """Cancel the run of a call whose request was cancelled just after it began to wait."""
+        """Cancel the run of a call whose request has ended just after it began to wait."""
         if self._runtime.engine is None:
             return
         for asked in await self._runtime.suspended(meta.session_id):
@@ -287,17 +290,28 @@ class ToolCalls:
 
     @asynccontextmanager
     async def _cancelled_with_request(self, asked: Suspended) -> AsyncIterator[None]:
-        """Cancel the run of a call that waits, or goes on, when its request is cancelled."""
+        """Cancel the run of a call that waits, or goes on, when its request is cancelled or fails."""
         try:
             yield
         except asyncio.CancelledError:
-            with anyio.move_on_after(_CLEANUP_S, shield=True):
-                await self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED)
+            await _cleaned_up(self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED))
+            raise
+        except MCPError:
+            await _cleaned_up(self._runtime.cancel_run(asked.run_id, _WHY_FAILED))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
         spec = request.entry.spec
         return call_result(result, spec, self._listing.entry(spec, is_modern=request.is_modern))
+
+
+async def _cleaned_up(work: Awaitable[None]) -> None:
+    """Do the work for at most five seconds, though the request is cancelled; a failure of it is logged."""
+    try:
+        with anyio.move_on_after(_CLEANUP_S, shield=True):
+            await work
+    except Exception as error:  # it must not take the place of the cancellation
+        log_failure(log, error, "the run of a call cannot be cancelled")
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:

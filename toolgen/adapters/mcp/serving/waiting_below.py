@@ -7,6 +7,8 @@ from collections.abc import Coroutine
 from typing import Any, Final
 
 import anyio
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR
 
 from toolgen.agents.owner import answers_call
 from toolgen.contract.logs import log_failure, logger
@@ -32,6 +34,9 @@ class WaitingBelow:
 
         A call whose run waits for nothing is waited for as long as it takes. One whose request is cancelled
         is cancelled.
+
+        Raises:
+            MCPError: the engine cannot say what the run waits for; the call was cancelled.
         """
         task = asyncio.create_task(call)
         try:
@@ -42,11 +47,15 @@ class WaitingBelow:
                     task.add_done_callback(self._ended)
                     return asked
         except asyncio.CancelledError:
-            task.cancel()
-            with anyio.move_on_after(_CLEANUP_S, shield=True):
-                await asyncio.wait({task})
+            await _cancel(task)
             raise
-        return task.result()
+        except Exception as error:
+            reference = log_failure(log, error, "it cannot be read what the call %s waits for", tool_call_id)
+            await _cancel(task)
+            if not task.done() or task.cancelled():
+                message = f"the server cannot say what this call waits for (reference {reference})"
+                raise MCPError(INTERNAL_ERROR, f"{message}; the call was cancelled") from None
+        return task.result()  # it has ended, in spite of a failed look at it too
 
     async def _waits_for(self, tool_call_id: str, session_id: str) -> Suspended | None:
         """Return what the run of a call waits for, or a run below it; None where they wait for nothing."""
@@ -61,3 +70,9 @@ class WaitingBelow:
         self._going_on.discard(task)
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
             log_failure(log, error, "a call failed that went on after its request")
+
+
+async def _cancel(task: asyncio.Task[ToolResult]) -> None:
+    task.cancel()
+    with anyio.move_on_after(_CLEANUP_S, shield=True):
+        await asyncio.wait({task})
