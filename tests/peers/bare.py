@@ -200,6 +200,8 @@ def main() -> None:
         message = read()
         if message.get("method") == MODE.removeprefix("dies_at "):
             raise SystemExit
+        if message.get("method") == MODE.removeprefix("dies_once_at ") and not wrote():
+            raise SystemExit
         id, method = message.get("id"), message.get("method")
         if method == "initialize":
             given = {

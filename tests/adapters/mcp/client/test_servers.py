@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from tests.adapters.mcp.client.conftest import bare, ended, heard, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
+from toolgen.adapters.mcp.client.connection import Connection
+from toolgen.adapters.mcp.client.errors import ConnectionLostError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolgenError, prefixed
 
 
@@ -80,6 +84,23 @@ async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> No
         )
         assert len(lines(log)) == 1  # it is not made again
         assert (await snapshot.call("echo", {"n": 1})).status == "ok"  # by a new process
+
+
+async def test_requests_that_wait_for_a_list_outlive_its_connection(log: Path) -> None:
+    toolset = bare("dies_once_at tools/list", log)
+    async with toolset, asyncio.timeout(60):
+        found = await asyncio.gather(*(toolset.tools(ReadonlyContext()) for _ in range(3)))
+    assert [tools[0].spec.name for tools in found] == ["echo"] * 3
+
+
+async def test_a_session_that_has_ended_lists_nothing() -> None:
+    server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"))
+    connection = Connection("bare", partial(server.connected, {}), connect_s=60, list_s=0, clock=time.time)
+    await connection.open()
+    await connection.close()
+    with pytest.raises(ConnectionLostError, match="the connection to the MCP server 'bare' ended") as told:
+        await connection.listing()
+    assert not told.value.was_sent
 
 
 async def test_a_call_that_only_reads_is_made_again(log: Path) -> None:

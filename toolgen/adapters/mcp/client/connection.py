@@ -86,6 +86,19 @@ class Connection:
 
     @property
     def client(self) -> Client:
+        """The client of the SDK, while the session is open.
+
+        Raises:
+            ConnectionLostError: the session has ended, or is about to; nothing was sent.
+        """
+        if self.is_lost:
+            raise ConnectionLostError(
+                f"the connection to the MCP server {self._name!r} ended", was_sent=False
+            )
+        return self._connected
+
+    @property
+    def _connected(self) -> Client:
         assert self._client is not None, "it is used while it is open"
         return self._client
 
@@ -131,12 +144,13 @@ class Connection:
         """Return the tools of the server: the list that is known, while it is good.
 
         Raises:
+            ConnectionLostError: the connection ended before the list was there.
             MCPServerError: the server does not list its tools, or lists one twice.
         """
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
                 changes = self._changes  # one that comes meanwhile is not in the list
-                found = await self._limited("list its tools", read_listing(self.client, self._name))
+                found = await self._limited("list its tools", read_listing(lambda: self.client, self._name))
                 self._listing, self._listed_changes = found, changes
                 self._good_until = self._clock() + (self._list_s if found.ttl_s is None else found.ttl_s)
             return self._listing
@@ -189,13 +203,10 @@ class Connection:
     async def _send(
         self, request: types.CallToolRequest, progress: ProgressFnT | None
     ) -> types.CallToolResult | types.InputRequiredResult:
-        if self.is_lost:
-            raise ConnectionLostError(
-                f"the connection to the MCP server {self._name!r} ended", was_sent=False
-            )
+        session = self.client.session
         # Not `call_tool`, which checks results by rules of its own and lists the tools for it.
         try:
-            return await self.client.session.send_request(request, _RESULT, progress_callback=progress)
+            return await session.send_request(request, _RESULT, progress_callback=progress)
         except MCPError as error:
             fault = fault_of(error, self._name)
             if fault is None and _is_closed(error):
@@ -311,8 +322,8 @@ class Connection:
 
     async def _watch_list(self, stack: AsyncExitStack) -> None:
         """Hear of changes of the list, where the server tells of them on a stream (MCP 2026-07-28)."""
-        tools = self.client.server_capabilities.tools
-        if self.client.session.discover_result is None or tools is None or not tools.list_changed:
+        tools = self._connected.server_capabilities.tools
+        if self._connected.session.discover_result is None or tools is None or not tools.list_changed:
             return
         group = await stack.enter_async_context(asyncio.TaskGroup())
         task = group.create_task(self._listen())
@@ -320,7 +331,7 @@ class Connection:
 
     async def _listen(self) -> None:
         with suppress(MCPError, TimeoutError, RuntimeError):  # no such stream: the list is good for its time
-            async with self.client.listen(tools_list_changed=True) as events:
+            async with self._connected.listen(tools_list_changed=True) as events:
                 async for _ in events:
                     self._spoil()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -86,17 +87,18 @@ def _misfit(page: dict[str, Any], version: str) -> str | None:
     return None
 
 
-async def read_listing(client: Client, name: str) -> Listing:
-    """Return all pages of the list.
+async def read_listing(client_of: Callable[[], Client], name: str) -> Listing:
+    """Return all pages of the list; `client_of` returns the client of a session that is still open.
 
     Raises:
-        MCPServerError: it has no end, or one tool stands in it twice.
+        MCPServerError: it has no end, or one tool stands in it twice; or as `client_of`.
         MCPError: the server answered with an error.
     """
     tools: dict[str, types.Tool] = {}
     cursor: str | None = None
     ttl_s: float | None = None
     for _ in range(_MOST_PAGES):
+        client = client_of()  # anew: the session may have ended after the last page
         page = await client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
         for tool in page.tools:
             if tool.name in tools:

@@ -27,7 +27,7 @@ from toolgen.shapes.naming import TOOL_NAME
 
 from .calls import Caller
 from .connection import Connection
-from .errors import MCPServerError
+from .errors import ConnectionLostError, MCPServerError
 from .executor import MCPExecutor
 from .listing import Listing
 from .pool import Pool
@@ -131,9 +131,16 @@ class MCPToolset:
         Raises:
             MCPServerError: the server cannot be connected, or does not list its tools.
         """
-        async with self._lease(context.meta) as connection:
-            listing = await connection.listing()
+        try:
+            listing = await self._listed(context.meta)
+        except ConnectionLostError as error:  # a list may be asked for as often as one likes
+            log.info("the tools of the MCP server %r are listed again: %s", self.name, error)
+            listing = await self._listed(context.meta)
         return self._bound(listing)
+
+    async def _listed(self, meta: CallMeta) -> Listing:
+        async with self._lease(meta) as connection:
+            return await connection.listing()
 
     def _bound(self, listing: Listing) -> list[BoundTool]:
         names = wire_names(tool.name for tool in listing.tools)
