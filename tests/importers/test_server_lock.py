@@ -68,6 +68,10 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
             ("--url", "http://127.0.0.1:9", "--header", "A: b"),
             "--header 'A' has no value from",
         ),
+        (
+            ("--url", "http://tools.example/mcp", "--header", "A: $HOME"),
+            "credentials would be sent to http://tools.example/mcp without encryption",
+        ),
         (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
         (("tools.json", "--stdio", GOOD), "without a SOURCE"),
         ((), "SOURCE is missing: write a file, or ask a server by --stdio or --url"),
@@ -80,6 +84,11 @@ def test_what_cannot_be_done_is_told(
     code, _, told = run(capsys, *args)
     assert (code, why in " ".join(told.split())) == (2, True), told
     assert not (folder / "bare.mcp.json").exists()
+
+
+def test_headers_are_sent_in_the_clear_where_that_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, told = run(capsys, "--url", "http://0.0.0.0:9/mcp", "--header", "A: $HOME", "--allow-insecure")
+    assert (code, "cannot be connected: ConnectError" in " ".join(told.split())) == (2, True), told
 
 
 @pytest.mark.parametrize("secret", ["t0ken", "t0ken\n", "t0kén"])

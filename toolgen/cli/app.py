@@ -311,6 +311,10 @@ def import_(
         list[str] | None,
         typer.Option(help="Send this header to --url; '$VAR' is a variable.", metavar="'NAME: $VAR'"),
     ] = None,
+    allow_insecure: Annotated[
+        bool,
+        typer.Option("--allow-insecure", help="Send --header to another machine over plain HTTP too."),
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Compare the lock with the server; exit 1 if it differs.")
     ] = False,
@@ -336,7 +340,13 @@ def import_(
         from .server_lock import LockRequest, lock_server
 
         asked = LockRequest(
-            stdio=stdio, url=url, headers=tuple(header or ()), out=out, is_check=check, is_forced=force
+            stdio=stdio,
+            url=url,
+            headers=tuple(header or ()),
+            is_insecure=allow_insecure,
+            out=out,
+            is_check=check,
+            is_forced=force,
         )
         with print_error_records(format):
             raise typer.Exit(print_outcome(lock_server(asked)))

@@ -31,6 +31,8 @@ class LockRequest:
     url: str
     headers: tuple[str, ...] = ()
     """Of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
+    is_insecure: bool
+    """Headers may be sent to another machine over plain HTTP."""
     out: Path | None
     """The lock; by default named after the server, in the working directory."""
     is_check: bool
@@ -71,7 +73,8 @@ def _asked(request: LockRequest) -> tuple[str, str]:
 
     server: HttpServer | StdioServer
     if request.url:
-        server = HttpServer(request.url, headers=dict(map(_header, request.headers)))
+        headers = dict(map(_header, request.headers))
+        server = HttpServer(request.url, headers=headers, allow_insecure=request.is_insecure)
     elif request.headers:
         raise ToolgenError("--header is for --url", hint="a process reads its environment variables itself")
     else:

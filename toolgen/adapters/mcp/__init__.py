@@ -1,6 +1,6 @@
 """The Model Context Protocol (MCP), by the official SDK: `toolgen[mcp]`."""
 
-from .client.errors import MCPServerError
+from .client.errors import InsecureServerError, MCPServerError
 from .client.locking import lock_of
 from .client.servers import HttpServer, StdioServer
 from .client.toolset import MCPToolset
@@ -20,6 +20,7 @@ __all__ = [
     "Approvals",
     "HttpOptions",
     "HttpServer",
+    "InsecureServerError",
     "MCPServer",
     "MCPServerError",
     "MCPToolset",

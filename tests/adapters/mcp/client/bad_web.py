@@ -43,6 +43,10 @@ class BadWeb:
     port: int = 0
     sessions: int = 0
     forgotten: set[str] = field(default_factory=set)
+    redirect: str = ""
+    """Where requests to `/mcp` are sent on to, by 307."""
+    heads: list[str] = field(default_factory=list)
+    """Of all requests, in lower case."""
 
     @property
     def url(self) -> str:
@@ -51,15 +55,23 @@ class BadWeb:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and close the connection."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        self.heads.append(head)
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        status, kind, answer = self._answer(json.loads(body or b"{}"), headers.get("mcp-session-id", ""))
+        status, kind, answer = self._redirected(head) or self._answer(
+            json.loads(body or b"{}"), headers.get("mcp-session-id", "")
+        )
         writer.write(f"HTTP/1.1 {status} It\r\nConnection: close\r\nContent-Type: {kind}\r\n".encode())
         writer.write(
             f"Mcp-Session-Id: session-{self.sessions}\r\nContent-Length: {len(answer)}\r\n\r\n".encode()
         )
         writer.write(answer)
         writer.close()
+
+    def _redirected(self, head: str) -> tuple[int, str, bytes] | None:
+        if not self.redirect or "/mcp?" not in head.split("\r\n")[0]:
+            return None
+        return 307, f"text/plain\r\nLocation: {self.redirect}", b""
 
     def _answer(self, message: dict[str, Any], session: str) -> tuple[int, str, bytes]:
         if self.status is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
 from tests.adapters.mcp.client.bad_web import bad_web
 from tests.adapters.mcp.client.conftest import served
-from toolgen.adapters.mcp import HttpServer, MCPToolset
+from toolgen.adapters.mcp import HttpServer, InsecureServerError, MCPToolset
 from toolgen.adapters.mcp.client.servers import pool_key
 
 FAILED = "the MCP server 'web' failed (HTTP status 503)"
@@ -62,6 +63,59 @@ async def test_no_secret_stands_in_the_logs(caplog: pytest.LogCaptureFixture) ->
     assert "/mcp" in caplog.text  # requests are logged
     for secret in ("url-secret", "session-1", "secret-text"):
         assert secret not in caplog.text
+
+
+async def test_a_redirect_to_another_origin_is_not_followed() -> None:
+    async with bad_web() as web, bad_web() as other:
+        for place in (other.url, f"http://localhost:{web.port}/there", f"//127.0.0.1:{other.port}/there"):
+            web.redirect = place
+            server = HttpServer(web.url, headers={"X-Key": "k3y"}, bearer=lambda meta: "t0ken")
+            async with served(MCPToolset("web", server), on_error="drop") as (_, snapshot):
+                assert "not followed" in snapshot.failures["web"]
+        assert all("/there" not in head for head in web.heads)
+        assert other.heads == []
+
+
+async def test_a_redirect_within_the_origin_has_the_credentials() -> None:
+    async with bad_web() as web:
+        web.redirect = "/there"
+        server = HttpServer(web.url, bearer=lambda meta: "t0ken")
+        async with served(MCPToolset("web", server)) as (_, snapshot):
+            assert snapshot.specs
+        assert any("/there" in head and "authorization: bearer t0ken" in head for head in web.heads)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"headers": {"X-Key": "k3y"}},
+        {"headers": lambda meta: {}},
+        {"bearer": lambda meta: "t0ken"},
+        {"url": "http://jo:pw@tools.example/mcp?token=t"},
+        {"url": "http://192.0.2.1/mcp", "headers": {"X-Key": "k3y"}},
+        {"url": "http://127.0.0.1.tools.example/mcp", "headers": {"X-Key": "k3y"}},
+        {"url": "http://localhost@tools.example/mcp"},
+        {"url": "HTTP://[2001:db8::1]/mcp", "headers": {"X-Key": "k3y"}},
+    ],
+)
+def test_credentials_go_to_no_other_machine_without_encryption(given: dict[str, Any]) -> None:
+    options = {"url": "http://tools.example/mcp", **given}
+    with pytest.raises(InsecureServerError, match="without encryption") as told:
+        HttpServer(**options)
+    assert "allow_insecure=True" in told.value.hint
+    assert not any(secret in str(told.value) for secret in ("k3y", "pw", "token="))
+    HttpServer(**options, allow_insecure=True)
+
+
+@pytest.mark.parametrize(
+    "place", ["http://localhost:1", "http://127.0.0.9", "http://[::1]:2", "https://a.example"]
+)
+def test_credentials_go_to_this_machine_and_over_tls(place: str) -> None:
+    HttpServer(f"{place}/mcp", headers={"X-Key": "k3y"})
+
+
+def test_without_credentials_plain_http_is_taken() -> None:
+    HttpServer("http://tools.example/mcp")
 
 
 def test_credentials_with_an_equals_sign_share_no_connection() -> None:

@@ -24,6 +24,10 @@ class MCPServerError(ToolgenError):
     """An MCP server does not start, does not answer, or answers what the protocol does not allow."""
 
 
+class InsecureServerError(ToolgenError):
+    """Credentials would be sent to another machine without encryption."""
+
+
 class MalformedAnswerError(MCPServerError):
     """The answer to a call is none that the protocol allows."""
 

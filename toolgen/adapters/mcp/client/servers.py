@@ -22,7 +22,8 @@ from mcp.client.streamable_http import streamable_http_client
 from toolgen.contract.json_value import Json, compact
 from toolgen.runtime import CallMeta
 
-from .errors import MCPServerError, shortened
+from ..loopback import is_loopback
+from .errors import InsecureServerError, MCPServerError, shortened
 from .http import check_response, keep_logs_clean, plain_url
 from .messages import LONGEST_MESSAGE
 from .stdio import stdio_streams
@@ -75,13 +76,28 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that is reached by streamable HTTP."""
+    """A server that is reached by streamable HTTP.
+
+    Raises:
+        InsecureServerError: credentials would be sent over plain HTTP to another machine.
+    """
 
     url: str = field(repr=False)
     headers: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
     """Of each request; a function of the call makes them those of its user, with a session for each."""
     bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
     """Returns the token for the header `Authorization: Bearer`."""
+    allow_insecure: bool = field(default=False, kw_only=True)
+    """Send credentials to another machine over plain HTTP too, where all on the way can read them."""
+
+    def __post_init__(self) -> None:
+        url = httpx2.URL(self.url)
+        has_credentials = bool(callable(self.headers) or self.headers or self.bearer or url.userinfo)
+        if has_credentials and url.scheme != "https" and not (self.allow_insecure or is_loopback(url.host)):
+            raise InsecureServerError(
+                f"credentials would be sent to {shortened(self.address)} without encryption",
+                hint="write https://; allow_insecure=True (--allow-insecure) sends them nevertheless",
+            )
 
     @property
     def address(self) -> str:
@@ -109,7 +125,7 @@ class HttpServer:
 
     @asynccontextmanager
     async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
-        """Open the streams of requests; redirects leave the server's origin nowhere."""
+        """Open the streams of requests; the SDK follows redirects within the origin of the URL alone."""
         keep_logs_clean()
         client = httpx2.AsyncClient(
             headers={**credentials, "Accept-Encoding": "identity"},

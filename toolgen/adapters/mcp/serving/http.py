@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp
 
 from toolgen.contract.errors import ToolgenError
 
+from ..loopback import is_loopback
 from .admission import BodyDeadline, OwnedSessions, OwnNames
 from .bearer import BearerAuth, Verify
 from .call_gate import CallGate
@@ -166,7 +166,7 @@ def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOp
     Raises:
         ToolgenError: as `serve_http`.
     """
-    if host == "localhost" or _address(host).is_loopback:
+    if is_loopback(host):
         return options
     if verify is None:
         raise ToolgenError(
@@ -179,11 +179,3 @@ def _reachable(host: str, verify: Verify | None, options: HttpOptions) -> HttpOp
             hint="give the name in the URL of the clients: --host tools.example.com",
         )
     return options
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return the address; for a name one that is not loopback."""
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return ipaddress.IPv4Address("0.0.0.0")

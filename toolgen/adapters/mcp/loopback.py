@@ -1,0 +1,16 @@
+"""Which names and addresses are of this machine alone."""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is reached from this machine only: `localhost`, or an address of loopback.
+
+    Any other name may be that of another machine. IPv6 addresses stand without brackets.
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
