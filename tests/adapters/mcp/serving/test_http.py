@@ -6,8 +6,10 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.virtual_time import in_virtual_time
@@ -16,7 +18,8 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta
 
 from .desk import Desk, desk_runtime
-from .web import URL, hello, modern_call, web
+from .project import http_process
+from .web import HEADERS, URL, hello, modern_call, web
 
 
 def verify(token: str) -> CallMeta | None:
@@ -202,6 +205,47 @@ async def test_a_call_that_one_parser_alone_reads_counts_too() -> None:
         hanging.cancel()
         await asyncio.wait({hanging})
     assert [answer.status_code for answer in answers] == [429] * len(bodies)
+
+
+async def test_one_identity_does_not_take_the_calls_of_others(tmp_path: Path) -> None:
+    """By the process that the command serves: a quarter of 100 calls at once."""
+    async with (
+        asyncio.timeout(60),
+        http_process(tmp_path, "--verify", "desk_app:verify") as (url, _),
+        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+    ):
+        hanging = {asyncio.create_task(client.post(url, **call_of("mira", "hang"))) for _ in range(26)}
+        [refused], hanging = await asyncio.wait(hanging, return_when=asyncio.FIRST_COMPLETED)
+        others = await client.post(url, **call_of("jonas", "count"))
+        for one in hanging:
+            one.cancel()
+        await asyncio.wait(hanging)
+    text = "25 calls of yours are executed already; call again later"
+    assert (refused.result().status_code, refused.result().json()["error"]["message"]) == (429, text)
+    assert (others.status_code, others.json()["result"]["structuredContent"]) == (200, 3)
+
+
+async def test_the_share_of_an_identity_is_free_again_after_its_calls() -> None:
+    desk = Desk()
+    async with (
+        desk_runtime(desk) as runtime,
+        web(runtime, verify=verify, max_calls=3, max_calls_per_owner=1) as client,
+    ):
+        hanging = asyncio.create_task(client.post(URL, **call_of("mira", "hang")))
+        async with asyncio.timeout(10):
+            await desk.has_begun.wait()
+        codes = [(await client.post(URL, **call_of(who, "count"))).status_code for who in ("mira", "jonas")]
+        hanging.cancel()
+        await asyncio.wait({hanging})
+        after = [(await client.post(URL, **call_of("mira", "count"))).status_code for _ in range(2)]
+    assert (codes, after) == ([429, 200], [200, 200])
+
+
+def call_of(who: str, tool: str) -> dict[str, Any]:
+    """Return a call with the token of a person."""
+    call = modern_call(tool)
+    call["headers"]["authorization"] = f"Bearer {who}"
+    return call
 
 
 async def test_elsewhere_than_on_loopback_it_needs_a_verifier_and_a_name() -> None:

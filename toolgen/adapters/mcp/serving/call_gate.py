@@ -1,4 +1,4 @@
-"""How many calls a server over HTTP executes at once, and how it comes to its end."""
+"""How many calls a server over HTTP executes at once, for all and for one identity, and how it ends."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .executing import ExecutingCalls
+from .identity import IDENTITY, owner_of
 
 _PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
 """The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
@@ -27,10 +28,13 @@ class CallGate:
     It stands within a limit of bodies, which hands it each body whole.
     """
 
-    def __init__(self, app: ASGIApp, executing: ExecutingCalls, max_calls: int) -> None:
+    def __init__(
+        self, app: ASGIApp, executing: ExecutingCalls, max_calls: int, max_calls_per_owner: int
+    ) -> None:
         self._app = app
         self._executing = executing
         self._max_calls = max_calls
+        self._max_calls_per_owner = max_calls_per_owner
         self._requests = ExecutingCalls()
         self._is_closing = False
         self._streams: set[anyio.CancelScope] = set()
@@ -47,12 +51,21 @@ class CallGate:
         if self._is_closing:
             await _refusal(503, "the server is closing; call another one, or later")(scope, receive, send)
             return
-        if max(self._requests.count, self._executing.count) >= self._max_calls:
-            text = f"{self._max_calls} calls are executed already; call again later"
+        owner = owner_of(scope[IDENTITY]) if IDENTITY in scope else None
+        if (text := self._too_many(owner)) is not None:
             await _refusal(429, text)(scope, receive, send)
             return
-        with self._requests.counted():
+        with self._requests.counted(owner):
             await self._app(scope, receive, send)
+
+    def _too_many(self, owner: str | None) -> str | None:
+        """Return why no further call of an owner is let in; None where one is."""
+        counts = (self._requests, self._executing)
+        if max(one.count for one in counts) >= self._max_calls:
+            return f"{self._max_calls} calls are executed already; call again later"
+        if owner is not None and max(one.count_of(owner) for one in counts) >= self._max_calls_per_owner:
+            return f"{self._max_calls_per_owner} calls of yours are executed already; call again later"
+        return None
 
     async def drain(self, timeout_s: float) -> None:
         """Let no further call in, wait for those that are executed, and end the streams without calls."""

@@ -22,7 +22,7 @@ from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError
 from .changes import ListChanges
 from .executing import ExecutingCalls
 from .forms import ASKED, answer_of, form_of, input_required
-from .identity import Context, Identities, is_modern
+from .identity import Context, Identities, is_modern, verified_owner
 from .listing import ListedTool, Listing
 from .progress import progress_relay
 from .results import call_result, error_result
@@ -113,7 +113,7 @@ class ToolCalls:
         request = _Request(
             ctx=ctx, params=params, meta=meta, offered=offered, entry=find_tool(offered, params.name)
         )
-        with self.executing.counted():
+        with self.executing.counted(verified_owner(ctx)):
             try:
                 answered = await self._answered(request)
             except SuspensionError as error:  # somebody else has answered meanwhile

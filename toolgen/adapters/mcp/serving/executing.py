@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,18 +17,26 @@ class ExecutingCalls:
 
     def __init__(self) -> None:
         self.count = 0
+        self._of_owner: Counter[str] = Counter()
         self._is_idle = asyncio.Event()
         self._is_idle.set()
 
+    def count_of(self, owner: str) -> int:
+        """Return how many of them are of one owner, as `owner_of` names it."""
+        return self._of_owner[owner]
+
     @contextmanager
-    def counted(self) -> Iterator[None]:
-        """Count a call while the context lasts."""
+    def counted(self, owner: str | None) -> Iterator[None]:
+        """Count a call while the context lasts; the owner is None where nobody is verified."""
+        owners = () if owner is None else (owner,)
         self.count += 1
+        self._of_owner.update(owners)
         self._is_idle.clear()
         try:
             yield
         finally:
             self.count -= 1
+            self._of_owner -= Counter(owners)  # which keeps no zeros
             if not self.count:
                 self._is_idle.set()
 

@@ -48,6 +48,8 @@ class HttpOptions:
     """After which a session without requests is closed."""
     max_calls: int = 100
     """Executed at once; a further one is refused with 429."""
+    max_calls_per_owner: int | None = None
+    """Of those, for one identity that a verifier of tokens names; by default a quarter, and at least one."""
     drain_s: float = 30.0
     """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
 
@@ -150,7 +152,10 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
         max_request_body_size=options.max_body_bytes,
         max_sessions=options.max_sessions,
     )
-    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, options.max_calls)
+    share = max(1, options.max_calls // 4)
+    if options.max_calls_per_owner is not None:
+        share = options.max_calls_per_owner
+    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, options.max_calls, share)
     endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
