@@ -7,7 +7,6 @@ runs, in another process too. No argument of a tool answers it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -22,7 +21,6 @@ from toolgen.runtime.waiting.errors import (
     NotAllowedAnswerError,
     SuspensionError,
 )
-from toolgen.shapes.sensitive import redacted
 
 C = TypeVar("C")
 
@@ -85,13 +83,13 @@ class FrameworkCalls(Generic[C]):
         the call suspended, and `Suspended.reason` says why.
         """
         asked = await self._question(spec, meta)
-        if asked is not None and asked.arguments == _shown(spec, arguments):
+        if asked is not None and self._asks_about(asked, spec, arguments, meta):
             return await self.deliver(asked, answer, meta, by)
         result = await self.call(spec.name, arguments, meta)
         again = result.suspension
         if asked is None or again is None or result.status != "suspended":
             return result
-        is_same = (again.arguments, again.question) == (asked.arguments, asked.question)
+        is_same = (again.arguments_mac, again.question) == (asked.arguments_mac, asked.question)
         return await self.deliver(again, answer, meta, by) if is_same else result  # a hook may rewrite them
 
     async def open_question(
@@ -99,7 +97,7 @@ class FrameworkCalls(Generic[C]):
     ) -> Suspended | None:
         """Return what a call with these arguments waits for already; None where it does not wait."""
         asked = await self._question(spec, meta)
-        return asked if asked is not None and asked.arguments == _shown(spec, arguments) else None
+        return asked if asked is not None and self._asks_about(asked, spec, arguments, meta) else None
 
     async def deliver(self, asked: Suspended, answer: Json, meta: CallMeta, by: str = "") -> ToolResult:
         """Return the result of a call after its answer; suspended as before where the answer is not taken."""
@@ -126,6 +124,16 @@ class FrameworkCalls(Generic[C]):
         waiting = [one for one in await self._of_call(meta) if one.tool == spec.id]
         return waiting[-1] if waiting else None
 
+    def _asks_about(
+        self, asked: Suspended, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
+    ) -> bool:
+        """Return whether a question is about these arguments, sensitive values too."""
+        try:
+            payload = spec.payload.encode(spec.payload.decode(arguments))
+        except ToolValidationError:
+            return False
+        return self.snapshot.arguments_mac(spec.id, payload, meta) == asked.arguments_mac
+
     async def _of_call(self, meta: CallMeta) -> list[Suspended]:
         """Return the questions of a call that are open, oldest first."""
         if not meta.tool_call_id:
@@ -135,13 +143,3 @@ class FrameworkCalls(Generic[C]):
         except NoEngineError:  # no call can wait, so none does
             return []
         return [one for one in waiting if one.tool_call_id == meta.tool_call_id and one.kind != "pending"]
-
-
-def _shown(spec: Spec, arguments: Mapping[str, object] | str) -> Json:
-    """Return arguments as a question shows them; None for those that do not fit."""
-    try:
-        payload = spec.payload.decode(arguments)
-    except ToolValidationError:
-        return None
-    shown: Json = redacted(json.loads(spec.payload.encode(payload)), spec.payload.sensitive)
-    return shown

@@ -231,6 +231,8 @@ class Suspended:
     """Why it is asked again, where an answer was given and not used."""
     sensitive: tuple[str, ...] = ()
     """JSON Pointers to each `{"sensitive": true}` in `arguments`, for a value that nobody is shown."""
+    arguments_mac: str = field(default="", repr=False)
+    """`Runtime.arguments_mac` of what will run: tells whether other arguments are the same, and no value."""
 
 
 class Actions:

@@ -349,6 +349,17 @@ class Runtime:
         """
         return await self._suspensions.waiting(session_id)
 
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
+
+        It is keyed by the secret of tokens, and counts for the session and the id of the call alone, so that
+        sensitive values are compared without being shown.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
+        return self._suspensions.arguments_mac(tool, payload_json, meta)
+
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
         """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
 

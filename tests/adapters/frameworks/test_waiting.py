@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cases.sensitive.gen.bank.toolsets import payments
 from toolgen.adapters.framework_calls import FrameworkCalls
 from toolgen.adapters.result_view import result_view
 from toolgen.contract.errors import ToolgenError
@@ -71,6 +73,37 @@ async def test_arguments_that_somebody_edited_are_asked_about_anew() -> None:
     assert (asked.question, account.paid) == ("Pay 50?", [])
     assert (await calls.resume(spec, {"amount": 50}, META, YES)).status == "ok"
     assert account.paid == [50]
+
+
+class Cards:
+    """Pays by card, and remembers the numbers."""
+
+    def __init__(self) -> None:
+        self.cards: list[str] = []
+
+    async def __call__(self, call: ToolCall, ctx: ToolContext) -> ToolResult:
+        self.cards.append(json.loads(call.payload_json)["card"]["number"])
+        return ToolResult(tool=call.tool, status="ok", result=payments.PayMuchResult(receipt="r1"))
+
+
+async def test_sensitive_arguments_that_somebody_edited_are_asked_about_anew() -> None:
+    executor = Cards()
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.register(payments.registration(executor))
+    calls: FrameworkCalls[None] = FrameworkCalls(await runtime.snapshot(), META)
+    [spec] = [one for one in calls.snapshot.specs if one.name == "pay_much"]
+    first: dict[str, Json] = {"amount": 100, "card": {"number": "4111-OTTER", "holder": "Ann"}}
+    other: dict[str, Json] = {"amount": 100, "card": {"number": "5222-LEMUR", "holder": "Ann"}}
+    asked = waits(await calls.call("pay_much", first, META))
+    assert await calls.open_question(spec, first, META) == asked
+    assert await calls.open_question(spec, other, META) is None
+
+    again = waits(await calls.resume(spec, other, META, YES))
+    assert (again.arguments, again.id != asked.id, executor.cards) == (asked.arguments, True, [])
+    assert "OTTER" not in repr(asked)
+    assert "LEMUR" not in again.arguments_mac
+    assert (await calls.resume(spec, other, META, YES)).status == "ok"
+    assert executor.cards == ["5222-LEMUR"]
 
 
 async def test_an_approval_of_nothing_runs_nothing() -> None:

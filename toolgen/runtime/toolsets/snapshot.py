@@ -53,6 +53,8 @@ class CallService(Protocol):
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]: ...
 
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str: ...
+
 
 class Snapshot:
     """The tools advertised in one request; calls are dispatched against them, whatever changed since."""
@@ -150,6 +152,14 @@ class Snapshot:
             NoEngineError: no call of the runtime can wait.
         """
         return await self._caller.suspended(session_id)
+
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the keyed digest of arguments, as `Runtime.arguments_mac`.
+
+        Raises:
+            NoEngineError: no call of the runtime can wait.
+        """
+        return self._caller.arguments_mac(tool, payload_json, meta)
 
 
 def _refuse_clashes(lists: Sequence[ToolList]) -> None:

@@ -14,6 +14,7 @@ from toolgen.contract.secrets import hiding
 
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
+from ..call_meta import CallMeta
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import DeclaredError, ToolError
 from ..events.progress import check_progress, progress_json
@@ -126,6 +127,10 @@ class SuspensionService:
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
         """Return the suspended calls, oldest first."""
         return await self._waits().listed(session_id)
+
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
+        return self._waits().arguments_mac(tool, payload_json, meta)
 
     async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
         """Report the progress of pending work; as `Runtime.progress`."""

@@ -1,4 +1,4 @@
-"""Tokens of calls that wait, and the seals of their answers: HMAC-SHA-256 under a secret of the host.
+"""Tokens of calls that wait, seals of answers, digests of arguments: HMAC-SHA-256 under a secret of the host.
 
 A token names the call and says until when it is good; nothing keeps it, and whoever has the secret can
 issue it again. The seal of an answer says that a host with the secret took it for this very call: who can
@@ -91,6 +91,11 @@ class Sealer:
                 return seal.isascii() and hmac.compare_digest(mac, seal)
             case _:
                 return False
+
+    def arguments_mac(self, tool: str, payload_json: bytes, session_id: str, tool_call_id: str) -> str:
+        """Return the keyed digest of a call's arguments: the same for the same arguments of the same call."""
+        digest = hashlib.sha256(payload_json).hexdigest()
+        return self._mac(self._newest, "arguments", json.dumps([tool, session_id, tool_call_id, digest]))
 
     def _mac(self, key: str, use: str, text: str) -> str:
         return _base64(hmac.digest(self._secrets[key], f"{use}:{text}".encode(), "sha256"))

@@ -234,7 +234,12 @@ class WaitRegistry:
             requested_by=frozen.meta.requested_by,
             reason=frozen.reason,
             sensitive=frozen.sensitive_pointers(),
+            arguments_mac=self.arguments_mac(frozen.tool, frozen.payload_json, frozen.meta),
         )
+
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
+        return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
 
     async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
         """Return all suspended calls, oldest first; of one session where it is given."""
