@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
@@ -32,6 +31,7 @@ with extra("openai-agents"):
 AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], Json]
 """Returns what the person has answered whose approval the SDK knows; None where there is no answer."""
 _MOST_EARLY: Final = 1_000
+"""Results of one tool that one run may leave to be fetched."""
 _NOT_ASKED: Final = "nobody was asked about this call"
 
 
@@ -74,16 +74,46 @@ async def openai_agents_question(
     return await calls.open_question(found[0], item.arguments or "{}", calls.meta_of(None, item.call_id))
 
 
+class _EarlyResults:
+    """Results of calls that ended while the SDK asked whether they need approval, until it runs the calls.
+
+    A run that is cancelled in between leaves them: they are dropped with its usage, the object that all
+    contexts of one run share.
+    """
+
+    def __init__(self) -> None:
+        self._of_run: dict[int, dict[str, ToolResult]] = {}
+
+    def has(self, context: RunContextWrapper[Any], call_id: str) -> bool:
+        """Return whether the result of a call is kept."""
+        return call_id in self._of_run.get(id(context.usage), ())
+
+    def is_full(self, context: RunContextWrapper[Any]) -> bool:
+        """Return whether no further result of this run is kept."""
+        return len(self._of_run.get(id(context.usage), ())) >= _MOST_EARLY
+
+    def keep(self, context: RunContextWrapper[Any], call_id: str, result: ToolResult) -> None:
+        """Keep the result of a call."""
+        key = id(context.usage)
+        if key not in self._of_run:
+            self._of_run[key] = {}
+            finalize(context.usage, self._of_run.pop, key, None).atexit = False
+        self._of_run[key][call_id] = result
+
+    def take(self, context: RunContextWrapper[Any], call_id: str) -> ToolResult | None:
+        """Return the result of a call, which is kept no more; None where there is none."""
+        return self._of_run.get(id(context.usage), {}).pop(call_id, None)
+
+
 @dataclass(slots=True)
 class _SnapshotTool:
-    """One tool, and the results of its calls that ended while the SDK asked whether they need approval."""
+    """One tool, and the results of its calls that the SDK has not fetched."""
 
     calls: FrameworkCalls[RunContextWrapper[Any]]
     spec: Spec
     answer: AnswerOf | None
     may_ask: bool
-    early: OrderedDict[tuple[int, str], tuple[object, ToolResult]] = field(default_factory=OrderedDict)
-    """By run and id of the call; the object of the run is held, so that no other one has its id."""
+    early: _EarlyResults = field(default_factory=_EarlyResults)
     views: WeakKeyDictionary[ToolContext[Any], ResultView] = field(default_factory=WeakKeyDictionary)
 
     def function_tool(self, description: str) -> FunctionTool:
@@ -102,19 +132,21 @@ class _SnapshotTool:
     async def _needs_approval(
         self, context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str
     ) -> bool:
-        """Make the call and return whether it waits for a person; else its result is kept for `_invoke`."""
+        """Make the call and return whether it waits for a person; else its result is kept for `_invoke`.
+
+        Where no further result is kept, `_invoke` makes the call, and denies it if it asks.
+        """
         meta = self.calls.meta_of(context, call_id)
-        key = (id(context.usage), call_id)
-        if key in self.early:
+        if self.early.has(context, call_id):
             return False
         if await self.calls.open_question(self.spec, arguments, meta) is not None:
             return True
+        if self.early.is_full(context):
+            return False
         result = await self.calls.call(self.spec.name, arguments, meta)
         if result_view(result).approval is not None:
             return True
-        self.early[key] = (context.usage, result)
-        while len(self.early) > _MOST_EARLY:  # of runs that were cancelled in between
-            self.early.popitem(last=False)
+        self.early.keep(context, call_id, result)
         return False
 
     async def _invoke(
@@ -122,8 +154,9 @@ class _SnapshotTool:
     ) -> str | list[ToolOutputText | ToolOutputImage]:
         """Return what the model reads of a call that needs no approval, or that has it."""
         meta = self.calls.meta_of(context, context.tool_call_id)
-        kept = self.early.pop((id(context.usage), context.tool_call_id), None)
-        result = await self._answered(context, arguments, meta) if kept is None else kept[1]
+        result = self.early.take(context, context.tool_call_id)
+        if result is None:
+            result = await self._answered(context, arguments, meta)
         view = result_view(result)
         if view.approval is not None:  # the SDK cannot ask any more
             reason = view.approval.reason or _NOT_ASKED

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakSet
 
-from agents import Agent, RunConfig, Runner, RunState, ToolCallOutputItem
+from agents import Agent, RunConfig, RunContextWrapper, Runner, RunState, ToolCallOutputItem, Usage
 from agents.testing import ScriptedModel, assistant_message, function_call
+from agents.tool_context import ToolContext
 
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
 from toolgen.contract.json_value import Json
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, ToolModel
 from toolgen.runtime.toolsets.functions import function_toolset
 
 from .home import MIRA, Home
@@ -106,3 +109,60 @@ async def test_a_call_that_may_ask_and_does_not_runs_once() -> None:
     run = await Runner.run(agent, "go", run_config=CONFIG)
     assert sorted(counted) == [0, 1, 2]
     assert [one.output for one in run.new_items if isinstance(one, ToolCallOutputItem)] == ["0", "1", "2"]
+
+
+class Counted(ToolModel):
+    """What was counted."""
+
+    n: int
+
+
+class Counter:
+    """Counts, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+        self.results: WeakSet[Counted] = WeakSet()
+
+    async def count(self, n: int) -> Counted:
+        """Count."""
+        self.given.append(n)
+        counted = Counted(n=n)
+        self.results.add(counted)
+        return counted
+
+    async def tool(self) -> Any:
+        """Return the tool, whose calls may wait for a person and do not."""
+        runtime = Runtime()
+        runtime.register(function_toolset("test.counting", [self.count]))
+        [tool] = openai_agents_tools(await runtime.snapshot(), MIRA, may_ask={"test.counting.count"})
+        return tool
+
+
+async def test_calls_of_runs_that_were_left_displace_no_result_and_are_forgotten() -> None:
+    counter = Counter()
+    tool = await counter.tool()
+    usage = Usage()
+    context = ToolContext(None, usage, "count", "c0", '{"n": 0}')
+    assert not await tool.needs_approval(context, {"n": 0}, "c0")
+    for n in range(1, 1_101):
+        assert not await tool.needs_approval(RunContextWrapper(None), {"n": n}, "c0")
+    gc.collect()
+    assert len(counter.results) == 1
+    assert await tool.on_invoke_tool(context, '{"n": 0}') == '{"n":0}'
+    assert counter.given == list(range(1_101))
+
+
+async def test_calls_of_one_run_beyond_what_is_kept_run_once() -> None:
+    counter = Counter()
+    tool = await counter.tool()
+    usage = Usage()
+    calls = [ToolContext(None, usage, "count", f"c{n}", json.dumps({"n": n})) for n in range(1_010)]
+    for n, context in enumerate(calls):
+        assert not await tool.needs_approval(context, {"n": n}, f"c{n}")
+    assert len(counter.given) == 1_000
+    for n, context in enumerate(calls):
+        assert await tool.on_invoke_tool(context, json.dumps({"n": n})) == json.dumps({"n": n}).replace(
+            " ", ""
+        )
+    assert counter.given == list(range(1_010))
