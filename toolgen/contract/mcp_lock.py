@@ -19,7 +19,7 @@ _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
 """What a lock keeps of a tool, in the order in which it stands there."""
 
-ToolFacts = Mapping[str, Json]
+ListedFacts = Mapping[str, Json]
 """A tool by the keys of the protocol (MCP 2026-07-28, `Tool`)."""
 
 
@@ -36,16 +36,16 @@ class Lock:
     server: str
     """What the server calls itself; "" where it does not say."""
     version: str
-    tools: tuple[ToolFacts, ...]
+    tools: tuple[ListedFacts, ...]
     """By name."""
 
 
-def contract_digest(tool: ToolFacts) -> str:
+def contract_digest(tool: ListedFacts) -> str:
     """Return the SHA-256, in hex, of what callers of a tool rely on: name, schemas and annotations."""
     return _digest({key: tool[key] for key in _CONTRACT if tool.get(key) is not None})
 
 
-def make_lock(protocol: str, server: str, version: str, tools: Iterable[ToolFacts]) -> Lock:
+def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> Lock:
     """Return the lock of tools, with what it keeps of each."""
     kept = [{key: tool[key] for key in _FACTS if tool.get(key) is not None} for tool in tools]
     ordered = sorted(kept, key=lambda tool: str(tool["name"]))
@@ -88,7 +88,7 @@ def read_lock(text: str | bytes) -> Lock:
             raise LockError("is no lock of an MCP server")
 
 
-def _tool(tool: Any, number: int) -> ToolFacts:
+def _tool(tool: Any, number: int) -> ListedFacts:
     match tool:
         case {"name": str(name), "inputSchema": dict(), "digest": str(digest)}:
             facts = {key: value for key, value in tool.items() if key != "digest"}
@@ -100,5 +100,5 @@ def _tool(tool: Any, number: int) -> ToolFacts:
             raise LockError(f"is no lock of an MCP server: {fault}")
 
 
-def _digest(facts: ToolFacts) -> str:
+def _digest(facts: ListedFacts) -> str:
     return sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

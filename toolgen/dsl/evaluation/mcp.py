@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from toolgen.contract.mcp_lock import Lock, LockError, ToolFacts, contract_digest, make_lock, read_lock
+from toolgen.contract.mcp_lock import ListedFacts, Lock, LockError, contract_digest, make_lock, read_lock
 from toolgen.contract.names import MCP_HINTS
 from toolgen.contract.printable import printable_lines
 from toolgen.expr import codes
@@ -76,7 +76,7 @@ def _names(lock: Lock) -> dict[str, str]:
     return names
 
 
-def _tool(tool: ToolFacts, name: str, source: Source) -> Tool:
+def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     facts: Any = tool
     children = [*_children(facts)]
     text = str(facts.get("description") or facts.get("title") or facts["name"]).strip()

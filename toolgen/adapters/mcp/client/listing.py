@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.limits import DEFAULT_LIMITS, exceeded_limit
 from toolgen.contract.logs import logger
-from toolgen.contract.mcp_lock import ToolFacts, contract_digest
+from toolgen.contract.mcp_lock import ListedFacts, contract_digest
 
 from .errors import MCPServerError, misfit_of, shortened
 
@@ -39,7 +39,7 @@ class Listing:
         return {tool.name: tool_digest(tool) for tool in self.tools}
 
 
-def facts_of(tool: types.Tool) -> ToolFacts:
+def facts_of(tool: types.Tool) -> ListedFacts:
     """Return a tool by the keys of the protocol."""
     facts: dict[str, Json] = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
     return facts
