@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,15 @@ from tests.peers import PEERS
 from toolgen.adapters.mcp import HttpServer, MCPServerError, MCPToolset, StdioServer
 from toolgen.adapters.mcp.client.connection import Connection
 from toolgen.adapters.mcp.client.errors import ConnectionLostError
-from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, SnapshotError, ToolgenError, prefixed
+from toolgen.runtime import (
+    CallMeta,
+    ReadonlyContext,
+    RegistrationError,
+    Runtime,
+    SnapshotError,
+    ToolgenError,
+    prefixed,
+)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +94,53 @@ async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> No
         )
         assert len(lines(log)) == 1  # it is not made again
         assert (await snapshot.call("echo", {"n": 1})).status == "ok"  # by a new process
+
+
+@pytest.mark.parametrize("given", ["cmd", None, ("python", "-m", "x"), Path("server.py")])
+def test_what_is_no_server_is_refused_at_once(given: Any) -> None:
+    with pytest.raises(RegistrationError, match=r"is no MCP server: MCPToolset\('clock', …\)") as told:
+        MCPToolset("clock", given)
+    assert "StdioServer(" in told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("localhost", "localhost"),
+        ("localhost:8000/mcp", "localhost:8000/mcp"),
+        ("", ""),
+        ("ftp://a.example/mcp", "ftp://a.example/mcp"),
+        ("https:///mcp", "https:///mcp"),
+        ("http://[::1/mcp", "http://[::1/mcp"),
+        ("jo:s3cret@a.example?token=s3cret", "a.example"),
+        (None, "NoneType"),
+    ],
+)
+def test_what_is_no_url_is_refused_at_once(url: Any, shown: str) -> None:
+    with pytest.raises(RegistrationError) as told:
+        HttpServer(url)
+    assert told.value.message == f"{shown!r} is no URL of an MCP server"
+
+
+@pytest.mark.parametrize("given", [("python", "-m x"), ("",), (["python", "-m"],)])
+def test_what_is_no_command_is_refused_at_once(given: Any) -> None:
+    with pytest.raises(RegistrationError, match="takes the program, and a tuple"):
+        StdioServer(*given)
+
+
+async def test_a_server_that_is_left_out_takes_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    for level in (logging.WARNING, logging.DEBUG):
+        caplog.clear()
+        caplog.set_level(level, "toolgen")
+        async with served(MCPToolset("none", StdioServer("no-such-command")), on_error="drop"):
+            pass
+        records = [record for record in caplog.records if "cannot list its tools" in record.getMessage()]
+        told = records[0].getMessage()
+        assert told.startswith(
+            "toolset none cannot list its tools, drop: MCPServerError: the MCP server 'none'"
+        )
+        assert ("\n" in told, records[0].exc_info) == (False, None)
+        assert [record.levelno for record in records[1:]] == [logging.DEBUG] * (level == logging.DEBUG)
 
 
 async def test_requests_that_wait_for_a_list_outlive_its_connection(log: Path) -> None:

@@ -20,7 +20,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
-from toolgen.runtime import CallMeta
+from toolgen.runtime import CallMeta, RegistrationError
 
 from ..loopback import is_loopback
 from .errors import InsecureServerError, MCPServerError, shortened
@@ -48,6 +48,9 @@ class StdioServer:
     """A server that is started as a process and spoken to over its standard input and output.
 
     It gets the few environment variables that the SDK holds harmless, such as `PATH` and `HOME`, and `env`.
+
+    Raises:
+        RegistrationError: the arguments are one string, or the command is none.
     """
 
     command: str
@@ -57,6 +60,14 @@ class StdioServer:
     cwd: str | Path | None = None
     errlog: TextIO | None = field(default=None, repr=False)
     """Gets what the process writes to its standard error; that of this process where it is None."""
+
+    def __post_init__(self) -> None:
+        given: tuple[object, object] = self.command, self.args
+        if not isinstance(given[0], str) or not given[0] or isinstance(given[1], str):
+            raise RegistrationError(
+                "a StdioServer takes the program, and a tuple of its arguments",
+                hint="write StdioServer('python', ('-m', 'mcp_server_git'))",
+            )
 
     @property
     def address(self) -> str:
@@ -79,6 +90,7 @@ class HttpServer:
     """A server that is reached by streamable HTTP.
 
     Raises:
+        RegistrationError: the URL is no address of a server.
         InsecureServerError: credentials would be sent over plain HTTP to another machine.
     """
 
@@ -87,11 +99,11 @@ class HttpServer:
     """Of each request; a function of the call makes them those of its user, with a session for each."""
     bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
     """Returns the token for the header `Authorization: Bearer`."""
-    allow_insecure: bool = field(default=False, kw_only=True)
+    allow_insecure: bool = field(default=False, repr=False, kw_only=True)
     """Send credentials to another machine over plain HTTP too, where all on the way can read them."""
 
     def __post_init__(self) -> None:
-        url = httpx2.URL(self.url)
+        url = _web_address(self.url)
         has_credentials = bool(callable(self.headers) or self.headers or self.bearer or url.userinfo)
         if has_credentials and url.scheme != "https" and not (self.allow_insecure or is_loopback(url.host)):
             raise InsecureServerError(
@@ -142,6 +154,25 @@ class HttpServer:
 
 
 Server: TypeAlias = StdioServer | HttpServer
+
+
+def _web_address(text: object) -> httpx2.URL:
+    """Return the URL of a server.
+
+    Raises:
+        RegistrationError: it is none; its user, password and query are not shown.
+    """
+    try:
+        found = httpx2.URL(text) if isinstance(text, str) else None
+    except httpx2.InvalidURL:
+        found = None
+    if found is None or found.scheme not in ("http", "https") or not found.host:
+        shown = text.partition("?")[0].rpartition("@")[2] if isinstance(text, str) else type(text).__name__
+        raise RegistrationError(
+            f"{shortened(shown)!r} is no URL of an MCP server",
+            hint="write the whole address: HttpServer('https://host.example/mcp')",
+        )
+    return found
 
 
 def pool_key(identity: str, credentials: Credentials) -> str:

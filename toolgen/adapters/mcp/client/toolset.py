@@ -31,7 +31,7 @@ from .errors import ConnectionLostError, MCPServerError
 from .executor import MCPExecutor
 from .listing import Listing
 from .pool import Pool
-from .servers import Credentials, Server, pool_key
+from .servers import Credentials, HttpServer, Server, StdioServer, pool_key
 from .tools import ServerTool, server_tool, wire_names
 
 _NOTICE: Final = (
@@ -70,7 +70,7 @@ class MCPToolset:
         """Make the toolset; nothing is connected yet.
 
         Raises:
-            RegistrationError: the name is none.
+            RegistrationError: the name is none, or the server is neither a StdioServer nor an HttpServer.
 
         Args:
             name: Names the toolset, and the server in errors: `git`, or `service.git`.
@@ -90,6 +90,12 @@ class MCPToolset:
             raise RegistrationError(
                 f"{name!r} is no name of an MCP toolset",
                 hint="write lower-case letters, digits and _, as in `git` or `service.git`",
+            )
+        given: object = server
+        if not isinstance(given, StdioServer | HttpServer):
+            raise RegistrationError(
+                f"{type(given).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
+                hint="write StdioServer('command', ('argument',)), or HttpServer('https://…')",
             )
         self.name = name
         self.on_error: OnError = on_error
