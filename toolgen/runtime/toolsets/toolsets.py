@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
@@ -131,7 +133,7 @@ class Toolsets:
                 if added.on_error == "fail":
                     await self.close()
                     raise _failed_list(added, "open", error) from error
-                log.error("toolset %s does not open", added.toolset.name, exc_info=error)
+                _log_failure(logging.ERROR, f"toolset {added.toolset.name} does not open", error)
             except BaseException:
                 await self.close()
                 raise
@@ -226,7 +228,7 @@ class Toolsets:
         last = added.last.get(context.meta.session_id)
         if added.on_error == "fail" or (added.on_error == "stale" and last is None):
             raise _failed_list(added, "list its tools", error) from error
-        log.warning("toolset %s cannot list its tools, %s", name, added.on_error, exc_info=error)
+        _log_failure(logging.WARNING, f"toolset {name} cannot list its tools, {added.on_error}", error)
         if added.on_error == "drop" or last is None:
             return ToolList(toolset=name, failure=failure, public_failure=_public_reason(error))
         return replace(last, failure=failure, public_failure=_public_reason(error))
@@ -248,10 +250,22 @@ def _failed_list(added: _DynamicToolsetState, what: str, error: Exception) -> Sn
     )
 
 
+def _log_failure(level: int, what: str, error: Exception) -> None:
+    """Log why a toolset is left out: in one line where it is of the environment, else with the traceback."""
+    if isinstance(error, ToolgenError):
+        log.log(level, "%s: %s", what, _reason_text(error))
+        log.debug("%s", what, exc_info=error)
+    else:
+        log.log(level, "%s", what, exc_info=error)
+
+
 def _reason_text(error: Exception) -> str:
     if isinstance(error, RegistrationError):
         return error.message
-    return "it took too long" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    text = error.message if isinstance(error, ToolgenError) else str(error)  # its hint is no reason
+    return f"{type(error).__name__}: {text}"
 
 
 def _public_reason(error: Exception) -> str:
