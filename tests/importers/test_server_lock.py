@@ -12,6 +12,7 @@ import pytest
 
 from tests.peers import PEERS
 from toolgen.cli import main
+from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
 
 BARE = shlex.join([sys.executable, str(PEERS / "bare.py")])
 GOOD = f"{BARE} good"
@@ -41,13 +42,22 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert json.loads(file.read_text())["protocol"] == "2025-11-25"
     assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 20 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
-    file.write_text(file.read_text().replace("Say it again", "Say it"))
+    lock = read_lock(file.read_text())
+    kept = [{**tool, "title": "Say it"} if tool["name"] == "echo" else tool for tool in lock.tools]
+    kept = [tool for tool in kept if tool["name"] not in ("ask", "hang")]
+    older = make_lock("2025-11-25", "bare", "1", [*kept, {"name": "left", "inputSchema": {}}])
+    file.write_text(lock_text(older))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert code == 1
+    assert told.startswith("tools: 2 added (ask, hang); 1 removed (left); 1 changed (echo)\n")
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff
     assert told.endswith("run the command without --check to update it\n")
     assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 20 tools\n"
+    file.write_text(file.read_text().replace("Say it again", "Say it"))
+    code, diff, told = run(capsys, "--stdio", GOOD, "--check")
+    assert (code, "+      " in diff) == (1, True)
+    assert told.startswith("the lock was edited: the tool 'echo' is not what its server has listed\n")
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.mcp_lock import LockError, lock_text, read_lock
-from toolgen.contract.printable import printable_lines
+from toolgen.contract.mcp_lock import Lock, LockError, lock_text, read_lock
+from toolgen.contract.printable import printable, printable_lines
 from toolgen.shapes.naming import snake
 
 from .atomic_write import write_files_atomically
 from .outcome import Outcome
 
 _SUFFIX = ".mcp.json"
+_MOST_SHOWN: Final = 5
+"""Names of tools in a summary, and the characters of each."""
+_LONGEST_SHOWN: Final = 64
 _VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 
 
@@ -46,12 +50,13 @@ def lock_server(request: LockRequest) -> Outcome:
     Raises:
         ToolgenError: the server cannot be asked, the extra `mcp` is missing, or the file cannot be written.
     """
-    text, own_name = _asked(request)
+    lock, own_name = _asked(request)
+    text = lock_text(lock)
     file = request.out or Path(f"{snake(own_name)}{_SUFFIX}")
     before = _text_of(file)
     if request.is_check:
-        return _compared(file, before, text)
-    count = text.count('"digest": ')
+        return _compared(file, before, lock)
+    count = len(lock.tools)
     tools = f"{count} tool{'' if count == 1 else 's'}"
     if before == text:
         return Outcome(code=0, summary=f"{file} is current: {tools}", is_current=True)
@@ -62,8 +67,8 @@ def lock_server(request: LockRequest) -> Outcome:
     return Outcome(code=0, notes=() if is_ours else (note,), summary=f"wrote {file}: {tools}")
 
 
-def _asked(request: LockRequest) -> tuple[str, str]:
-    """Return the text of the lock of the live server, and what the server calls itself."""
+def _asked(request: LockRequest) -> tuple[Lock, str]:
+    """Return the lock of the live server, and what the server calls itself."""
     if bool(request.stdio) == bool(request.url):
         raise ToolgenError(
             "a server is asked by one of --stdio and --url",
@@ -81,7 +86,7 @@ def _asked(request: LockRequest) -> tuple[str, str]:
         command, *args = shlex.split(request.stdio) or [""]
         server = StdioServer(command, tuple(args))
     lock = lock_of(server.address, server)
-    return lock_text(lock), lock.server or server.address
+    return lock, lock.server or server.address
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -108,8 +113,9 @@ def _variable(found: re.Match[str]) -> str:
     return os.environ[name]
 
 
-def _compared(file: Path, before: str | None, now: str) -> Outcome:
+def _compared(file: Path, before: str | None, lock: Lock) -> Outcome:
     """Return how a lock differs from what its server lists now."""
+    now = lock_text(lock)
     if before is None:
         raise ToolgenError(f"there is no lock {file} to compare", hint="run the command without --check")
     if before == now:
@@ -120,8 +126,31 @@ def _compared(file: Path, before: str | None, now: str) -> Outcome:
     return Outcome(
         code=1,
         output=printable_lines("".join(lines)).rstrip("\n"),
+        notes=(_changes(before, lock),),
         summary=f"{file} is not what the server lists; run the command without --check to update it",
     )
+
+
+def _changes(before: str, lock: Lock) -> str:
+    """Return in one line which tools differ."""
+    try:
+        old = {str(tool["name"]): tool for tool in read_lock(before).tools}
+    except LockError as error:
+        return f"the lock {error}"
+    new = {str(tool["name"]): tool for tool in lock.tools}
+    changes = {
+        "added": new.keys() - old.keys(),
+        "removed": old.keys() - new.keys(),
+        "changed": {name for name in new.keys() & old.keys() if new[name] != old[name]},
+    }
+    return f"tools: {'; '.join(_counted(what, names) for what, names in changes.items())}"
+
+
+def _counted(what: str, names: Collection[str]) -> str:
+    """Return how many tools there are of a kind, with the first of their names."""
+    shown = [printable(name[:_LONGEST_SHOWN]) for name in sorted(names)[:_MOST_SHOWN]]
+    more = ", …" if len(names) > _MOST_SHOWN else ""
+    return f"{len(names)} {what} ({', '.join(shown)}{more})" if names else f"0 {what}"
 
 
 def _text_of(file: Path) -> str | None:
