@@ -10,7 +10,7 @@ import pytest
 
 from examples.home.app import runtime_for_tests
 from gen.assistant.toolsets import devices
-from toolgen.catalog.providers import DIALECTS, declarations
+from toolgen.catalog.providers import DIALECTS, EntryError, declarations
 from toolgen.contract.errors import ToolgenError
 
 
@@ -45,6 +45,24 @@ def test_the_envelopes() -> None:
     bare = {"functionDeclarations": [said]}
     assert declarations([entry("go")], "gemini").fragment == [bare]
     assert declarations([], "gemini").fragment == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"name": "odd"},
+        {"name": "odd", "payload": None},
+        {"name": "odd", "payload": {}},
+        {"name": "odd", "payload": {"schema": True}},
+        {"name": "odd", "inputSchema": {"type": "object"}},
+        {"payload": {"schema": {"type": "object"}}},
+        {"name": 3, "payload": {"schema": {"type": "object"}}},
+    ],
+)
+def test_an_entry_without_a_name_or_a_schema_is_an_error(odd: dict[str, Any]) -> None:
+    tools = [entry("go"), {"kind": "native", "name": "search"}, odd]
+    with pytest.raises(EntryError, match=r"entry 3 of the tools \('(odd|3|)'\) has no name or no schema"):
+        declarations(tools, "openai")
 
 
 def test_names_are_those_of_the_provider_and_lead_back() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from toolgen.catalog.providers import Declarations, Projection, declarations
+from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
@@ -36,7 +36,11 @@ def show_schemas(request: SchemaRequest) -> Outcome:
     Raises:
         ToolgenError: there is no such file, catalogue, dialect or tool.
     """
-    found = declarations(_tools(request.file), request.dialect)
+    try:
+        found = declarations(_tools(request.file), request.dialect)
+    except EntryError as error:
+        message = f"{request.file} is no catalogue of tools: {error.message}"
+        raise ToolgenError(message, hint="pass a tool_schemas.json") from error
     kept = [one for one in found.projections if request.tool in ("", one.id, one.tool)]
     if request.tool and not kept:
         raise ToolgenError(
@@ -57,19 +61,9 @@ def _tools(file: Path) -> list[Any]:
     except ValueError as error:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
     tools = document.get("tools") if isinstance(document, dict) else None
-    if not isinstance(tools, list) or not all(map(_is_tool, tools)):
+    if not isinstance(tools, list) or not all(isinstance(entry, dict) for entry in tools):
         raise ToolgenError(f"{file} is no catalogue of tools", hint="pass a tool_schemas.json")
     return tools
-
-
-def _is_tool(entry: Any) -> bool:
-    """Return whether an entry has what a provider is told; a tool of the provider's own has no payload."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        return False
-    if entry.get("kind") == "provider":
-        return True
-    payload = entry.get("payload")
-    return isinstance(payload, dict) and isinstance(payload.get("schema"), dict)
 
 
 def _fragment(found: Declarations, format: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.printable import printable
 
 from ..entry import ToolRecord, tool_entry
 from .budgets import RequestBudget
@@ -30,7 +32,13 @@ class Specs(Protocol):
     def specs(self) -> Iterable[Recorded]: ...
 
 
+_LONGEST_SHOWN: Final = 100
+"""Characters of a name in an error."""
 Tools: TypeAlias = "Specs | Iterable[Recorded | Mapping[str, Json]]"
+
+
+class EntryError(ToolgenError):
+    """What is given as a tool is no entry of a catalogue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +63,16 @@ class Declarations:
 def declarations(tools: Tools, dialect: str) -> Declarations:
     """Return tools as a provider is told of them: entries of a catalogue, specs, or a snapshot.
 
-    Tools that the provider runs itself are left out. Where strict tools share a budget, they are strict in
-    their order as long as there is room.
+    Tools that the provider runs itself (`"kind": "native"`) are left out. Where strict tools share a
+    budget, they are strict in their order as long as there is room.
 
     Raises:
         ToolgenError: there is no such dialect.
+        EntryError: an entry has no name, or no schema of its payload.
     """
     target = dialect_named(dialect)
-    entries = [entry for entry in map(_entry, _iterated(tools)) if "payload" in entry]
+    known = [_entry(tool, number) for number, tool in enumerate(_iterated(tools), 1)]
+    entries = [entry for entry in known if entry.get("kind") != "native"]
     names = provider_names([str(entry["name"]) for entry in entries], target)
     room = RequestBudget(target.budget)
     found = []
@@ -80,5 +90,19 @@ def _iterated(tools: Tools) -> Iterable[Recorded | Mapping[str, Json]]:
     return tools if isinstance(tools, Iterable) else tools.specs
 
 
-def _entry(tool: Recorded | Mapping[str, Json]) -> Mapping[str, Json]:
-    return tool if isinstance(tool, Mapping) else tool_entry(tool.record())
+def _entry(tool: Recorded | Mapping[str, Json], number: int) -> Mapping[str, Json]:
+    """Return the entry of a tool.
+
+    Raises:
+        EntryError: it has no name or, where the provider does not run it, no schema of its payload.
+    """
+    entry = tool if isinstance(tool, Mapping) else tool_entry(tool.record())
+    match entry:
+        case {"kind": "native", "name": str()} | {"name": str(), "payload": {"schema": Mapping()}}:
+            return entry
+        case _:
+            shown = printable(str(entry.get("name", ""))[:_LONGEST_SHOWN])
+            raise EntryError(
+                f"entry {number} of the tools ({shown!r}) has no name or no schema of its payload",
+                hint='pass entries of a tool_schemas.json; a tool of the provider has "kind": "native"',
+            )
