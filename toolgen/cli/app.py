@@ -253,8 +253,12 @@ def explain(
 def schema(
     dialect: Annotated[
         str,
-        typer.Option("--for", help="How the provider takes tools, such as openai-strict.", metavar="DIALECT"),
-    ],
+        typer.Option(
+            "--for",
+            help="How the provider takes tools, such as openai-strict; without it, all are named.",
+            metavar="DIALECT",
+        ),
+    ] = "",
     file: Annotated[
         Path | None,
         typer.Argument(help="A tool_schemas.json; by default that of the project.", metavar="FILE"),
@@ -269,9 +273,13 @@ def schema(
     config: Config = None,
 ) -> None:
     """Print the tools as a model's provider takes them in a request."""
+    from toolgen.catalog.providers import DIALECTS
+
     from .outcome import print_outcome
     from .schema import SchemaRequest, show_schemas
 
+    if not dialect:
+        raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
     file = file or find_project(config).catalog
     request = SchemaRequest(file=file, dialect=dialect, tool=tool, is_losses=losses, format=format)
     raise typer.Exit(print_outcome(show_schemas(request)))
