@@ -83,7 +83,11 @@ HOSTILE: dict[str, list[dict[str, Any]]] = {
         {
             "name": "slow",
             "inputSchema": {**ANY, "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}},
-        }
+        },
+        {
+            "name": "slower",
+            "inputSchema": {**ANY, "properties": {"a": {"type": "string", "pattern": "(?=.*c)[ab]*"}}},
+        },
     ],
 }
 ISSUES = {

@@ -34,11 +34,16 @@ class _JsonCodec(SchemaCodec[Any]):
         self._rules = rules
 
 
-def json_schema_codec(schema: Mapping[str, Any] | bool, name: str) -> Codec[Any]:
+def json_schema_codec(
+    schema: Mapping[str, Any] | bool, name: str, *, bounds_patterns: bool = False
+) -> Codec[Any]:
     """Return the codec of plain JSON values that fit a schema: it accepts exactly what the schema accepts.
 
     The schema is read in the draft that its `$schema` names, 2020-12 where it names none (JSON Schema 2020-12
     Core 8.1.1); `format` is an annotation. `name` is told in errors.
+
+    With `bounds_patterns`, for a schema that nobody has vetted, a pattern that may take long is an annotation
+    too: one with look-around or back-references, one of very many states, and any in a document of much text.
 
     Raises:
         ToolgenError: it is no valid schema, or refers to another document; or the extra `jsonschema` is not
@@ -54,7 +59,8 @@ def json_schema_codec(schema: Mapping[str, Any] | bool, name: str) -> Codec[Any]
     if isinstance(schema, bool):  # what they stand for, JSON Schema 2020-12 Core 4.3.2
         schema = {} if schema else {"not": {}}
     try:
-        return _JsonCodec(name, compact(dict(schema)), Rules(schema, reads_dialect=True))
+        rules = Rules(schema, reads_dialect=True, bounds_patterns=bounds_patterns)
+        return _JsonCodec(name, compact(dict(schema)), rules)
     except (ValueError, TypeError, RecursionError) as error:
         reason = str(error).partition("\n")[0]
         raise ToolgenError(f"the JSON Schema of {name} cannot be used: {reason}") from error

@@ -26,6 +26,7 @@ from ..issues import (
     not_among,
     type_issue,
 )
+from .bounded_patterns import LINEAR, BoundedPatterns
 from .issues import (
     AMBIGUOUS,
     ENDLESS,
@@ -68,8 +69,16 @@ UNEXPLAINED: Final = FieldIssue(
 class Rules:
     """The rules of one schema, JSON Schema 2020-12 unless said otherwise; `format` is not among them."""
 
-    def __init__(self, schema: Mapping[str, Any] | bool, *, reads_dialect: bool = False) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | bool,
+        *,
+        reads_dialect: bool = False,
+        bounds_patterns: bool = False,
+    ) -> None:
         """Compile the schema; in the draft that its `$schema` names where `reads_dialect` is set.
+
+        With `bounds_patterns`, those that may take long are not matched (`BoundedPatterns`).
 
         Raises:
             ValueError: it is no valid schema, or names another document.
@@ -77,7 +86,14 @@ class Rules:
         self._schema = schema
         plain = schema if isinstance(schema, bool) else dict(schema)
         validator = validator_cls_for(plain) if reads_dialect else Draft202012Validator
-        self._validator = validator(plain, validate_formats=False, offline=True)
+        self._bounded = BoundedPatterns(plain) if bounds_patterns else None
+        if self._bounded is None:
+            self._validator = self._without = validator(plain, validate_formats=False, offline=True)
+        else:
+            self._validator, self._without = (
+                validator(one, validate_formats=False, offline=True, pattern_options=LINEAR)
+                for one in (self._bounded.checked, self._bounded.without)
+            )
 
     @cached_property
     def _attempts(self) -> Attempts:
@@ -96,13 +112,16 @@ class Rules:
         try:
             if self._attempts.are_too_many(document):
                 return Findings(issues=(AMBIGUOUS,))
-            if self._validator.is_valid(document):
+            validator = self._validator
+            if self._bounded is not None and not self._bounded.are_matched_in(document):
+                validator = self._without
+            if validator.is_valid(document):
                 return Findings(issues=())
             if is_large(document):  # the validator collects all errors, each with a copy of its value
                 return Findings(issues=(UNEXPLAINED,), is_counted=False)
             if are_too_many(*count_error_paths(self._schema, document)):
                 return Findings(issues=(ENDLESS,), is_counted=False)
-            return self._first([*self._validator.iter_errors(document)], most)
+            return self._first([*validator.iter_errors(document)], most)
         except UnicodeEncodeError:
             message = "is not JSON: not Unicode text"
         except (ValueError, RecursionError):

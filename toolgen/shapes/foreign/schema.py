@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 
 Schema = dict[str, Json]
 
-_VALUES: Final = frozenset(["const", "default", "enum", "examples"])
+VALUES: Final = frozenset(["const", "default", "enum", "examples"])
 """Keywords that hold values, not schemas."""
 MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
 """Keywords whose keys are names, not keywords."""
@@ -48,7 +48,7 @@ def format_pointers(schema: Json, place: str = "") -> Iterator[str]:
                 elif key in MAPS and isinstance(value, dict):
                     for name, part in value.items():
                         yield from format_pointers(part, f"{inner}/{escaped(name)}")
-                elif key not in _VALUES:
+                elif key not in VALUES:
                     yield from format_pointers(value, inner)
         case list():
             for index, item in enumerate(schema):
@@ -63,7 +63,7 @@ def _moved(key: str, value: Json, place: str) -> Json:
             return place + value.removeprefix("#")
         case _, dict() if key in MAPS:
             return {name: _inside(part, place) for name, part in value.items()}
-        case _ if key in _VALUES:
+        case _ if key in VALUES:
             return value
         case _:
             return _inside(value, place)

@@ -147,7 +147,7 @@ def _with_clean_texts(schema: Any, longest: int, *, is_map: bool = False) -> Any
 
 def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, longest: int) -> Any:
     try:
-        return json_schema_codec(_with_clean_texts(schema, longest), name)
+        return json_schema_codec(_with_clean_texts(schema, longest), name, bounds_patterns=True)
     except ToolgenError as error:
         what = f"the MCP server {toolset!r} lists the tool {shortened(tool.name)!r}"
         raise MCPServerError(f"{what}, and {shortened(error.message)}", hint=error.hint) from error
