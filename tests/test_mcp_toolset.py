@@ -50,6 +50,18 @@ def test_a_lock_is_read_as_it_was_written() -> None:
     assert "_meta" not in text
 
 
+def test_an_annotation_of_another_type_is_left_out(tmp_path: Path) -> None:
+    facts = {**ECHO, "annotations": {"title": 5, "readOnlyHint": "yes", "idempotentHint": True}}
+    echo = tools(tmp_path, facts)["echo"]
+    assert (echo.facts.title, echo.facts.annotations) == ("Echo", {"idempotent": True})
+
+
+def test_a_title_is_cleaned_and_cut(tmp_path: Path) -> None:
+    echo = tools(tmp_path, {**ECHO, "title": " Echo\u200b\n" + "x" * 5_000})["echo"]
+    assert echo.facts.title.startswith("Echo\\u200b\\nxxx")
+    assert len(echo.facts.title) < 250
+
+
 def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
     turned = {**ECHO, "inputSchema": dict(reversed(TEXT.items()))}
     assert contract_digest(turned) == contract_digest(ECHO)
@@ -64,7 +76,28 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
         ("{", "is not JSON"),
         ("[]", "is no lock of an MCP server"),
         (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": 2'), "is of format 2; this toolgen reads"),
+        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": true'), "is of format True; this toolgen reads"),
         (lock_text(lock(ECHO)).replace('"digest"', '"was"'), "its tool number 1 has no name, no schema or"),
+        (lock_text(lock({**ECHO, "name": ""})), "its tool number 1 has no name, no schema or"),
+        (lock_text(lock(ECHO, ECHO)), "has the tool 'echo' twice"),
+        (lock_text(lock({**ECHO, "title": 5})), "title of the tool 'echo' is of another type"),
+        (lock_text(lock({**ECHO, "description": ["a"]})), "description of the tool 'echo' is of another"),
+        (
+            lock_text(lock({**ECHO, "outputSchema": "design.py"})),
+            "outputSchema of the tool 'echo' is of another",
+        ),
+        (lock_text(lock({**ECHO, "annotations": True})), "annotations of the tool 'echo' is of another type"),
+        (lock_text(lock({**ECHO, "icons": {}})), "icons of the tool 'echo' is of another type"),
+        (
+            lock_text(lock({**ECHO, "name": "x" * 5_000})).replace("Say", "Sing"),
+            f"the tool '{'x' * 100}' is not",
+        ),
+        (
+            lock_text(lock(ECHO)).replace('"Say', r'"\\ud800Say'.replace("\\\\", "\\")),
+            "holds a lone surrogate",
+        ),
+        (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": NaN'), "is not JSON: NaN is no number"),
+        ("[" * 100_000, "is not JSON"),
     ],
 )
 def test_a_lock_that_is_none_is_one_finding(text: str, fault: str, tmp_path: Path) -> None:

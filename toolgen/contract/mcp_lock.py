@@ -6,18 +6,30 @@ Tools are sorted by name, and each has a digest, so that a reader sees what chan
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from .json_value import Json
+from .printable import printable
 
 LOCK_FORMAT: Final = 1
 _CONTRACT: Final = ("name", "inputSchema", "outputSchema", "annotations")
 """What callers of a tool rely on."""
 _FACTS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations", "icons")
 """What a lock keeps of a tool, in the order in which it stands there."""
+
+_TYPES: Final[Mapping[str, type]] = {
+    "title": str,
+    "description": str,
+    "outputSchema": dict,
+    "annotations": dict,
+    "icons": list,
+}
+_LONGEST_SHOWN: Final = 100
+"""Characters of a name in an error."""
 
 ListedFacts = Mapping[str, Json]
 """A tool by the keys of the protocol (MCP 2026-07-28, `Tool`)."""
@@ -69,10 +81,7 @@ def read_lock(text: str | bytes) -> Lock:
     Raises:
         LockError: it is none, or a tool in it is not what was written.
     """
-    try:
-        document: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise LockError(f"is not JSON: {error}") from None
+    document = _document(text)
     match document:
         case {
             "lock": int(format),
@@ -80,20 +89,49 @@ def read_lock(text: str | bytes) -> Lock:
             "server": {"name": str(server), "version": str(version)},
             "tools": [*tools],
         }:
-            if format != LOCK_FORMAT:
+            if format != LOCK_FORMAT or format is True:
                 raise LockError(f"is of format {format}; this toolgen reads format {LOCK_FORMAT}")
             read = tuple(_tool(tool, number) for number, tool in enumerate(tools))
+            counts = Counter(str(tool["name"]) for tool in read)
+            if twice := [name for name, count in counts.items() if count > 1]:
+                raise LockError(f"has the tool {printable(twice[0][:_LONGEST_SHOWN])!r} twice")
             return Lock(protocol=protocol, server=server, version=version, tools=read)
         case _:
             raise LockError("is no lock of an MCP server")
 
 
+def _document(text: str | bytes) -> Any:
+    """Return the JSON of a text.
+
+    Raises:
+        LockError: it is none.
+    """
+    try:
+        document: Any = json.loads(text, parse_constant=_refuse)
+        json.dumps(document, ensure_ascii=False).encode()  # fails for lone surrogates
+    except UnicodeEncodeError:
+        raise LockError("is not JSON: it holds a lone surrogate") from None
+    except (ValueError, RecursionError) as error:
+        raise LockError(f"is not JSON: {error}") from None
+    return document
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
 def _tool(tool: Any, number: int) -> ListedFacts:
     match tool:
-        case {"name": str(name), "inputSchema": dict(), "digest": str(digest)}:
+        case {"name": str(name), "inputSchema": dict(), "digest": str(digest)} if name:
             facts = {key: value for key, value in tool.items() if key != "digest"}
+            shown = printable(name[:_LONGEST_SHOWN])
             if _digest(facts) != digest:
-                raise LockError(f"was edited: the tool {name!r} is not what its server has listed")
+                raise LockError(f"was edited: the tool {shown!r} is not what its server has listed")
+            for key, value in facts.items():
+                if not isinstance(value, _TYPES.get(key, object)):
+                    raise LockError(
+                        f"is no lock of an MCP server: {key} of the tool {shown!r} is of another type"
+                    )
             return facts
         case _:
             fault = f"its tool number {number + 1} has no name, no schema or no digest"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.mcp_lock import ListedFacts, Lock, LockError, contract_digest, make_lock, read_lock
 from toolgen.contract.names import MCP_HINTS
-from toolgen.contract.printable import printable_lines
+from toolgen.contract.printable import printable, printable_lines
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
@@ -21,6 +21,7 @@ from ..tool_clauses import Annotations, Meta
 from .report import Report
 
 _LONGEST_DESCRIPTION: Final = 4_096
+_LONGEST_TITLE: Final = 200
 _LARGEST: Final = 20_000_000
 """Bytes of a lock."""
 _UNKNOWN: Final = make_lock("", "", "", [{"name": "unknown", "inputSchema": {}}])
@@ -64,15 +65,17 @@ def _lock(word: MCPToolset, report: Report) -> Lock | None:
 def _names(lock: Lock) -> dict[str, str]:
     """Return the name of each tool in the design, by its server's own: `getSum` gives `get_sum`."""
     names: dict[str, str] = {}
+    taken = set[str]()
     for tool in lock.tools:
         own = str(tool["name"])
         plain = snake(own)[:LONGEST_NAME]
         plain = plain if TOOL_NAME.fullmatch(plain) else f"tool_{plain}".rstrip("_")[:LONGEST_NAME]
         name, number = plain, 2
-        while name in names.values():
+        while name in taken:
             end = f"_{number}"
             name, number = plain[: LONGEST_NAME - len(end)] + end, number + 1
         names[own] = name
+        taken.add(name)
     return names
 
 
@@ -82,7 +85,9 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     text = str(facts.get("description") or facts.get("title") or facts["name"]).strip()
     shown = printable_lines(text[:_LONGEST_DESCRIPTION])
     hints: Any = facts.get("annotations") or {}
-    made = Tool(name, shown, *children, title=facts.get("title") or hints.get("title") or None)
+    titles = (facts.get("title"), hints.get("title"))
+    title = next((title for title in titles if title and isinstance(title, str)), "")
+    made = Tool(name, shown, *children, title=printable(title.strip()[:_LONGEST_TITLE]) or None)
     _place(made, source)
     return made
 
