@@ -33,6 +33,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "flood", "inputSchema": ANY},
     {"name": "issues", "inputSchema": ANY},
     {"name": "progress", "inputSchema": ANY},
+    {"name": "late_progress", "inputSchema": ANY},
     {"name": "ask", "inputSchema": ANY},
     {"name": "change", "inputSchema": ANY},
     {"name": "whoami", "inputSchema": ANY},
@@ -163,6 +164,18 @@ def call(id: Any, params: dict[str, Any]) -> None:
             for step in (1, 2):
                 told = {"progressToken": token, "progress": step, "total": 4, "message": f"step {step}"}
                 send({"method": "notifications/progress", "params": told})
+        case "late_progress":
+            token = params["_meta"]["progressToken"]
+            send({"id": id, "result": result})
+            for progress in (1, "much", None, 1e400):
+                send(
+                    {
+                        "method": "notifications/progress",
+                        "params": {"progressToken": token, "progress": progress},
+                    }
+                )
+            send({"id": id, "result": text("a second one")})
+            return
         case "ask":
             schema = {"type": "object", "properties": {"name": {"type": "string"}}}
             asked = {"message": "Who?", "requestedSchema": schema}

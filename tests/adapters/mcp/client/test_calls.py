@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, types
 
 from tests.adapters.mcp.client.conftest import bare, lines, served
@@ -141,6 +142,20 @@ async def test_progress_is_told() -> None:
             await snapshot.call("progress", {})
         told: list[Any] = [await anext(updates), await anext(updates)]
     assert [(event.fraction, event.message) for event in told] == [(0.25, "step 1"), (0.5, "step 2")]
+
+
+async def test_progress_after_the_result_is_of_no_call(caplog: pytest.LogCaptureFixture) -> None:
+    events = Events()
+    told = events.subscribe()
+    async with served(bare("good"), events=events) as (_, snapshot):
+        late = await snapshot.call("late_progress", {})
+        after = await snapshot.call("echo", {"n": 1})
+    events.close()
+    seen = [event.type async for event in told]
+    assert (late.status, after.result) == ("ok", {"n": 1})
+    assert "tool_update" not in seen
+    assert seen.count("tool_end") == 2
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_a_question_inside_a_call_is_declined() -> None:
