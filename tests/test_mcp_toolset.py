@@ -56,6 +56,15 @@ def test_an_annotation_of_another_type_is_left_out(tmp_path: Path) -> None:
     assert (echo.facts.title, echo.facts.annotations) == ("Echo", {"idempotent": True})
 
 
+def test_a_schema_of_very_many_levels_is_one_finding(tmp_path: Path) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(300):
+        deep = {"type": "object", "properties": {"a": deep}}
+    (finding,) = evaluated(tmp_path, lock_text(lock({**ECHO, "inputSchema": deep}))).diagnostics
+    assert finding.code == "bad-lock"
+    assert "is nested more than 300 levels deep" in finding.message
+
+
 def test_a_title_is_cleaned_and_cut(tmp_path: Path) -> None:
     echo = tools(tmp_path, {**ECHO, "title": " Echo\u200b\n" + "x" * 5_000})["echo"]
     assert echo.facts.title.startswith("Echo\\u200b\\nxxx")
@@ -98,6 +107,7 @@ def test_the_order_of_keys_is_kept_and_counts_for_nothing() -> None:
         ),
         (lock_text(lock(ECHO)).replace('"lock": 1', '"lock": NaN'), "is not JSON: NaN is no number"),
         ("[" * 100_000, "is not JSON"),
+        ("[" * 301 + "]" * 301, "is nested more than 300 levels deep"),
     ],
 )
 def test_a_lock_that_is_none_is_one_finding(text: str, fault: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _TYPES: Final[Mapping[str, type]] = {
     "annotations": dict,
     "icons": list,
 }
+_MOST_LEVELS: Final = 300
 _LONGEST_SHOWN: Final = 100
 """Characters of a name in an error."""
 
@@ -113,7 +114,16 @@ def _document(text: str | bytes) -> Any:
         raise LockError("is not JSON: it holds a lone surrogate") from None
     except (ValueError, RecursionError) as error:
         raise LockError(f"is not JSON: {error}") from None
+    level = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [inner for outer in level for inner in _members(outer)]
+    if level:
+        raise LockError(f"is nested more than {_MOST_LEVELS} levels deep")
     return document
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _refuse(constant: str) -> None:
