@@ -56,6 +56,21 @@ def test_an_annotation_of_another_type_is_left_out(tmp_path: Path) -> None:
     assert (echo.facts.title, echo.facts.annotations) == ("Echo", {"idempotent": True})
 
 
+def test_a_pattern_that_may_take_long_is_not_matched(tmp_path: Path) -> None:
+    properties = {
+        "slow": {"type": "string", "pattern": "(?=.*c)[ab]*", "maxLength": 9},
+        "quick": {"type": "string", "pattern": "^[ab]*$"},
+    }
+    facts = {
+        **ECHO,
+        "inputSchema": {"type": "object", "properties": properties},
+        "outputSchema": properties["slow"],
+    }
+    found = str(tools(tmp_path, facts)["echo"])
+    assert "(?=" not in found
+    assert "^[ab]*$" in found
+
+
 def test_a_schema_of_very_many_levels_is_one_finding(tmp_path: Path) -> None:
     deep: dict[str, Any] = {}
     for _ in range(300):

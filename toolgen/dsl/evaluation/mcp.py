@@ -11,6 +11,7 @@ from toolgen.contract.names import MCP_HINTS
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.expr import codes
 from toolgen.expr.source import Source
+from toolgen.shapes.foreign.bounded_patterns import BoundedPatterns
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from ..clause import Clause
@@ -93,8 +94,8 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
 
 
 def _children(facts: Any) -> Iterator[ToolClause]:
-    yield Args(JSONSchema(facts["inputSchema"]))
-    yield Return(JSONSchema(facts.get("outputSchema", {})))
+    yield Args(JSONSchema(_bounded(facts["inputSchema"])))
+    yield Return(JSONSchema(_bounded(facts.get("outputSchema", {}))))
     given = facts.get("annotations") or {}
     said: Any = {hint: given.get(key) for hint, (key, _) in MCP_HINTS.items()}
     if hints := {hint: value for hint, value in said.items() if isinstance(value, bool)}:
@@ -102,6 +103,14 @@ def _children(facts: Any) -> Iterator[ToolClause]:
     is_structured = "outputSchema" in facts
     digest = contract_digest(facts)
     yield Meta(mcp={"tool": facts["name"], "digest": digest, "structured": is_structured, "untrusted": True})
+
+
+def _bounded(schema: dict[str, Any]) -> Any:
+    """Return a schema without the patterns that may take long, which the server checks alone."""
+    try:
+        return BoundedPatterns(schema).checked
+    except RecursionError:  # it is reported as one that is too deep
+        return schema
 
 
 def _place(word: Clause, source: Source) -> None:
