@@ -19,6 +19,7 @@ from toolgen.runtime.calls import NO_META, CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
 from toolgen.runtime.errors import RegistrationError, check_format
 from toolgen.runtime.events.records import Event
+from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
@@ -80,8 +81,12 @@ class Agents:
                 waits, the session is kept in any case.
 
         Raises:
-            RegistrationError: the runtime has agents already.
+            RegistrationError: the runtime has agents already, or its engine has many workers that cannot
+                share the sessions.
         """
+        sessions = sessions or MemorySessionStore()
+        if runtime.engine is not None:
+            require_shared(runtime.engine, {"Agents(sessions=…)": sessions})
         inside = runtime.extend(self)
         self._runtime = runtime
         self._registry = inside.registry
@@ -91,7 +96,7 @@ class Agents:
             inside.registry.directory,
             inside.registry.options,
             engine=inside.services.waits.engine if inside.services.waits is not None else _engine_in_memory(),
-            sessions=sessions or MemorySessionStore(),
+            sessions=sessions,
             hub=inside.events,
             listed=inside.tool_of,
             deliver=self._answer,

@@ -30,6 +30,7 @@ from .calls import NO_META, CallMeta, ToolCall
 from .disabling import DisabledTool, DisabledTools, require_disabled
 from .errors import DeclaredError, UnknownToolError
 from .extension import Extension, ExtensionPoint, ExtensionServices
+from .many_workers import require_shared, stores_of
 from .resolution import Resolution, ResolveError
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
@@ -96,7 +97,8 @@ class Runtime:
             engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
                 can be asked, and agents run in this process, in memory.
             secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same
-                in all processes; of several the first seals. By default the engine keeps one.
+                in all processes; of several the first seals. By default the engine keeps one, unless it has
+                many workers.
             waiting: For how long calls wait, how many, and who may answer.
             suspensions: Refused: calls wait in the runs of the engine.
             is_interactive: Whether there is somebody to ask.
@@ -111,7 +113,8 @@ class Runtime:
 
         Raises:
             RegistrationError: something is no interceptor, no hook or no engine, one stands where a list
-                belongs, or two capabilities have one name.
+                belongs, or two capabilities have one name; or the engine has many workers that cannot share
+                a store of the capabilities, or there is no secret for them.
         """
         refuse_store(suspensions)
         require_engine(engine)
@@ -124,6 +127,8 @@ class Runtime:
             disabled=disabled,
         )
         self._disabled = disabled
+        if engine is not None:
+            require_shared(engine, stores_of(options.capabilities), has_secret=secret is not None)
         self._hook_tools = options.hook_tools
         self._services = RuntimeServices(
             execution=Execution(
@@ -151,6 +156,8 @@ class Runtime:
         self._extension = ExtensionPoint(self._services)
         self._engine, self._events = engine, events
         self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
+        if engine is not None and engine.caps.has_many_workers:
+            self._services.is_found_again = self._tools.can_list
         self._suspensions = SuspensionService(self._services, self._tools)
         self._direct = None
         if engine is not None:
@@ -229,7 +236,8 @@ class Runtime:
             result = unknown_tool_result(directory, name, meta, self._services)
         else:
             given = call_arguments(found.spec, arguments)
-            result = await dispatch(Frame(found, given, meta, batch, self._services, trace))
+            services = self._services.for_direct_call(found)
+            result = await dispatch(Frame(found, given, meta, batch, services, trace))
             if result.delegated is not None or result.frozen is not None:
                 result = await self._later(found, given, result, meta)
         if trace is not None and result.error is not None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
@@ -41,6 +41,8 @@ class _Written:
 
 class MemorySessionStore:
     """Keeps sessions in dicts. Its calls may come from many threads."""
+
+    shared_instead: ClassVar = "PostgresSessionStore(database)"
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
@@ -47,6 +47,8 @@ _TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
 
 class SqliteSessionStore:
     """Keeps sessions in a file of their own, made when it is missing. Each step is one transaction."""
+
+    shared_instead: ClassVar = "PostgresSessionStore(database)"
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         """Open the file.

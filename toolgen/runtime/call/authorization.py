@@ -70,7 +70,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     waits = services.waits if services.is_interactive else None
     if waits is None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
-        message = f"{spec.name} needs approval, but this runtime is not interactive or has no engine"
+        message = f"{spec.name} needs approval, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
     if await waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)

@@ -49,7 +49,7 @@ async def _call_one(
     tool = directory.find(call.tool)
     if tool is None:
         return unknown_tool_result(directory, call.tool, call.meta, services)
-    frame = Frame(tool, call.payload_json, call.meta, batch, services)
+    frame = Frame(tool, call.payload_json, call.meta, batch, services.for_direct_call(tool))
     frame.context.place = place
     result = await dispatch(frame)
     if result.delegated is not None or result.frozen is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.limits import DEFAULT_LIMITS, LONGEST_CHARACTER, Limits
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ..events.hub import Events
     from ..metrics import Metrics
     from ..telemetry import ToolSpans
+    from ..waiting.errors import SuspensionError
     from ..waiting.wait_registry import WaitRegistry
+    from .registered_tool import RegisteredTool
 
 
 def _nothing() -> int:
@@ -40,6 +42,10 @@ class RuntimeServices:
     disabled: DisabledTools | None = None
     waits: WaitRegistry | None = None
     """None where no call can wait."""
+    no_wait: SuspensionError | None = None
+    """Why no call can wait, where the runtime has an engine all the same."""
+    is_found_again: Callable[[RegisteredTool], bool] | None = None
+    """Whether the workers of the engine find a tool by themselves; None where one process has them all."""
     run_id: str = ""
     """The run that keeps the artifacts of results; without one it is that of the call."""
     is_interactive: bool = True
@@ -49,6 +55,21 @@ class RuntimeServices:
     """Seconds for one step of the host's own code."""
     beside: Callable[[], int] = _nothing
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+
+    def for_direct_call(self, tool: RegisteredTool) -> RuntimeServices:
+        """Return the services of a call outside of agents; it cannot wait if only its caller has the tool."""
+        if self.is_found_again is None or self.is_found_again(tool):
+            return self
+        from ..waiting.errors import UnsharedToolError  # only many workers need it
+
+        return replace(self, waits=None, no_wait=UnsharedToolError(tool.spec.id, tool.toolset))
+
+    @property
+    def nobody_to_ask(self) -> str:
+        """Return why nobody can be asked, where that is so."""
+        if self.no_wait is not None:
+            return self.no_wait.message
+        return "this runtime is not interactive or has no engine"
 
     def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
         """Return the largest size of an outgoing document of a tool, in bytes."""

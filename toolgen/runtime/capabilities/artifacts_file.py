@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from toolgen.contract.json_value import Json
 
@@ -18,6 +18,8 @@ _OWNER: Final = ""
 
 class FileArtifactStore:
     """Keeps the data of each owner in files that are named by its SHA-256, equal data once."""
+
+    shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         """Open the folder, which is created where it is missing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from toolgen.contract.json_value import Json
 
@@ -12,6 +13,8 @@ from .artifacts import ArtifactInfo, StoredArtifact, is_of, too_many_bytes
 
 class MemoryArtifactStore:
     """Keeps versions in a dict."""
+
+    shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from toolgen.contract.json_value import Json
 
@@ -37,6 +37,8 @@ _INFO: Final = "SELECT name, version, media_type, length(data), metadata FROM ar
 
 class SqliteArtifactStore:
     """Keeps each version in one row."""
+
+    shared_instead: ClassVar = "PostgresArtifactStore(database)"
 
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         """Open the file, which is created where it is missing.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from toolgen.contract.json_value import Json
 
@@ -11,6 +12,8 @@ from .state import Change, Scope, applied
 
 class MemoryStateStore:
     """Keeps values in a dict."""
+
+    shared_instead: ClassVar = "PostgresStateStore(database)"
 
     def __init__(self) -> None:
         self._values: dict[tuple[Scope, str], dict[str, Json]] = {}

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from toolgen.contract.json_value import Json
 
@@ -28,6 +28,8 @@ _FORMAT: Final = SqliteFormat(content="state", application_id=0x74675374, versio
 
 class SqliteStateStore:
     """Keeps one JSON document an owner; changes are made on what is stored now, in one transaction."""
+
+    shared_instead: ClassVar = "PostgresStateStore(database)"
 
     def __init__(self, path: str | Path) -> None:
         """Open the file, which is created where it is missing.

@@ -9,6 +9,7 @@ SuspensionError
 ├── ConflictingAnswerError       it was answered already, otherwise
 ├── MissingToolError             the tool is not here now; the call still waits
 ├── TamperedSuspensionError      the run has a journal that differs from the frozen call
+├── UnsharedToolError            only who makes the call has the tool, and the engine has many workers
 └── NoEngineError                no call of this runtime can wait
 """
 
@@ -51,6 +52,16 @@ class MissingToolError(SuspensionError):
 
 class TamperedSuspensionError(SuspensionError):
     """The journal of the run differs from the frozen call; the message names the run."""
+
+
+class UnsharedToolError(SuspensionError):
+    """The engine has many workers, and they would not find the tool of a snapshot that a caller gave."""
+
+    def __init__(self, tool: str, toolset: str) -> None:
+        super().__init__(
+            f"no toolset of the runtime has {tool}, so no other worker of its engine could resume the call",
+            hint=f"add the toolset {toolset!r} to the runtime of every worker: Runtime.add_toolset(…)",
+        )
 
 
 class NoEngineError(SuspensionError):

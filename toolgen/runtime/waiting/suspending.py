@@ -34,14 +34,15 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
             acknowledgement, its question, the schema of it or its request for a credential does not fit.
         NoEngineError: the work is pending, and the runtime has no engine.
+        UnsharedToolError: the work is pending, and other workers of the engine would not find the tool.
     """
     spec, services = frame.spec, frame.services
     asked = None if isinstance(unfinished, Pending) else unfinished
     document = _acknowledgement(spec, unfinished) if isinstance(unfinished, Pending) else b""
     if services.waits is None and asked is None:
-        raise NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
+        raise services.no_wait or NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
     if services.waits is None or (not services.is_interactive and asked is not None):
-        message = f"{spec.name} has to ask a person, but this runtime is not interactive or has no engine"
+        message = f"{spec.name} has to ask a person, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
     if asked is not None and await services.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)

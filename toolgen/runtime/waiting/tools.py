@@ -48,9 +48,13 @@ class WaitingTools:
         """Drop the tool that was set for a call."""
         self._given.pop(frozen.id, None)
 
+    def can_list(self, tool: RegisteredTool) -> bool:
+        """Return whether a toolset of this runtime has the tool, or may list it again."""
+        return self._directory.by_id(tool.spec.id) is not None or tool.toolset in self._toolsets.names
+
     def made(self, run_id: str, tool: RegisteredTool) -> None:
         """Remember the tool of a suspended call that no toolset of this runtime can list again."""
-        if self._directory.by_id(tool.spec.id) is None and tool.toolset not in self._toolsets.names:
+        if not self.can_list(tool):
             self._made[run_id] = tool
 
     def ended(self, run_id: str) -> None:

@@ -1,0 +1,57 @@
+"""What an engine with many workers requires of a host: stores that all workers reach, and one secret.
+
+A run goes from worker to worker. One that reads a store of its own machine sees other data than the worker
+before it, and one with a secret of its own knows no token of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+
+from .errors import RegistrationError
+
+if TYPE_CHECKING:
+    from .capabilities import Capability
+    from .engine import Engine
+
+
+@runtime_checkable
+class LocalStore(Protocol):
+    """A store in memory, in a file or in a folder, which workers on other machines do not reach."""
+
+    shared_instead: ClassVar[str]
+    """The store that many workers share in its place, as a host writes it."""
+
+
+def stores_of(capabilities: Mapping[str, Capability]) -> dict[str, object]:
+    """Return the stores of capabilities, by the capability that a host constructs with each."""
+    found = ((type(one).__name__, getattr(one, "store", None)) for one in capabilities.values())
+    return {name: store for name, store in found if store is not None}
+
+
+def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: bool = True) -> None:
+    """Raise where an engine has many workers that cannot share one of the stores, or have no common secret.
+
+    Clients of the engine are held to it too: they read and write the same data.
+
+    Args:
+        engine: Its `caps` say whether it has many workers; with one worker all is accepted.
+        stores: By what takes it from the host.
+        has_secret: Whether the host gave a secret.
+
+    Raises:
+        RegistrationError: as said; it names every such store, and what to give in its place.
+    """
+    if not engine.caps.has_many_workers:
+        return
+    problems = [
+        f"{place} has a {type(store).__name__}; give {store.shared_instead}"
+        for place, store in stores.items()
+        if isinstance(store, LocalStore)
+    ]
+    if not has_secret:
+        problems.append("secret= is missing; give all processes the same: Runtime(secret=…)")
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"the engine {engine.name!r} has many workers, which share all data:{lines}")
