@@ -75,7 +75,7 @@ async def test_a_tool_that_is_gone_when_its_agent_has_answered(elsewhere: bool) 
     def answer(given: PlanInput) -> FinalResult:
         gone.append(True)
         if elsewhere:  # as in a process that did not plan, and asks the toolset itself
-            agents_of(runtime)._host._snapshots.clear()
+            agents_of(runtime)._host._snapshots.pop(given.run_id.partition("/")[0])
         return FinalResult(result="dust")
 
     agents = (

@@ -22,6 +22,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
+from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Pending
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.options import WaitOptions
@@ -165,3 +166,21 @@ async def test_a_tool_of_an_agent_that_comes_and_goes_is_listed_for_an_answer(tm
         asked = await waiting(handle)
     async with serving() as runtime:
         assert (await runtime.deliver(asked.token, {"approved": True})).json == b'"wiped"'
+
+
+async def test_a_process_that_executed_nothing_of_a_run_tells_and_releases_its_end(tmp_path: Path) -> None:
+    asks: list[Any] = [Await(kind="clarification", question="When?")]
+    async with process(tmp_path, ScriptedPlanner(asks)) as runtime:
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        output = await handle.settled()
+    events = Events()
+    told = events.subscribe()
+    async with process(tmp_path, ScriptedPlanner(asks), events=events) as runtime:
+        await agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s").cancel("enough")
+    events.close()
+    ends = [event async for event in told]
+    assert [event.type for event in ends] == ["run_completed", "run_stream_end"]
+    assert {(event.session_id, event.turn_id) for event in ends} == {("s", output.turn_id)}
+    sessions = SqliteSessionStore(tmp_path / "sessions.db")
+    assert await sessions.holder("s") is None
+    sessions.close()

@@ -296,7 +296,9 @@ class Agents:
     async def close(self) -> None:
         """End the execution of runs, and close the dynamic toolsets."""
         await self._retention.close()
+        await self._host.events.settle()  # by the engine
         await self._host.engine.close()
+        await self._host.events.settle()
         await self._host.turns.close()
         for agent in reversed(self._host.agents.values()):
             await agent.toolsets.close()

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import dropping
-from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Hook
 from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
 from toolgen.runtime.call.services import RuntimeServices
@@ -33,11 +32,12 @@ from toolgen.runtime.waiting.tools import FindTool, listed_now
 from toolgen.runtime.waiting.wait_registry import frozen_call_of, sealer_of
 
 from .activities.conversation import Conversations
-from .log import event_of
+from .event_forwarding import LAST, EventForwarder
 from .loop.documents import LOOP, ChildRun, Parent, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
+from .recent_runs import MOST_RUNS, RecentRuns
 from .registered_agents import RegisteredAgent, changed, register_agent
 from .registration import AgentRegistration, AgentSpec
 from .run_metrics import RunMetrics
@@ -71,8 +71,11 @@ class AgentHost:
         self.planner_retry = planner_retry
         self.engine = engine
         self.sessions = sessions
-        self.conversations = Conversations(sessions)
+        is_shared = engine.caps.has_many_workers
+        most = MOST_RUNS if is_shared else None  # one worker hears of the end of each run
+        self.conversations = Conversations(sessions, is_shared=is_shared)
         self.turns = Turns(engine, sessions)
+        self.events = EventForwarder(engine, hub, self.turns.release, most)
         self.tools = tools
         self.hooks: Sequence[Hook] = options.hooks
         self.hook_tools = options.hook_tools
@@ -87,15 +90,14 @@ class AgentHost:
         """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
         self._directory = directory
         self._options = options
-        self._hub = hub
-        self._facts: dict[str, RunFacts] = {}
+        self._is_shared = is_shared
         self._served: dict[str, RegisteredTool] = {}
         """By run that answers a call of no run, the tool."""
-        self._snapshots: dict[str, Snapshot] = {}
-        self._about_to_wait: dict[str, set[str]] = {}
-        """By run, the waits that were admitted and may not have begun."""
-        self._values: dict[str, Values] = {}
-        self._spans = None if tools.spans is None else RunSpans(tools.spans)
+        self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
+        self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
+        """The waits that were admitted and may not have begun."""
+        self._values: RecentRuns[Values] = RecentRuns(most)
+        self._spans = None if tools.spans is None else RunSpans(tools.spans, most)
         self._metrics = None if tools.metrics is None else RunMetrics(tools.metrics)
 
     def serve(self, activities: Mapping[str, Activity]) -> None:
@@ -156,7 +158,7 @@ class AgentHost:
 
     def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
         """Return the facts of a call of a run."""
-        self._facts[run_id] = facts
+        self.events.learn(run_id, facts)
         parent = facts["parent"]
         return CallMeta(
             run_id=run_id,
@@ -170,18 +172,22 @@ class AgentHost:
 
     # Tools.
 
-    async def snapshot(self, agent: RegisteredAgent, meta: CallMeta) -> Snapshot:
+    async def snapshot(self, agent: RegisteredAgent, meta: CallMeta, step: int | None) -> Snapshot:
         """Return the snapshot of one planning; calls until the next planning are dispatched against it."""
-        found = await agent.snapshot(self.caller, meta, self._snapshots.get(meta.run_id))
-        self._snapshots[meta.run_id] = found
+        known = self._snapshots.get(meta.run_id)
+        found = await agent.snapshot(self.caller, meta, None if known is None else known.snapshot)
+        self._snapshots.put(meta.run_id, _Listed(found, step))
         return found
 
-    async def advertised(self, run_id: str, facts: RunFacts) -> Snapshot:
-        """Return the newest snapshot of a run; the current tools where another process planned."""
-        found = self._snapshots.get(run_id)
-        if found is None:
-            found = await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts))
-        return found
+    async def advertised(self, run_id: str, facts: RunFacts, step: int | None = None) -> Snapshot:
+        """Return the snapshot of a planning; the current tools where another process planned.
+
+        `step` is that of the planning; without one it is the newest of the run.
+        """
+        known = self._snapshots.get(run_id)
+        if known is not None and (not self._is_shared or known.step == step is not None):
+            return known.snapshot
+        return await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts), step)
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
@@ -191,12 +197,15 @@ class AgentHost:
 
     def values_of(self, run_id: str) -> Values:
         """Return the values that the hooks and tools of a run share."""
-        return self._values.setdefault(run_id, Values())
+        found = self._values.get(run_id)
+        if found is None:
+            self._values.put(run_id, found := Values())
+        return found
 
     def seen_tool(self, tool: str, run_id: str) -> RegisteredTool | None:
         """Return a tool by id as the run saw it last; None where it did not."""
-        snapshot = self._snapshots.get(run_id)
-        return None if snapshot is None else snapshot.directory.by_id(tool)
+        known = self._snapshots.get(run_id)
+        return None if known is None else known.snapshot.directory.by_id(tool)
 
     async def tool_now(self, frozen: FrozenCall, status: RunStatus) -> RegisteredTool | None:
         """Return the tool of a call that waits as its agent has it now; None where it has none."""
@@ -237,7 +246,9 @@ class AgentHost:
         """
         if self.tools.waits is None:
             return False
-        about = self._about_to_wait.setdefault(run_id, set())
+        about = self._about_to_wait.get(run_id)
+        if about is None:
+            self._about_to_wait.put(run_id, about := set())
         begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
         awaiting = (await self.engine.status(run_id)).awaiting
         about.difference_update(begun)
@@ -314,12 +325,12 @@ class AgentHost:
         """Start a run that no other run starts."""
         await self.begin(run_id)
         if self.engine.is_worker:  # a client hears of no event, and not of the last one either
-            self._facts[run_id] = given["facts"]
+            self.events.learn(run_id, given["facts"])
         session = given["facts"]["session_id"]
         try:
             await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
         except BaseException:
-            self._facts.pop(run_id, None)
+            self.events.forget(run_id)
             raise
 
     async def begin(self, run_id: str = "") -> None:
@@ -332,22 +343,21 @@ class AgentHost:
         if self._spans is not None:
             self._spans.on_event(run_id, event)
         if self._metrics is not None:
-            known, tool = self._facts.get(run_id), str(event.get("tool", ""))
+            known, tool = self.events.known(run_id), str(event.get("tool", ""))
             agent = "" if known is None else known["agent"]
             self._metrics.on_event(run_id, event, agent, self.find_tool(tool, run_id) is not None)
-        if self._hub is not None and event.get("type") == "run_started":
-            self._hub.mark_logged(run_id)
-        if self._hub is not None and not self._hub.is_idle:
-            above = run_id.rpartition("/")[0]  # of a child that ended before it began
-            try:
-                facts = self._facts.get(run_id) or self._facts.get(above)
-                self._hub.forward(event_of(run_id, offset, event, facts))
-            except ValueError:
-                log.exception("an event of run %s was not emitted", run_id)
-        if event.get("type") == "run_stream_end":
-            self._snapshots.pop(run_id, None)
-            self._about_to_wait.pop(run_id, None)
-            self._values.pop(run_id, None)
+        self.events.forward(run_id, offset, event)
+        if event.get("type") == LAST:
+            self._snapshots.pop(run_id)
+            self._about_to_wait.pop(run_id)
+            self._values.pop(run_id)
             self.conversations.forget(run_id)
-            if (given := self._facts.pop(run_id, None)) is not None:
-                self.turns.release(run_id, given)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The snapshot of a planning."""
+
+    snapshot: Snapshot
+    step: int | None
+    """Of the planning; None where it was listed for something else."""

@@ -16,6 +16,7 @@ from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.telemetry import ToolSpans
 
 from .loop.documents import PlanArgument
+from .recent_runs import RecentRuns
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -26,9 +27,10 @@ Work = Callable[[ActivityInfo, Any], Awaitable[Any]]
 class RunSpans:
     """Makes one span a run, from its first event to its last, and one a planning."""
 
-    def __init__(self, spans: ToolSpans) -> None:
+    def __init__(self, spans: ToolSpans, most: int | None) -> None:
+        """Construct without spans; of more than `most` runs at once, the one that was used first is ended."""
         self._tracer = spans.tracer
-        self._running: dict[str, Span] = {}
+        self._running: RecentRuns[Span] = RecentRuns(most)
 
     def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
         """Start or end the span of a run by its events; never raises."""
@@ -39,7 +41,7 @@ class RunSpans:
                 case "run_completed":
                     self._note(run_id, event)
                 case "run_stream_end":
-                    if (span := self._running.pop(run_id, None)) is not None:
+                    if (span := self._running.pop(run_id)) is not None:
                         span.end()
                 case _:
                     pass
@@ -75,11 +77,13 @@ class RunSpans:
             "toolgen.turn_id": str(event.get("turn_id", "")),
             "toolgen.parent_run_id": str(event.get("parent_run_id", "")),
         }
-        self._running[run_id] = self._tracer.start_span(
+        span = self._tracer.start_span(
             f"invoke_agent {attributes['gen_ai.agent.name']}",
             context=None if parent is None else set_span_in_context(parent),
             attributes={key: value for key, value in attributes.items() if value},
         )
+        if (dropped := self._running.put(run_id, span)) is not None:
+            dropped.end()
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
         span = self._running.get(run_id)

@@ -108,7 +108,7 @@ class CallActivities:
         facts, call = argument["facts"], argument["call"]
         meta = self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
-        directory = await self._directory(info.run_id, facts)
+        directory = await self._directory(info.run_id, facts, argument["step"])
         tool = self._find_tool(directory, call, facts)
         if tool is None:
             return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
@@ -243,9 +243,9 @@ class CallActivities:
         """Return the call record of a result; the spec is None where the tool is not registered."""
         return call_record(result, call, spec, events, self._host.tools.limits.result_bytes)
 
-    async def _directory(self, run_id: str, facts: RunFacts) -> Directory:
-        """Return the tools of the newest snapshot of the run."""
-        return (await self._host.advertised(run_id, facts)).directory
+    async def _directory(self, run_id: str, facts: RunFacts, step: int | None = None) -> Directory:
+        """Return the tools of the planning of a step; of the newest one without a step."""
+        return (await self._host.advertised(run_id, facts, step)).directory
 
     def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
         tool = directory.find(call["name"])

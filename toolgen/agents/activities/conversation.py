@@ -1,13 +1,13 @@
 """The conversation as the plannings of a run see it: earlier turns, the run's messages, new messages.
 
-It is read once for a run in each process, and what the run says is added to it, so that each planning of a
-run costs the same.
+It is read once for a run, and what the run says is added to it, so that each planning of a run costs the
+same. Where many workers plan for a run, it is read for each planning: another one may have planned since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from toolgen.contract.policy import History
 from toolgen.contract.secrets import hiding, within
@@ -26,13 +26,11 @@ from ..planner.messages import (
     without_artifacts,
 )
 from ..planner.planner import PlanInput
+from ..recent_runs import MOST_RUNS, RecentRuns
 from ..registered_agents import RegisteredAgent
 from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn
 from ..unknown_calls import unknown_outcome_answer
 from .plan_secrets import note_messages
-
-MOST_RUNS: Final = 1_000
-"""Runs whose conversation is kept in the process; that of another one is read anew."""
 
 
 def record_position(step: int) -> int:
@@ -104,10 +102,16 @@ class Conversation:
 class Conversations:
     """The conversations of the runs that plan in this process."""
 
-    def __init__(self, sessions: SessionStore) -> None:
+    def __init__(self, sessions: SessionStore, *, is_shared: bool) -> None:
+        """Construct without conversations.
+
+        Args:
+            sessions: Has what was said.
+            is_shared: Other processes plan for the same runs, and so each planning reads what was said.
+        """
         self._sessions = sessions
-        self._kept: dict[str, Conversation] = {}
-        """By run, the one that planned last at the end."""
+        self._is_shared = is_shared
+        self._kept: RecentRuns[Conversation] = RecentRuns(MOST_RUNS)
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         """Store the result of a call at once, before the whole batch is recorded.
@@ -124,7 +128,7 @@ class Conversations:
 
     def forget(self, run_id: str) -> None:
         """Drop the conversation of a run from memory."""
-        self._kept.pop(run_id, None)
+        self._kept.pop(run_id)
 
     async def of(
         self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
@@ -138,12 +142,11 @@ class Conversations:
             now: Seconds since 1970.
             is_back: Another run had the conversation since the planning before.
         """
-        found = self._kept.pop(given.run_id, None)
+        found = self._kept.pop(given.run_id)
         if found is None or is_back or not found.is_before(given.step):
             found = await self._read(agent, facts, given, now, is_back=is_back)
-        self._kept[given.run_id] = found
-        if len(self._kept) > MOST_RUNS:
-            del self._kept[next(iter(self._kept))]
+        if not self._is_shared:
+            self._kept.put(given.run_id, found)
         return found
 
     async def _read(

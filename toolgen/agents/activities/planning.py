@@ -114,7 +114,7 @@ class Planning:
     ) -> Step:
         host, facts = self._host, argument["facts"]
         agent = host.agent(facts["agent"])
-        snapshot = await host.snapshot(agent, host.meta(info.run_id, facts))
+        snapshot = await host.snapshot(agent, host.meta(info.run_id, facts), argument["step"])
         new = messages_from_json(argument["new"])
         events.dropped(snapshot)
         given = PlanInput(
