@@ -18,10 +18,12 @@ from tests.runtime.test_sessions import HELLO, turn
 from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,
+    PostgresPayloads,
     PostgresSessionStore,
     PostgresStateStore,
 )
 from toolgen.adapters.postgres.database import Connection
+from toolgen.adapters.postgres.migrations import MIGRATIONS
 from toolgen.agents import EngineLease
 from toolgen.runtime.capabilities import Change
 from toolgen.runtime.stores import (
@@ -213,13 +215,27 @@ def test_processes_migrate_at_once_and_one_gets_the_turn(conninfo: str) -> None:
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert len(set(said)) == 1
     assert count(conninfo, b"SELECT count(*) FROM toolgen.turn") == 1
-    assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == 1
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == len(MIGRATIONS)
+
+
+async def test_a_database_of_an_earlier_version_gets_the_migrations_that_it_lacks(
+    conninfo: str, database: Postgres
+) -> None:
+    await PostgresStateStore(database).apply("app", "a", ADD)
+    with psycopg.connect(conninfo) as connection:  # as the first version left it
+        connection.execute("DROP TABLE toolgen.payload")
+        connection.execute("DELETE FROM toolgen.migration WHERE number > 1")
+    later = Postgres(conninfo)
+    assert await PostgresPayloads(later).put(b"x")
+    assert await PostgresStateStore(later).load("app", "a") == {"n": 1}
+    later.close()
 
 
 async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute("INSERT INTO toolgen.migration (number) VALUES (99)")
-    with pytest.raises(StoreFormatError, match="at migration 99, and this toolgen knows 1") as caught:
+    known = len(MIGRATIONS)
+    with pytest.raises(StoreFormatError, match=f"at migration 99, and this toolgen knows {known}") as caught:
         await Postgres(conninfo).read(nothing)
     assert caught.value.hint == "upgrade toolgen here, or name another database"
 

@@ -1,8 +1,9 @@
-"""Sessions, state, artifacts and events in PostgreSQL, by psycopg: `toolgen[postgres]`."""
+"""Sessions, state, artifacts, events and payloads in PostgreSQL, by psycopg: `toolgen[postgres]`."""
 
 from .artifacts import PostgresArtifactStore
 from .database import Postgres
 from .events import PostgresEventSink, PostgresEventStore
+from .payloads import PostgresPayloads
 from .sessions import PostgresSessionStore
 from .state import PostgresStateStore
 
@@ -11,6 +12,7 @@ __all__ = [
     "PostgresArtifactStore",
     "PostgresEventSink",
     "PostgresEventStore",
+    "PostgresPayloads",
     "PostgresSessionStore",
     "PostgresStateStore",
 ]

@@ -109,7 +109,19 @@ _EVENTS: Final = """
     CREATE INDEX event_of_session ON toolgen.event (session_id, number);
     CREATE INDEX event_by_age ON toolgen.event (time);
 """
-MIGRATIONS: Final = (f"{_SESSIONS}{_STATE}{_ARTIFACTS}{_EVENTS}",)
+_PAYLOADS: Final = """
+    CREATE TABLE toolgen.payload (
+        digest bytea NOT NULL,
+        session_id text COLLATE "C" NOT NULL,
+        created_at float8 NOT NULL,
+        last_used float8 NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (digest, session_id)
+    );
+    CREATE INDEX payload_of_session ON toolgen.payload (session_id);
+    CREATE INDEX payload_by_use ON toolgen.payload (last_used);
+"""
+MIGRATIONS: Final = (f"{_SESSIONS}{_STATE}{_ARTIFACTS}{_EVENTS}", _PAYLOADS)
 """By number, from 1."""
 
 

@@ -30,11 +30,13 @@ from .errors import (
     EngineError,
     NondeterminismError,
     NonRetryableError,
+    PayloadGoneError,
     PayloadTooLargeError,
     UnknownRunError,
     WaitOverError,
     unknown_run,
 )
+from .payloads import PayloadStore
 from .statuses import ForgottenRun, OpenWait, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
 
 __all__ = [
@@ -59,6 +61,8 @@ __all__ = [
     "OnEvent",
     "OnForget",
     "OpenWait",
+    "PayloadGoneError",
+    "PayloadStore",
     "PayloadTooLargeError",
     "QueueEngine",
     "Receipt",

@@ -42,6 +42,10 @@ class PayloadTooLargeError(EngineError):
     """An argument or a result has more bytes than the engine keeps."""
 
 
+class PayloadGoneError(EngineError):
+    """A large value of a run was erased or pruned; the run cannot go on without it."""
+
+
 class NonRetryableError(Exception):
     """Raised by an activity: another attempt would fail the same way."""
 

@@ -1,0 +1,131 @@
+"""Large values of runs in PostgreSQL, by the digest of their content."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Final, LiteralString
+
+from toolgen.runtime.engine import PayloadGoneError
+from toolgen.runtime.stores import StoreCorruptError
+
+from .database import Connection, Postgres
+from .rows import rows
+
+_REF: Final = re.compile(r"sha256:([0-9a-f]{64}):(0|[1-9][0-9]{0,18})")
+_USED_S: Final = 3600.0
+"""How exact `last_used` is, in seconds: what was read again within them is not written to."""
+_NEWEST: Final = """
+    SELECT data, last_used FROM toolgen.payload WHERE digest = %s ORDER BY last_used DESC LIMIT 1
+"""
+_USE: Final = "UPDATE toolgen.payload SET last_used = greatest(last_used, %s) WHERE digest = %s"
+_ADD: Final = """
+    INSERT INTO toolgen.payload (digest, session_id, created_at, last_used, data)
+    VALUES (%s, %s, %s, %s, %s) ON CONFLICT (digest, session_id)
+    DO UPDATE SET last_used = greatest(payload.last_used, excluded.last_used)
+"""
+
+
+class PostgresPayloads:
+    """Keeps each content once for each session; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`."""
+
+    def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
+        """Construct a store; the clock returns seconds since 1970."""
+        self._database = database
+        self._clock = clock
+
+    async def put(self, data: bytes, *, session: str = "") -> str:
+        """Store data, if it is not there, and return its reference.
+
+        Raises:
+            StoreError: the server cannot be used.
+        """
+        digest, now = sha256(data).digest(), float(self._clock())
+
+        async def step(connection: Connection) -> None:
+            use = f"{_USE} AND session_id = %s"
+            if (await connection.execute(use, (now, digest, session))).rowcount:
+                return  # the data is not sent a second time
+            await connection.execute(_ADD, (digest, session, now, now, bytes(data)))
+
+        await self._database.write(step, may_repeat=True)
+        return _ref(data)
+
+    async def get(self, ref: str) -> bytes:
+        """Return the data of a reference, after it was compared with its digest.
+
+        Raises:
+            PayloadGoneError: it was erased or pruned, or never stored.
+            StoreCorruptError: the database holds other data there.
+            StoreError: the server cannot be used.
+        """
+        found = _REF.fullmatch(ref)
+        if found is None:
+            raise _gone(ref)
+        digest, now = bytes.fromhex(found[1]), float(self._clock())
+
+        async def step(connection: Connection) -> list[tuple[bytes, float]]:
+            found = await rows(connection, _NEWEST, (digest,))
+            return [(bytes(data), last_used) for data, last_used in found]
+
+        for data, last_used in await self._database.read(step):
+            if sha256(data).digest() != digest:
+                raise StoreCorruptError(
+                    f"holds other data as the payload {ref}",
+                    server=self._database.server,
+                    hint="restore the database from a backup",
+                )
+            if len(data) != int(found[2]):
+                raise _gone(ref)
+            if last_used < now - _USED_S:
+                await self._use(digest, now)
+            return data
+        raise _gone(ref)
+
+    async def prune(self, older_than_s: float) -> int:
+        """Drop the payloads that were not used for so many seconds; return how many.
+
+        A payload is used when it is stored, stored again or read. Reading counts to the hour, so give some
+        hours, and more than the time for which the engine keeps its runs.
+
+        Raises:
+            StoreError: the server cannot be used.
+        """
+        before = float(self._clock()) - older_than_s
+        return await self._delete("last_used < %s", before)
+
+    async def forget(self, session: str) -> int:
+        """Erase what was stored for a session; return how many payloads it were.
+
+        Raises:
+            ValueError: the session is "".
+            StoreError: the server cannot be used.
+        """
+        if not session:
+            raise ValueError("session is empty; name the session whose payloads are erased")
+        return await self._delete("session_id = %s", session)
+
+    async def _use(self, digest: bytes, now: float) -> None:
+        async def step(connection: Connection) -> None:
+            await connection.execute(_USE, (now, digest))
+
+        await self._database.write(step, may_repeat=True)
+
+    async def _delete(self, which: LiteralString, value: object) -> int:
+        async def step(connection: Connection) -> int:
+            return (await connection.execute(f"DELETE FROM toolgen.payload WHERE {which}", (value,))).rowcount
+
+        return await self._database.write(step, may_repeat=True)
+
+
+def _ref(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}:{len(data)}"
+
+
+def _gone(ref: str) -> PayloadGoneError:
+    return PayloadGoneError(
+        f"the payload {ref} was erased, or never stored in this database",
+        hint="give all workers and clients of the engine the same database, and prune later",
+    )
