@@ -93,15 +93,23 @@ def seen(given: PlanInput) -> str:
     return " ".join(message.type for message in given.messages)
 
 
-async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ...], RunOutput]:
-    """Return the output and the events of a run that is canceled, and the output of the next turn."""
+async def canceled(
+    planner: ScriptedPlanner, *statuses: str
+) -> tuple[RunOutput, tuple[Event, ...], RunOutput]:
+    """Return the output and the events of a run that is canceled, and the output of the next turn.
+
+    It is canceled when calls of it have ended with these statuses, in any order.
+    """
     async with Runtime(engine=InProcessEngine()) as runtime:
         agents_of(runtime).register(
             AgentRegistration(spec=SPEC, planner=planner, toolsets=(TOOLSET,), format=1)
         )
         handle = await agents_of(runtime).client(SPEC.id).start("Go.", session_id="s")
+        missing = [*statuses]
         async for event in handle.events():
-            if isinstance(event, ToolEnd) and event.status == "suspended":
+            if isinstance(event, ToolEnd):
+                missing.remove(event.status)
+            if not missing:
                 break
         await handle.cancel("enough")
         output = await handle.result()
@@ -111,7 +119,9 @@ async def canceled(planner: ScriptedPlanner) -> tuple[RunOutput, tuple[Event, ..
 
 async def test_every_call_has_one_end() -> None:
     CANCELED.clear()
-    output, events, after = await canceled(ScriptedPlanner([calling("hang", "quick", "ask")], [seen]))
+    output, events, after = await canceled(
+        ScriptedPlanner([calling("hang", "quick", "ask")], [seen]), "ok", "suspended"
+    )
     assert (output.status, output.error) == ("canceled", "enough")
     assert CANCELED == ["hang"]
     ends = [event for event in events if isinstance(event, ToolEnd) and event.status != "suspended"]

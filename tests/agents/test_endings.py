@@ -201,6 +201,9 @@ async def test_a_run_goes_on_where_its_engine_was_stopped(is_idempotent: bool) -
     async with running(registration, engine=InProcessEngine()) as (runtime, engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await parked(handle)
+        async for event in handle.events():  # the store may take its time
+            if event.type == "tool_end" and event.tool_call_id == "call_0_0":
+                break
         for _ in range(2):
             await engine.close()
             await engine.start()
