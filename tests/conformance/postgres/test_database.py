@@ -218,17 +218,19 @@ def test_processes_migrate_at_once_and_one_gets_the_turn(conninfo: str) -> None:
     assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == len(MIGRATIONS)
 
 
-async def test_a_database_of_an_earlier_version_gets_the_migrations_that_it_lacks(
-    conninfo: str, database: Postgres
-) -> None:
-    await PostgresStateStore(database).apply("app", "a", ADD)
-    with psycopg.connect(conninfo) as connection:  # as the first version left it
-        connection.execute("DROP TABLE toolgen.payload")
-        connection.execute("DELETE FROM toolgen.migration WHERE number > 1")
-    later = Postgres(conninfo)
-    assert await PostgresPayloads(later).put(b"x")
-    assert await PostgresStateStore(later).load("app", "a") == {"n": 1}
-    later.close()
+async def test_a_database_of_an_earlier_version_gets_the_migrations_that_it_lacks(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("CREATE SCHEMA toolgen")
+        connection.execute(
+            "CREATE TABLE toolgen.migration"
+            " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
+        )
+        connection.execute("INSERT INTO toolgen.migration (number) VALUES (1)")
+        connection.execute(MIGRATIONS[0].encode())
+        connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{\"n\": 1}')")
+    async with Postgres(conninfo) as later:
+        assert await PostgresPayloads(later).put(b"x")
+        assert await PostgresStateStore(later).load("app", "a") == {"n": 1}
 
 
 async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> None:
@@ -294,3 +296,13 @@ async def test_a_row_that_stays_locked_is_said_so_at_once(conninfo: str, databas
     await database.write(locks)
     await database.write(holds)
     assert attempts == 1
+
+
+async def test_a_message_that_was_heard_is_not_stored_again(database: Postgres) -> None:
+    """As by a step that is repeated after a connection was lost during its COMMIT."""
+    store = PostgresSessionStore(database)
+    for heard in ((), ("i",)):
+        await store.speak("r", "i", HELLO)
+        await store.write("r", 1, [], heard=heard)
+    await store.speak("r", "i", HELLO)
+    assert await store.run_messages("r") == ()

@@ -121,7 +121,8 @@ _PAYLOADS: Final = """
     CREATE INDEX payload_of_session ON toolgen.payload (session_id);
     CREATE INDEX payload_by_use ON toolgen.payload (last_used);
 """
-MIGRATIONS: Final = (f"{_SESSIONS}{_STATE}{_ARTIFACTS}{_EVENTS}", _PAYLOADS)
+_HEARD: Final = "ALTER TABLE toolgen.spoken ADD COLUMN is_heard boolean NOT NULL DEFAULT false"
+MIGRATIONS: Final = (f"{_SESSIONS}{_STATE}{_ARTIFACTS}{_EVENTS}", _PAYLOADS, _HEARD)
 """By number, from 1."""
 
 

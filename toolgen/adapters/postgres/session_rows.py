@@ -129,7 +129,8 @@ async def messages_in(
     answers = await _by_run(connection, "call_id", "answer WHERE run_id = ANY(%s)", (ids,))
     spoken = {}
     if before is None:
-        spoken = await _by_run(connection, "id", "spoken WHERE run_id = ANY(%s) ORDER BY number", (ids,))
+        query = "run_id = ANY(%s) AND NOT is_heard ORDER BY number"
+        spoken = await _by_run(connection, "id", f"spoken WHERE {query}", (ids,))
     return [
         (
             *with_answers(

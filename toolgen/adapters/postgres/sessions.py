@@ -63,6 +63,9 @@ _SPEAK: Final = """
     INSERT INTO toolgen.spoken (run_id, id, written_at, messages) VALUES (%s, %s, %s, %s)
     ON CONFLICT (run_id, id) DO NOTHING
 """
+_HEAR: Final = """
+    UPDATE toolgen.spoken SET is_heard = true, messages = '[]' WHERE run_id = %s AND id = ANY(%s)
+"""
 _USED: Final = """
     SELECT id, greatest(created_at, ended_at,
         (SELECT max(written_at) FROM toolgen.message WHERE run_id = ANY(runs)),
@@ -198,6 +201,7 @@ class PostgresSessionStore:
         await self._execute("UPDATE toolgen.engine SET alive_until = %s WHERE id = %s", (now, engine_id))
 
     async def speak(self, run_id: str, id: str, message: UserMessage) -> None:
+        # The row stays when the message was heard, so that a step that is repeated does not store it again.
         check_ids(run_id, id)
         await self._execute(_SPEAK, (run_id, id, float(self._clock()), messages_as_text([message])))
 
@@ -211,8 +215,7 @@ class PostgresSessionStore:
         async def work(connection: Connection) -> None:
             await connection.execute(_WRITE, values)
             if ids:
-                query = "DELETE FROM toolgen.spoken WHERE run_id = %s AND id = ANY(%s)"
-                await connection.execute(query, (run_id, ids))
+                await connection.execute(_HEAR, (run_id, ids))
 
         await self._database.write(work, may_repeat=True)
 
