@@ -298,6 +298,31 @@ async def test_a_row_that_stays_locked_is_said_so_at_once(conninfo: str, databas
     assert attempts == 1
 
 
+@pytest.mark.parametrize(
+    ("code", "kind", "message", "attempts"),
+    [
+        ("55P03", StoreLockedError, "was locked by another transaction for 10 s: said so", 1),
+        ("40P01", StoreLockedError, "chose the step as the victim of a deadlock, each time", 10),
+        ("40001", StoreLockedError, "could not serialize the step with the transactions of others", 10),
+        ("57014", StoreError, "canceled the statement: said so", 1),
+    ],
+)
+async def test_an_error_says_what_the_server_did(
+    database: Postgres, code: str, kind: type[StoreError], message: str, attempts: int
+) -> None:
+    tried = 0
+    statement = sql.SQL("DO $$ BEGIN RAISE 'said so' USING ERRCODE = {}; END $$").format(sql.Literal(code))
+
+    async def step(connection: Connection) -> None:
+        nonlocal tried
+        tried += 1
+        await connection.execute(statement)
+
+    with pytest.raises(StoreError, match=message) as caught:
+        await database.write(step)
+    assert (type(caught.value), tried) == (kind, attempts)
+
+
 async def test_a_message_that_was_heard_is_not_stored_again(database: Postgres) -> None:
     """As by a step that is repeated after a connection was lost during its COMMIT."""
     store = PostgresSessionStore(database)

@@ -25,8 +25,12 @@ _NOT_WRITABLE: Final = {"25006", "42501"}
 """Read-only transaction, insufficient privilege."""
 _LOST: Final = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 """Shutdown by an administrator, after a crash, not yet started, and timeouts that close a connection."""
-_BUSY: Final = {"55P03", "57014", "40001", "40P01"}
-"""Lock not available, query canceled, serialization failure, deadlock detected."""
+_LOCKED: Final = "55P03"
+_CANCELED: Final = "57014"
+_ROLLED_BACK: Final = {
+    "40001": "could not serialize the step with the transactions of others",
+    "40P01": "chose the step as the victim of a deadlock",
+}
 
 
 def server_of(conninfo: str) -> str:
@@ -62,11 +66,23 @@ def store_error(error: psycopg.Error, server: str, *, lock_s: float) -> StoreErr
     """Return the store error for an error of a statement; `lock_s` is how long it waits for other writers."""
     code = error.sqlstate or ""
     text = error.diag.message_primary or _first_line(error)
-    if code in _BUSY:
+    if code == _LOCKED:
         return StoreLockedError(
             f"was locked by another transaction for {lock_s:g} s: {text}",
             server=server,
             hint="look for long transactions in pg_stat_activity, let them end, and try again",
+        )
+    if code in _ROLLED_BACK:
+        return StoreLockedError(
+            f"{_ROLLED_BACK[code]}, each time it was tried: {text}",
+            server=server,
+            hint="try again when fewer processes write the same rows",
+        )
+    if code == _CANCELED:
+        return StoreError(
+            f"canceled the statement: {text}",
+            server=server,
+            hint="raise the statement_timeout of the role or the database, or look who canceled it",
         )
     if code in _FULL:
         return StoreFullError(
