@@ -331,3 +331,30 @@ async def test_a_message_that_was_heard_is_not_stored_again(database: Postgres) 
         await store.write("r", 1, [], heard=heard)
     await store.speak("r", "i", HELLO)
     assert await store.run_messages("r") == ()
+
+
+async def test_idle_connections_that_another_thread_closes_are_made_anew(database: Postgres) -> None:
+    class Emptied(list[Connection]):
+        """A list that another thread empties after it was seen to hold something."""
+
+        def __bool__(self) -> bool:
+            return True
+
+    mine = database._of_loop()
+    mine.finish()
+    mine.idle = Emptied()
+    await database.read(nothing)
+    assert len(mine.idle) == 1
+
+
+async def test_a_connection_of_a_database_that_is_closed_meanwhile_is_closed_after_its_step(
+    database: Postgres,
+) -> None:
+    used: list[Connection] = []
+
+    async def step(connection: Connection) -> None:
+        used.append(connection)
+        await asyncio.to_thread(database.close)
+
+    await database.read(step)
+    assert used[0].closed

@@ -47,11 +47,17 @@ class _Connections:
         self.free = asyncio.Semaphore(most)
         self.idle: list[Connection] = []
 
+    def take(self) -> Connection | None:
+        """Return one that nobody uses; None where all are in use. Another thread may close the others."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return None
+
     def finish(self) -> None:
-        """Close those that nobody uses; from any thread, once their loop is closed or forgotten."""
-        while self.idle:
-            connection = self.idle.pop()  # psycopg warns of one that is deleted before it is closed
-            connection.pgconn.finish()
+        """Close those that nobody uses; from any thread."""
+        while (connection := self.take()) is not None:
+            connection.pgconn.finish()  # psycopg warns of one that is deleted before it is closed
 
 
 class Postgres:
@@ -79,7 +85,7 @@ class Postgres:
         self._most = connections
         self._connect_s = connect_s
         self._is_migrated = False
-        self._is_closed = False
+        self._closed = threading.Event()
         self._lock = threading.Lock()
         self._loops: dict[asyncio.AbstractEventLoop, _Connections] = {}
         weakref.finalize(self, _finish, self._loops)
@@ -98,7 +104,7 @@ class Postgres:
 
     def close(self) -> None:
         """Close the connections that are not in use; the others are closed after their step. Idempotent."""
-        self._is_closed = True
+        self._closed.set()
         with self._lock:
             _finish(self._loops)
 
@@ -149,21 +155,23 @@ class Postgres:
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         """Yield a connection that is in no transaction."""
-        if self._is_closed:
+        if self._closed.is_set():
             raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
         mine = self._of_loop()
         async with mine.free:
-            connection = mine.idle.pop() if mine.idle else await self._connect()
+            connection = mine.take() or await self._connect()
             try:
                 if not self._is_migrated:
                     await self._migrate(connection)
                 yield connection
             finally:
                 is_clean = connection.pgconn.transaction_status == TransactionStatus.IDLE
-                if is_clean and not connection.closed and not self._is_closed:
+                if is_clean and not connection.closed:
                     mine.idle.append(connection)
                 else:
                     connection.pgconn.finish()
+                if self._closed.is_set():  # maybe since, by another thread
+                    mine.finish()
 
     async def _connect(self) -> Connection:
         try:
