@@ -22,11 +22,11 @@ class ManyWorkers(InProcessEngine):
 
 
 class Cluster:
-    """Workers of one engine in memory: any of them executes an activity, and any hears of an event."""
+    """Workers of one engine in this process: any of them executes an activity, and any hears of an event."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, engine: InProcessEngine | None = None) -> None:
         self._chance = random.Random(seed)
-        self._engine = ManyWorkers(clock=now)
+        self._engine = engine or InProcessEngine(clock=now)
         self._workers: list[ClusterWorker] = []
         self._is_registered = False
 
@@ -66,10 +66,14 @@ class Cluster:
 class ClusterWorker:
     """The engine as one worker has it; all else is that of the cluster."""
 
-    def __init__(self, cluster: Cluster, engine: ManyWorkers) -> None:
+    def __init__(self, cluster: Cluster, engine: InProcessEngine) -> None:
         self._cluster = cluster
         self._engine = engine
         self.registered: dict[str, Any] = {}
+
+    @property
+    def caps(self) -> EngineCaps:
+        return replace(self._engine.caps, has_many_workers=True)
 
     def register(self, **given: Any) -> None:
         self.registered = given

@@ -219,7 +219,10 @@ class Runs:
         """Return the output of a run when every process may begin the next turn of its session."""
         if status.is_over:
             given: Any = status.input
-            await self._host.turns.settled(given["facts"]["session_id"])
+            turns, facts = self._host.turns, given["facts"]
+            if self._engine.caps.has_many_workers:  # the one that hears of the end may take its time
+                turns.release(status.run_id, facts)
+            await turns.settled(facts["session_id"])
         return await self._with_artifacts(status)
 
     async def _with_artifacts(self, status: RunStatus) -> RunOutput:
