@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from tests.agents.tools import Bench, agent, calling, everything, first_answer, is_paired, texts, work
 from tests.many_workers import SECRET, Cluster
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
-from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of
+from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import func_tool
@@ -142,3 +143,30 @@ async def test_an_answer_to_any_worker_resumes_the_call_once(database: Postgres,
         output = await handle.result()
     assert output.text == '"a is empty" | "b is empty"'
     assert sorted(ran) == ["a", "b"]
+
+
+async def test_what_a_process_has_dropped_of_a_run_is_read_again(
+    database: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host, "MOST_RUNS", 1)
+    events = Events()
+    told = events.subscribe()
+    bench = Bench()
+    script: list[Any] = [calling(work("a")), calling(("ask", {"name": "q"})), calling(work("b")), everything]
+    one = agent("x.agent", ScriptedPlanner(script), bench.toolset)
+    async with workers(database, 1, one, events=events) as runtimes:
+
+        async def lead(session: str) -> str:
+            client = agents_of(runtimes[0]).client("x.agent")
+            handle = await client.start("Go.", session_id=session)
+            (asked,) = (await handle.settled()).awaiting
+            await handle.answer(asked, "yes")
+            return (await handle.result()).text
+
+        assert await asyncio.gather(*map(lead, "pqrst")) == ['"b"'] * 5
+    events.close()
+    found = [event async for event in told]
+    ids = {(event.run_id, event.session_id, event.turn_id) for event in found}
+    assert {session for _, session, _ in ids} == {*"pqrst"}
+    assert len(ids) == 5
+    assert [event.type for event in found].count("run_stream_end") == 5
