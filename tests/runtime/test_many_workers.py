@@ -23,6 +23,7 @@ from toolgen.runtime.capabilities import (
     SqliteStateStore,
     StateCapability,
 )
+from toolgen.runtime.disabling import DisabledTools
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
@@ -36,11 +37,13 @@ def test_all_that_cannot_be_shared_is_named_at_once() -> None:
         Runtime(
             engine=ManyWorkers(),
             capabilities=[StateCapability(MemoryStateStore()), ArtifactsCapability(MemoryArtifactStore())],
+            disabled=DisabledTools(MemoryStateStore()),
         )
     assert raised.value.message.splitlines() == [
         "the engine 'in-process' has many workers, which share all data:",
         "  StateCapability has a MemoryStateStore; give PostgresStateStore(database)",
         "  ArtifactsCapability has a MemoryArtifactStore; give PostgresArtifactStore(database)",
+        "  DisabledTools has a MemoryStateStore; give PostgresStateStore(database)",
         "  secret= is missing; give all processes the same: Runtime(secret=…)",
     ]
 

@@ -13,6 +13,7 @@ from .errors import RegistrationError
 
 if TYPE_CHECKING:
     from .capabilities import Capability
+    from .disabling import DisabledTools
     from .engine import Engine
 
 
@@ -24,9 +25,12 @@ class LocalStore(Protocol):
     """The store that many workers share in its place, as a host writes it."""
 
 
-def stores_of(capabilities: Mapping[str, Capability]) -> dict[str, object]:
-    """Return the stores of capabilities, by the capability that a host constructs with each."""
-    found = ((type(one).__name__, getattr(one, "store", None)) for one in capabilities.values())
+def stores_of(
+    capabilities: Mapping[str, Capability], disabled: DisabledTools | None = None
+) -> dict[str, object]:
+    """Return the stores of a runtime, by what a host constructs with each."""
+    users = [*capabilities.values(), *([] if disabled is None else [disabled])]
+    found = ((type(one).__name__, getattr(one, "store", None)) for one in users)
     return {name: store for name, store in found if store is not None}
 
 

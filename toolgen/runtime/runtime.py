@@ -128,7 +128,7 @@ class Runtime:
         )
         self._disabled = disabled
         if engine is not None:
-            require_shared(engine, stores_of(options.capabilities), has_secret=secret is not None)
+            require_shared(engine, stores_of(options.capabilities, disabled), has_secret=secret is not None)
         self._hook_tools = options.hook_tools
         self._services = RuntimeServices(
             execution=Execution(
