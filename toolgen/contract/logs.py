@@ -23,9 +23,11 @@ def logger(name: str) -> logging.Logger:
     return found
 
 
-def log_failure(log: logging.Logger, error: BaseException, message: str, *arguments: object) -> str:
-    """Log an exception under a new correlation id and return the id, which may be told to anybody."""
-    correlation_id = uuid.uuid4().hex[:12]
+def log_failure(
+    log: logging.Logger, error: BaseException, message: str, *arguments: object, correlation_id: str = ""
+) -> str:
+    """Log an exception under a correlation id, which may be told to anybody, and return it."""
+    correlation_id = correlation_id or uuid.uuid4().hex[:12]
     log.error(message + " [%s]", *arguments, correlation_id, exc_info=error, stacklevel=2)
     return correlation_id
 

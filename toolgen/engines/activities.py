@@ -22,6 +22,7 @@ from toolgen.runtime.engine import (
 )
 
 from .event_log import EventLog
+from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
 from .live_run import Notifier, Run
 from .payloads import decode, encode
@@ -276,11 +277,3 @@ def _is_shutdown(run: Run) -> bool:
     while task.cancelling():
         task.uncancel()
     return False
-
-
-def error_text(error: BaseException) -> str:
-    """Return the text of an exception, also when its `__str__` fails."""
-    try:
-        return str(error)
-    except Exception:
-        return "it cannot say why"

@@ -19,6 +19,11 @@ _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 log = logger("toolgen.engines")
 
 
+def log_key(key: str | None, event: Mapping[str, Json]) -> str | None:
+    """Return the key of an event in the log of its run; None for one that may stand there more than once."""
+    return str(event["type"]) if event.get("type") in _ONCE else key
+
+
 class EventLog:
     """Appends the events of runs to the journal, and passes them to followers."""
 
@@ -30,8 +35,7 @@ class EventLog:
     def append(self, run: Run, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
         """Append an event to the log of a run, unless the key is there or the log has ended."""
         record = run.record
-        if event.get("type") in _ONCE:
-            key = str(event["type"])
+        key = log_key(key, event)
         if key in record.keys or "run_stream_end" in record.keys:
             return
         offset = self._journal.add_event(record, key, text)
@@ -59,5 +63,4 @@ class EventLog:
 
     def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
         """Return whether the log of a run holds the event that has this key."""
-        kind = event.get("type")
-        return (kind if kind in _ONCE else key) in run.record.keys
+        return log_key(key, event) in run.record.keys

@@ -5,6 +5,7 @@ It stands in no journal. A follower that is slow, or comes late, loses the oldes
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,10 +22,17 @@ class ReportQueue:
 
     def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
         self._waiting = deque(recent, maxlen=_MOST)
+        self._news = asyncio.Event()
 
     def add(self, after: int, event: Mapping[str, Json]) -> None:
         """Append a report, with the current number of events in the log."""
         self._waiting.append((after, event))
+        self._news.set()
+
+    async def wait(self) -> None:
+        """Return when a report comes."""
+        self._news.clear()
+        await self._news.wait()
 
     def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
         """Yield the reports before the event after this offset."""

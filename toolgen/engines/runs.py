@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
     Activity,
-    ActivityFailed,
     EngineError,
     LastEvents,
     Loop,
@@ -18,9 +17,10 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from .activities import LOOP_TIME, Activities, error_text
+from .activities import LOOP_TIME, Activities
 from .context import JournaledContext
 from .event_log import EventLog
+from .failure_text import failure_text
 from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
 from .live_run import Run
 from .payloads import NULL, decode, encode
@@ -336,7 +336,7 @@ class Runs:
         elif problem is None:
             self._end(run, "completed", output)
         else:
-            self._end(run, "failed", error=_log_failure(run, problem))
+            self._end(run, "failed", error=failure_text(record.run_id, problem))
 
     def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
         record = run.record
@@ -375,18 +375,3 @@ class Runs:
 def _over(run: Run) -> None:
     run.turned.notify_all()
     run.appended.notify_all()
-
-
-def _log_failure(run: Run, problem: BaseException) -> str:
-    """Log why a run failed, and return the public message."""
-    run_id = run.record.run_id
-    match problem:
-        case ActivityFailed():
-            log.error("run %s failed", run_id, exc_info=problem)
-            return error_text(problem)
-        case EngineError():
-            log.error("run %s failed", run_id, exc_info=problem)
-            return problem.message
-        case _:
-            correlation_id = log_failure(log, problem, "run %s failed", run_id)
-            return f"the run failed with an internal error (reference {correlation_id})"

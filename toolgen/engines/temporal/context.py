@@ -1,0 +1,277 @@
+"""The `RunContext` of a loop on Temporal: every operation is a command of its workflow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Generator, Mapping
+from datetime import timedelta
+from inspect import CORO_CREATED, getcoroutinestate
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import (
+    ActivityFailed,
+    CallOptions,
+    DuplicateOperationError,
+    EngineError,
+    NondeterminismError,
+    PayloadTooLargeError,
+    Signal,
+)
+
+from ..journal import digest
+from ..payloads import encode
+from .documents import WORKFLOW, ActivityStart, Entry, RunStart, activity_type
+from .failures import activity_failure, child_failure
+from .inbox import Inbox
+from .log_writer import LogWriter
+from .settings import WorkflowSettings, search_attributes
+
+DEFAULT: Final = CallOptions()
+_NO_END: Final = timedelta(days=3650)
+"""Of an activity without a time limit; a dead worker is found by its heartbeats."""
+_MOST_AT_ONCE: Final = 3_000_000
+"""Bytes of JSON that one workflow task may schedule; the server takes messages of 4 MiB."""
+
+
+class Operation:
+    """An activity that was started; awaiting it gives its result, as often as wanted."""
+
+    __slots__ = ("_asked", "_handle", "_once", "_op")
+
+    def __init__(self, op: str, asked: str, handle: workflow.ActivityHandle[Any], *, once: bool) -> None:
+        self._op = op
+        self._asked = asked
+        self._handle = handle
+        self._once = once
+
+    def __await__(self) -> Generator[Any, None, Json]:
+        return self._result().__await__()
+
+    async def _result(self) -> Json:
+        try:
+            end = await asyncio.shield(self._handle)
+        except ActivityError as error:
+            raise activity_failure(self._op, error, once=self._once) from error
+        if end["asked"] != self._asked:
+            raise NondeterminismError(
+                f"run {workflow.info().workflow_id} does {self._op!r} with something else, "
+                "but its journal has something else"
+            )
+        value: Json = end["value"]
+        return value
+
+
+class WorkflowContext:
+    """The `RunContext` of one run."""
+
+    def __init__(self, given: RunStart, settings: WorkflowSettings, inbox: Inbox, log: LogWriter) -> None:
+        self._given = given
+        self._settings = settings
+        self._inbox = inbox
+        self._log = log
+        self._ops: set[str] = set()
+        self._scheduled = (0, 0)
+        self.activities: list[workflow.ActivityHandle[Any]] = []
+        self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
+        self.detached: list[str] = []
+        self.is_over = False
+        self.fault: EngineError | None = None
+        """The first of our bugs; it counts even if the loop has caught it."""
+
+    @property
+    def run_id(self) -> str:
+        return self._given["run_id"]
+
+    @property
+    def input(self) -> Any:
+        """The argument of the loop."""
+        return self._given["input"]
+
+    def now(self) -> float:
+        return workflow.time()
+
+    def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
+        what = f"the argument of {activity} for the operation {op}"
+        text, copy = encode(arg, what, self._settings.max_payload_bytes)
+        self._take(op)
+        self._count(len(text), what)
+        chosen = options or DEFAULT
+        given: ActivityStart = {
+            "loop": self._given["loop"],
+            "activity": activity,
+            "arg": copy,
+            "attempts": chosen.attempts,
+            "timeout": chosen.timeout,
+            "once": chosen.once,
+        }
+        limit = _NO_END if chosen.timeout is None else timedelta(seconds=chosen.timeout)
+        handle = workflow.start_activity(
+            activity_type(activity, copy),
+            given,
+            activity_id=op,
+            start_to_close_timeout=limit + self._settings.heartbeat,
+            heartbeat_timeout=self._settings.heartbeat,
+            retry_policy=RetryPolicy(
+                initial_interval=timedelta(seconds=chosen.backoff),
+                maximum_attempts=chosen.attempts + self._settings.lost_workers,
+            ),
+            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+        )
+        handle.add_done_callback(_look)
+        self.activities.append(handle)
+        return Operation(op, digest(text).hex(), handle, once=chosen.once)
+
+    async def child(self, op: str, loop: str, arg: Json) -> Json:
+        handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)
+        handle.add_done_callback(_look)
+        self.children.append(handle)
+        try:
+            output: Json = await asyncio.shield(handle)
+        except ChildWorkflowError as error:
+            raise child_failure(op, error) from error
+        return output
+
+    async def detach(self, op: str, loop: str, arg: Json) -> str:
+        await self._start_run(op, loop, arg, workflow.ParentClosePolicy.ABANDON)
+        run_id = f"{self.run_id}/{op}"
+        self.detached.append(run_id)
+        return run_id
+
+    async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
+        tasks = [asyncio.ensure_future(_result(awaitable)) for awaitable in awaitables]
+        try:
+            return list(await asyncio.gather(*tasks))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            for awaitable in awaitables:
+                if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
+                    awaitable.close()  # its task ends before it begins
+            raise
+
+    async def wait(
+        self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
+    ) -> Signal | None:
+        text, copy = encode(about, f"what the operation {op} is about", self._settings.max_payload_bytes)
+        self._take(op)
+        signal = self._inbox.take(names)
+        if signal is not None or (timeout_s is not None and timeout_s <= 0):
+            self._wait_over(op, signal, had_begun=False)
+            return signal
+        wait = self._inbox.begin(op, names)
+        self._log.add(Entry(wait=op, names=list(names), about=copy), len(text))
+        timer = None
+        if timeout_s is not None:
+            timer = asyncio.get_running_loop().call_later(timeout_s, _expire, wait.taken)
+        try:
+            signal = await wait.taken
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if not self.is_over:
+                self._wait_over(op, signal, had_begun=True)
+        return signal
+
+    def _wait_over(self, op: str, signal: Signal | None, *, had_begun: bool) -> None:
+        key = self._inbox.end(op, signal)
+        entry: Entry = {"wait_over": op}
+        if key is not None:
+            entry["key"] = key
+        if had_begun or key is not None:
+            self._log.add(entry, len(op))
+
+    async def publish(self, key: str, event: Mapping[str, Json]) -> None:
+        self._require_running()
+        self._log.publish(key, event)
+
+    async def _start_run(
+        self, op: str, loop: str, arg: Json, policy: workflow.ParentClosePolicy
+    ) -> workflow.ChildWorkflowHandle[Any, Any]:
+        what = f"the input of {loop} for the operation {op}"
+        text, copy = encode(arg, what, self._settings.max_payload_bytes)
+        self._take(op)
+        self._count(len(text), what)
+        run_id = f"{self.run_id}/{op}"
+        if loop not in self._settings.loops:
+            raise self._note_fault(EngineError(f"no loop is registered as {loop!r}, for the run {run_id}"))
+        given: RunStart = {**self._given, "run_id": run_id, "loop": loop, "input": copy}
+        try:
+            return await workflow.start_child_workflow(
+                WORKFLOW,
+                given,
+                id=f"{self._settings.prefix}{run_id}",
+                task_queue=self._settings.queue_of(copy),
+                parent_close_policy=policy,
+                cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_REQUESTED,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                search_attributes=search_attributes(given),
+            )
+        except WorkflowAlreadyStartedError as error:
+            message = f"a run that is no child of {self.run_id} has the id {run_id}"
+            raise self._note_fault(EngineError(message)) from error
+
+    def _take(self, op: str) -> None:
+        """Reserve the key of an operation.
+
+        Raises:
+            DuplicateOperationError: it is taken.
+        """
+        self._require_running()
+        if op in self._ops:
+            raise self._note_fault(
+                DuplicateOperationError(
+                    f"the loop of run {self.run_id} uses the key {op!r} for two operations; "
+                    "this is a mistake in the loop, please report it"
+                )
+            )
+        self._ops.add(op)
+
+    def _count(self, size: int, what: str) -> None:
+        """Count what this workflow task schedules.
+
+        Raises:
+            PayloadTooLargeError: it is more than one message to the server holds.
+        """
+        task = workflow.info().get_current_history_length()
+        before = self._scheduled[1] if self._scheduled[0] == task else 0
+        if before and before + size > _MOST_AT_ONCE:
+            raise PayloadTooLargeError(
+                f"{what} has {size} bytes of JSON, beside {before} of others that start with it; "
+                f"the engine takes {_MOST_AT_ONCE} at once",
+                hint="put it into a store, and hand over its reference",
+            )
+        self._scheduled = (task, before + size)
+
+    def _require_running(self) -> None:
+        """Raise CancelledError where the run has ended."""
+        if self.is_over:
+            raise asyncio.CancelledError
+
+    def _note_fault(self, fault: EngineError) -> EngineError:
+        self.fault = self.fault or fault
+        return fault
+
+
+async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
+    try:
+        return await awaitable
+    except ActivityFailed as failure:
+        return failure
+    except SystemExit as error:  # out of a task it would end the event loop
+        raise RuntimeError("the loop raised an exception that ends the process") from error
+
+
+def _expire(taken: asyncio.Future[Signal | None]) -> None:
+    if not taken.done():
+        taken.set_result(None)
+
+
+def _look(task: asyncio.Task[Any]) -> None:
+    """Take the end of an operation that its loop may never await."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,392 @@
+"""The engine on a Temporal server: clients start and watch runs, any number of workers execute them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client, TLSConfig
+from temporalio.converter import PayloadCodec
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import (
+    Activity,
+    EngineCaps,
+    EngineError,
+    LastEvents,
+    Loop,
+    OnEvent,
+    OnForget,
+    Receipt,
+    RunState,
+    RunStatus,
+    RunWait,
+    WaitStatus,
+    WorkerRole,
+)
+
+from ..client import closed_error
+from ..payloads import encode
+from ..reports import Followers
+from .activities import BEATS, ActivityWorker
+from .client import TemporalClient
+from .documents import AGENT, SESSION
+from .payloads import data_converter
+from .settings import GivesSettings, WorkflowSettings
+from .workflow import RunWorkflow
+
+_STICKY: Final = timedelta(seconds=1)
+"""For which a workflow task waits for the worker that has the run in memory."""
+_LOST_WORKERS: Final = 20
+T = TypeVar("T")
+
+log = logger("toolgen.engines")
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    loops: Mapping[str, Loop]
+    activities: Mapping[str, Activity]
+    on_event: OnEvent | None
+    last_events: LastEvents | None
+
+
+class TemporalEngine:
+    """Executes runs on a Temporal server.
+
+    A run is a workflow of the type `toolgen.run`. Its state lives on the server, so that every process is a
+    client, and a worker where it may work. The server forgets runs by the retention of its namespace.
+    """
+
+    def __init__(
+        self,
+        address: str = "localhost:7233",
+        *,
+        namespace: str = "default",
+        queue: str = "toolgen",
+        queues: Mapping[str, str] | None = None,
+        worker: bool = True,
+        tls: bool | TLSConfig = False,
+        api_key: str | None = None,
+        codec: PayloadCodec | None = None,
+        prefix: str = "",
+        heartbeat_s: float = 30.0,
+        reply_s: float = 2.0,
+        max_payload_bytes: int = 1_000_000,
+        max_cached_runs: int = 1_000,
+        max_activities: int = 100,
+    ) -> None:
+        """Construct an engine; nothing is connected before it is used.
+
+        Args:
+            address: Host and port of the server's frontend.
+            namespace: Where the runs are; it has to exist.
+            queue: The task queue of runs whose agent has none of its own.
+            queues: By id of an agent, the task queue of its runs; the same in all processes.
+            worker: Whether `start` executes runs; without, this engine is a client.
+            tls: As `temporalio.client.Client.connect` takes it.
+            api_key: As `temporalio.client.Client.connect` takes it.
+            codec: Around every payload, such as one that encrypts; the same in all processes.
+            prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
+            heartbeat_s: The seconds after which a worker without heartbeat counts as lost. A call that holds
+                the event loop of its worker for longer is taken for lost, too.
+            reply_s: The seconds for which an answer and a cancellation wait for a worker.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal.
+            max_cached_runs: The most runs that a worker keeps in memory; others are read again.
+            max_activities: The most activities that a worker executes at once.
+        """
+        self._address = address
+        self._namespace = namespace
+        self._queue = queue
+        self._queues = dict(queues or {})
+        self._may_work = worker
+        self._tls = tls
+        self._api_key = api_key
+        self._codec = codec
+        self._prefix = prefix
+        self._heartbeat = timedelta(seconds=heartbeat_s)
+        self._reply = timedelta(seconds=reply_s)
+        self._max_payload_bytes = max_payload_bytes
+        self._max_cached_runs = max_cached_runs
+        self._max_activities = max_activities
+        self._served: tuple[str, ...] = ()
+        self._role: WorkerRole = "all"
+        self._drain = timedelta(0)
+        self._followers = Followers()
+        self._registered: _Registered | None = None
+        self._client: TemporalClient | None = None
+        self._connecting = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._workers: list[tuple[Worker, asyncio.Task[None]]] = []
+        self._closed = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        return "temporal"
+
+    @property
+    def id(self) -> str:
+        return f"temporal:{self._namespace}:{self._prefix}"
+
+    @property
+    def caps(self) -> EngineCaps:
+        return EngineCaps(is_durable=True, has_many_workers=True, max_payload_bytes=self._max_payload_bytes)
+
+    @property
+    def is_worker(self) -> bool:
+        return bool(self._workers) and not any(task.done() for _, task in self._workers)
+
+    def secret(self) -> bytes | None:
+        """Return None: all processes need the same secret, and a server of others is no place for it."""
+        return None
+
+    def register(
+        self,
+        *,
+        loops: Mapping[str, Loop],
+        activities: Mapping[str, Activity],
+        on_event: OnEvent | None = None,
+        last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
+    ) -> None:
+        """Register as `Engine.register`; `on_forget` is never called, for the server forgets by itself."""
+        if self._registered is not None:
+            raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
+        self._registered = _Registered(loops, activities, on_event, last_events)
+
+    def assign(self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = 0.0) -> None:
+        """Set what the worker of this process does, before it starts.
+
+        Args:
+            queues: The task queues that it serves; by default all of this engine.
+            role: Whether it executes loops, activities, or both.
+            drain_s: The seconds for which `close` lets activities go on.
+        """
+        self._served, self._role, self._drain = tuple(queues), role, timedelta(seconds=drain_s)
+
+    async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
+        """Start to execute; idempotent. With `only` this process is a client: workers have all runs.
+
+        Raises:
+            EngineError: the server cannot be reached, or lacks the search attributes and refuses them.
+        """
+        self._closed.clear()
+        client = await self._connected()
+        if worker and self._may_work and only is None and not self._workers:
+            await _require_search_attributes(client.client)
+            await self._work(client.client)
+
+    async def close(self) -> None:
+        """Stop executing; activities in flight are tried again by another worker."""
+        self._closed.set()
+        workers, self._workers = self._workers, []
+        for worker, task in workers:
+            if not task.done():
+                await worker.shutdown()
+            await asyncio.gather(task, return_exceptions=True)
+        self._client = None
+
+    async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
+        """Start a run; a worker executes it.
+
+        Raises:
+            EngineError: no loop has the name, the input is not JSON, or the server refuses.
+        """
+        _, copy = encode(arg, f"the input of run {run_id}", self._max_payload_bytes)
+        if loop not in self._require_registered().loops:
+            raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
+        await (await self._connected()).start_run(loop, copy, run_id=run_id, session=session)
+
+    async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
+        what = f"the payload of the signal {name} to run {run_id}"
+        _, copy = encode(payload, what, self._max_payload_bytes)
+        await (await self._connected()).signal(run_id, name, copy, signal_id=signal_id)
+
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+        _, copy = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
+        return await (await self._connected()).answer(run_id, op, copy, key=key)
+
+    async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        return await (await self._connected()).wait_status(run_id, op)
+
+    async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
+        return await (await self._connected()).open_waits(session=session, limit=limit)
+
+    async def cancel(self, run_id: str, *, reason: str = "") -> None:
+        await (await self._connected()).cancel(run_id, reason)
+
+    async def forget_session(self, session: str) -> int:
+        """Delete the runs of a session that are over from the server; return how many."""
+        return await (await self._connected()).forget_session(session)
+
+    async def status(self, run_id: str) -> RunStatus:
+        return await (await self._connected()).status(run_id)
+
+    async def settled(self, run_id: str) -> RunStatus:
+        return await self._unless_closed((await self._connected()).settled(run_id))
+
+    async def result(self, run_id: str) -> RunStatus:
+        return await self._unless_closed((await self._connected()).result(run_id))
+
+    async def events(
+        self, run_id: str, *, after: int = 0, follow: bool = True
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        events = (await self._connected()).events(run_id, after=max(0, after), follow=follow)
+        while True:
+            try:
+                event = await self._unless_closed(anext(events))
+            except StopAsyncIteration:
+                return
+            yield event
+
+    async def list_runs(
+        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+    ) -> tuple[RunStatus, ...]:
+        return await (await self._connected()).list_runs(state=state, session=session, limit=limit)
+
+    # Connections and workers.
+
+    def _require_registered(self) -> _Registered:
+        if self._registered is None:
+            raise EngineError("the engine has no loops yet", hint="give it to a runtime: Runtime(engine=…)")
+        return self._registered
+
+    async def _connected(self) -> TemporalClient:
+        """Return the client, connected where it was not.
+
+        Raises:
+            EngineError: the server cannot be reached, or another event loop has the engine.
+        """
+        here = asyncio.get_running_loop()
+        if self._loop not in (None, here) and self._client is not None:
+            raise EngineError("another event loop has the engine", hint="use one engine for each")
+        async with self._connecting:
+            if self._client is None:
+                self._loop = here
+                self._client = await self._connect()
+            return self._client
+
+    async def _connect(self) -> TemporalClient:
+        registered = self._require_registered()
+        try:
+            client = await Client.connect(
+                self._address,
+                namespace=self._namespace,
+                tls=self._tls,
+                api_key=self._api_key,
+                data_converter=data_converter(self._codec),
+            )
+        except (RuntimeError, RPCError) as error:
+            raise EngineError(
+                f"no Temporal server answers at {self._address}: {error}",
+                hint="start one (temporal server start-dev), or give its address: TemporalEngine(address)",
+            ) from error
+        return TemporalClient(
+            client,
+            self._settings(registered),
+            self._followers,
+            reply=self._reply,
+            last_events=registered.last_events,
+        )
+
+    def _settings(self, registered: _Registered) -> WorkflowSettings:
+        return WorkflowSettings(
+            loops=registered.loops,
+            last_events=registered.last_events,
+            prefix=self._prefix,
+            queue=self._queue,
+            queues=self._queues,
+            max_payload_bytes=self._max_payload_bytes,
+            heartbeat=self._heartbeat,
+            lost_workers=_LOST_WORKERS,
+        )
+
+    async def _work(self, client: Client) -> None:
+        """Start a worker for each queue, and return when they take work."""
+        registered = self._require_registered()
+        activities = ActivityWorker(
+            client,
+            registered.activities,
+            registered.on_event,
+            self._followers,
+            heartbeat=self._heartbeat,
+            max_payload_bytes=self._max_payload_bytes,
+            prefix=self._prefix,
+        )
+        beat = self._heartbeat / BEATS
+        for queue in self._served or sorted({self._queue, *self._queues.values()}):
+            worker = Worker(
+                client,
+                task_queue=queue,
+                workflows=[] if self._role == "activities" else [RunWorkflow],
+                activities=[] if self._role == "runs" else activities.definitions(),
+                interceptors=[GivesSettings(self._settings(registered))],
+                workflow_runner=UnsandboxedWorkflowRunner(),
+                max_cached_workflows=self._max_cached_runs,
+                max_concurrent_activities=self._max_activities,
+                sticky_queue_schedule_to_start_timeout=_STICKY,
+                max_heartbeat_throttle_interval=beat,
+                default_heartbeat_throttle_interval=beat,
+                graceful_shutdown_timeout=self._drain,
+            )
+            task = asyncio.create_task(worker.run(), name=f"worker of {queue}")
+            task.add_done_callback(_log_end)
+            self._workers.append((worker, task))
+
+    async def _unless_closed(self, work: Awaitable[T]) -> T:
+        """Return the result of a wait.
+
+        Raises:
+            EngineError: the engine was closed meanwhile.
+        """
+        waiting, closing = asyncio.ensure_future(work), asyncio.ensure_future(self._closed.wait())
+        try:
+            await asyncio.wait((waiting, closing), return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                raise closed_error()
+            return waiting.result()
+        finally:
+            waiting.cancel()
+            closing.cancel()
+
+
+def _log_end(task: asyncio.Task[None]) -> None:
+    """Log a worker that ended by itself."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("the %s ended", task.get_name(), exc_info=error)
+
+
+async def _require_search_attributes(client: Client) -> None:
+    """Add the search attributes of runs to the namespace where they are missing.
+
+    Raises:
+        EngineError: they are missing, and the server refuses.
+    """
+    try:
+        there = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+        missing = {SESSION, AGENT} - set(there.custom_attributes)
+        if missing:
+            kind = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+            await client.operator_service.add_search_attributes(
+                AddSearchAttributesRequest(
+                    namespace=client.namespace, search_attributes=dict.fromkeys(missing, kind)
+                )
+            )
+    except RPCError as error:
+        if error.status == RPCStatusCode.ALREADY_EXISTS:
+            return
+        raise EngineError(
+            f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
+            hint=f"temporal operator search-attribute create --name {SESSION} --type Keyword "
+            f"--name {AGENT} --type Keyword",
+        ) from error

@@ -1,0 +1,64 @@
+"""Failures on Temporal: of activities and children for a loop, of the server for a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    ChildWorkflowError,
+    TimeoutError,
+    TimeoutType,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
+
+LOST: Final = "its process ended while it was executed; it may have had its effect"
+
+
+def activity_failure(op: str, error: ActivityError, *, once: bool) -> ActivityFailed:
+    """Return the failure of an operation."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return ActivityFailed(op, cause.type or "failed", cause.message)
+    if isinstance(cause, CancelledError):
+        return ActivityFailed(op, "canceled", "it was canceled")
+    if isinstance(cause, TimeoutError) and cause.type != TimeoutType.SCHEDULE_TO_START and once:
+        return ActivityFailed(op, OUTCOME_UNKNOWN, LOST)
+    if isinstance(cause, TimeoutError) and cause.type == TimeoutType.START_TO_CLOSE:
+        return ActivityFailed(op, "timeout", "no answer within its time")
+    return ActivityFailed(op, "failed", "the processes that executed it ended, one after the other")
+
+
+def child_failure(op: str, error: ChildWorkflowError) -> ActivityFailed:
+    """Return the failure of a child run."""
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        return ActivityFailed(op, "failed", cause.message)
+    if isinstance(cause, CancelledError):
+        return ActivityFailed(op, "canceled", "")
+    return ActivityFailed(op, "failed", str(cause or error))
+
+
+@contextmanager
+def of_server(run_id: str = "") -> Iterator[None]:
+    """Raise what the server says as our errors.
+
+    Raises:
+        UnknownRunError: no run has the id.
+        EngineError: the server cannot be reached, or refuses.
+    """
+    try:
+        yield
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND and run_id:
+            raise unknown_run(run_id) from error
+        raise EngineError(
+            f"the Temporal server says {error.status.name}: {error.message}",
+            hint="see that it is up, and that its namespace and search attributes are there",
+        ) from error

@@ -1,0 +1,265 @@
+"""What the history of a workflow says of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import EventType, ParentClosePolicy
+from temporalio.api.history.v1 import HistoryEvent
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import OpenWait, RunState, WaitStatus, answer_name
+
+from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer, SentSignal
+
+Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
+_Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class LoggedWait:
+    """A wait of the loop, as its log has it."""
+
+    names: tuple[str, ...]
+    about: Json
+    is_open: bool = True
+    key: str | None = None
+    """Of the answer that ended it."""
+
+
+@dataclass(slots=True)
+class RunView:
+    """A run, as far as its history was read."""
+
+    start: RunStart | None = None
+    ending: RunState | None = None
+    """How it ended; None while it goes on."""
+    output: Json = None
+    error: str = ""
+    fault: str = ""
+    """Why the newest workflow task failed; "" where it did not."""
+    is_cancel_requested: bool = False
+    events: list[Mapping[str, Json]] = field(default_factory=list)
+    waits: dict[str, LoggedWait] = field(default_factory=dict)
+    answers: dict[str, list[SentAnswer]] = field(default_factory=dict)
+    """By operation, in the order in which they came."""
+    children: list[str] = field(default_factory=list)
+    """Ids of their workflows."""
+    open_children: dict[int, str] = field(default_factory=dict)
+    activities: set[int] = field(default_factory=set)
+    """Those in flight, by the event that scheduled them."""
+    has_news: bool = True
+    """Something came of which the loop has not heard yet."""
+    time: float = 0.0
+    """Of the newest event, in seconds since 1970."""
+
+    @property
+    def awaiting(self) -> tuple[OpenWait, ...]:
+        """The open waits with a subject, in the order in which they began."""
+        if self.ending is not None:
+            return ()
+        waits = self.waits.items()
+        return tuple(
+            OpenWait(op=op, about=wait.about) for op, wait in waits if wait.is_open and wait.about is not None
+        )
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the run itself goes on before a signal comes; its children apart."""
+        open_waits = [wait for wait in self.waits.values() if wait.is_open]
+        return (
+            self.ending is None
+            and not self.has_news
+            and not self.activities
+            and bool(open_waits or self.open_children)
+            and all(wait.names for wait in open_waits)  # without a name it only sleeps
+        )
+
+    def answer(self, op: str) -> SentAnswer | None:
+        """Return the answer to a wait that counts; None while there is none."""
+        sent, wait = self.answers.get(op, []), self.waits.get(op)
+        if wait is not None and not wait.is_open:
+            return next((one for one in sent if one["key"] == wait.key), None)
+        return sent[0] if sent else None
+
+    def is_over(self, op: str) -> bool:
+        """Return whether nobody can answer a wait any more."""
+        wait = self.waits.get(op)
+        return self.ending is not None or (wait is not None and not wait.is_open)
+
+    def wait_status(self, op: str) -> WaitStatus | None:
+        """Return the status of a wait; None where none has begun under the key."""
+        wait, answer = self.waits.get(op), self.answer(op)
+        if wait is None or wait.about is None:
+            return None
+        return WaitStatus(
+            about=wait.about,
+            is_open=wait.is_open and answer is None and self.ending is None,
+            answer=None if answer is None else answer["payload"],
+        )
+
+    async def read(self, event: HistoryEvent, decode: Decode) -> None:
+        """Read the next event."""
+        self.time = event.event_time.ToMicroseconds() / 1e6
+        handler = _HANDLERS.get(event.event_type)
+        if handler is not None:
+            await handler(self, event, decode)
+
+
+def _taken(view: RunView, name: str) -> bool:
+    return any(wait.is_open and name in wait.names for wait in view.waits.values())
+
+
+async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    [view.start] = await decode(event.workflow_execution_started_event_attributes.input.payloads)
+
+
+async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.has_news, view.fault = False, ""
+
+
+async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.fault = event.workflow_task_failed_event_attributes.failure.message or "its workflow task failed"
+
+
+async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    scheduled = event.activity_task_scheduled_event_attributes
+    view.activities.add(event.event_id)
+    if scheduled.activity_type.name != LOG:
+        return
+    piece: LogPiece
+    [piece] = await decode(scheduled.input.payloads)
+    for entry in piece["entries"]:
+        _log_entry(view, entry)
+
+
+def _log_entry(view: RunView, entry: Entry) -> None:
+    if "event" in entry:
+        view.events.append(entry["event"])
+    elif "wait" in entry:
+        view.waits[entry["wait"]] = LoggedWait(tuple(entry["names"]), entry["about"])
+    elif "wait_over" in entry:
+        wait = view.waits.setdefault(entry["wait_over"], LoggedWait((), None))
+        wait.is_open, wait.key = False, entry.get("key")
+
+
+def _activity_ended(name: str) -> _Handler:
+    async def ended(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+        view.activities.discard(getattr(event, name).scheduled_event_id)
+        view.has_news = True
+
+    return ended
+
+
+async def _child(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    begun = event.start_child_workflow_execution_initiated_event_attributes
+    if begun.parent_close_policy != ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON:
+        view.children.append(begun.workflow_id)
+        view.open_children[event.event_id] = begun.workflow_id
+
+
+def _child_ended(name: str) -> _Handler:
+    async def ended(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+        view.open_children.pop(getattr(event, name).initiated_event_id, None)
+        view.has_news = True
+
+    return ended
+
+
+async def _news(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.has_news = True
+
+
+async def _signaled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    said = event.workflow_execution_signaled_event_attributes
+    [sent] = await decode(said.input.payloads)
+    if said.signal_name == ANSWER:
+        _answered(view, sent)
+    elif said.signal_name == SIGNAL:
+        signal: SentSignal = sent
+        view.has_news = view.has_news or _taken(view, signal["name"])
+
+
+async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    request = event.workflow_execution_update_accepted_event_attributes.accepted_request
+    if request.input.name == ANSWER:
+        [sent] = await decode(request.input.args.payloads)
+        _answered(view, sent)
+
+
+def _answered(view: RunView, sent: SentAnswer) -> None:
+    view.answers.setdefault(sent["op"], []).append(sent)
+    view.has_news = view.has_news or _taken(view, answer_name(sent["op"]))
+
+
+async def _cancel_requested(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.is_cancel_requested = view.has_news = True
+    view.error = event.workflow_execution_cancel_requested_event_attributes.cause
+
+
+async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.ending, view.error = "completed", ""
+    [view.output] = await decode(event.workflow_execution_completed_event_attributes.result.payloads)
+
+
+async def _failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.ending, view.error = "failed", event.workflow_execution_failed_event_attributes.failure.message
+
+
+async def _canceled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.ending = "canceled"
+
+
+async def _terminated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.ending, view.error = "canceled", event.workflow_execution_terminated_event_attributes.reason
+
+
+async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.ending, view.error = "failed", "the server ended it: its time was over"
+
+
+_HANDLERS: Final[Mapping[int, _Handler]] = {
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _started,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _task_completed,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: _task_failed,
+    EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _scheduled,
+    EventType.EVENT_TYPE_TIMER_FIRED: _news,
+    EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: _child,
+    EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED: _news,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _signaled,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _updated,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: _cancel_requested,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED: _completed,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: _failed,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED: _canceled,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: _terminated,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT: _timed_out,
+} | {
+    getattr(EventType, f"EVENT_TYPE_{name.upper()}"): of(f"{name}_event_attributes")
+    for names, of in (
+        (
+            (
+                "activity_task_completed",
+                "activity_task_failed",
+                "activity_task_timed_out",
+                "activity_task_canceled",
+            ),
+            _activity_ended,
+        ),
+        (
+            (
+                "start_child_workflow_execution_failed",
+                "child_workflow_execution_completed",
+                "child_workflow_execution_failed",
+                "child_workflow_execution_canceled",
+                "child_workflow_execution_timed_out",
+                "child_workflow_execution_terminated",
+            ),
+            _child_ended,
+        ),
+    )
+    for name in names
+}

@@ -1,0 +1,82 @@
+"""What came to a run from outside, and the waits of its loop that take it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolgen.runtime.engine import Signal, answer_name
+
+from .documents import SentAnswer, SentSignal
+
+_ANSWER: Final = answer_name("")
+
+
+@dataclass(slots=True, eq=False)
+class Wait:
+    """An open wait; its future gets the signal, or None when the time is over."""
+
+    names: tuple[str, ...]
+    taken: asyncio.Future[Signal | None] = field(default_factory=asyncio.Future)
+
+
+class Inbox:
+    """The signals and answers of one run, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, SentAnswer] = {}
+        """By operation, the first answer."""
+        self.over: set[str] = set()
+        """Operations whose wait has ended."""
+        self.taken: set[str] = set()
+        """Operations whose wait has ended with an answer."""
+        self._waits: dict[str, Wait] = {}
+        self._signals: list[Signal] = []
+        self._seen: set[str] = set()
+
+    def add_signal(self, sent: SentSignal) -> None:
+        """Keep a signal, and pass it to the oldest wait for it; a second one of the same id is dropped."""
+        if sent["id"] not in self._seen:
+            self._seen.add(sent["id"])
+            self._add(Signal(name=sent["name"], payload=sent["payload"]))
+
+    def add_answer(self, sent: SentAnswer) -> None:
+        """Keep an answer unless the wait has one or is over, and pass it to the wait."""
+        op = sent["op"]
+        if op not in self.answers and op not in self.over:
+            self.answers[op] = sent
+            self._add(Signal(name=answer_name(op), payload=sent["payload"]))
+
+    def is_open(self, op: str) -> bool:
+        """Return whether the loop waits under this key now."""
+        return op in self._waits
+
+    def take(self, names: tuple[str, ...]) -> Signal | None:
+        """Remove and return the oldest signal with one of these names; None where there is none."""
+        for index, signal in enumerate(self._signals):
+            if signal.name in names:
+                return self._signals.pop(index)
+        return None
+
+    def begin(self, op: str, names: tuple[str, ...]) -> Wait:
+        """Open a wait."""
+        wait = self._waits[op] = Wait(names)
+        return wait
+
+    def end(self, op: str, signal: Signal | None) -> str | None:
+        """Close a wait; return the key of its answer where an answer ended it."""
+        self._waits.pop(op, None)
+        self.over.add(op)
+        if signal is None or not signal.name.startswith(_ANSWER):
+            return None
+        answered = signal.name.removeprefix(_ANSWER)
+        self.taken.add(answered)
+        return self.answers[answered]["key"] if answered in self.answers else None
+
+    def _add(self, signal: Signal) -> None:
+        for wait in self._waits.values():
+            if signal.name in wait.names and not wait.taken.done():
+                wait.taken.set_result(signal)
+                return
+        self._signals.append(signal)

@@ -1,0 +1,104 @@
+"""The log of a run on Temporal: its pieces are the arguments of activities, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+from toolgen.contract.json_value import Json
+
+from ..event_log import log_key
+from ..payloads import encode
+from .documents import LOG, Entry, LogPiece, RunStart
+
+_MOST_BYTES: Final = 512 * 1024
+"""Of JSON in one piece, unless one entry alone has more."""
+_LARGEST: Final = 1_900_000
+"""Bytes of JSON of one event; the server takes 2 MiB."""
+_LONGEST_TEXT: Final = 1_000
+_TIME: Final = timedelta(minutes=1)
+_RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
+
+
+class LogWriter:
+    """Appends entries to the log. One piece is on its way at a time, so that listeners hear them in order."""
+
+    def __init__(self, given: RunStart) -> None:
+        self._given = given
+        self._waiting: list[tuple[Entry, int]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._pieces = 0
+        self._sent = 0
+        self.keys: set[str] = set()
+        self.events: list[Mapping[str, Json]] = []
+
+    def publish(self, key: str | None, event: Mapping[str, Json]) -> None:
+        """Append an event, unless its key is there or the log has ended."""
+        key = log_key(key, event)
+        if key in self.keys or "run_stream_end" in self.keys:
+            return
+        if key is not None:
+            self.keys.add(key)
+        text, copy = encode(dict(event), f"the event {key}")
+        if len(text) > _LARGEST:
+            copy = _without_large_values(copy)
+        self.events.append(copy)
+        self.add(Entry(event=copy), len(text))
+
+    def add(self, entry: Entry, size: int) -> None:
+        """Append an entry of so many bytes."""
+        self._waiting.append((entry, size))
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._write())
+
+    async def flush(self) -> None:
+        """Return when all entries have been told."""
+        while self._task is not None and not self._task.done():
+            await asyncio.shield(self._task)
+
+    async def _write(self) -> None:
+        await asyncio.sleep(0)  # what is appended in this turn goes together
+        while self._waiting:
+            entries = self._next_piece()
+            piece: LogPiece = {
+                "run_id": self._given["run_id"],
+                "loop": self._given["loop"],
+                "session": self._given["session"],
+                "after": self._sent,
+                "entries": entries,
+            }
+            self._pieces += 1
+            self._sent += sum("event" in entry for entry in entries)
+            await workflow.execute_activity(
+                LOG,
+                piece,
+                activity_id=f"log:{self._pieces}",
+                start_to_close_timeout=_TIME,
+                retry_policy=_RETRY,
+                cancellation_type=workflow.ActivityCancellationType.ABANDON,
+            )
+
+    def _next_piece(self) -> list[Entry]:
+        total, count = 0, 0
+        for _, size in self._waiting:
+            total += size
+            if count and total > _MOST_BYTES:
+                break
+            count += 1
+        piece, self._waiting = self._waiting[:count], self._waiting[count:]
+        return [entry for entry, _ in piece]
+
+
+def _without_large_values(event: Mapping[str, Json]) -> dict[str, Json]:
+    """Return an event without the values that are too large for the log; `is_cut` says so."""
+    small = {name: value for name, value in event.items() if _is_small(value)}
+    return {**small, "is_cut": True}
+
+
+def _is_small(value: Json) -> bool:
+    return not isinstance(value, dict | list) and (not isinstance(value, str) or len(value) <= _LONGEST_TEXT)

@@ -1,0 +1,77 @@
+"""What the workflows of one worker need of their engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.worker import (
+    ExecuteWorkflowInput,
+    Interceptor,
+    WorkflowInboundInterceptor,
+    WorkflowInterceptorClassInput,
+)
+
+from toolgen.runtime.engine import LastEvents, Loop
+
+from .documents import AGENT, SESSION, RunStart, agent_of, attribute
+
+SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
+AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowSettings:
+    """The settings of an engine that its workflows read; the same for all its workers."""
+
+    loops: Mapping[str, Loop]
+    last_events: LastEvents | None
+    prefix: str
+    queue: str
+    queues: Mapping[str, str]
+    """By agent, the task queue of its runs."""
+    max_payload_bytes: int
+    heartbeat: timedelta
+    lost_workers: int
+    """Attempts of an activity beyond its own, for workers that ended while they executed it."""
+
+    def queue_of(self, given: Any) -> str:
+        """Return the task queue of a run, by the input of its loop."""
+        return self.queues.get(agent_of(given), self.queue)
+
+
+SETTINGS: Final[ContextVar[WorkflowSettings]] = ContextVar("toolgen.engines.temporal")
+"""Of the worker that executes a workflow."""
+
+
+class GivesSettings(Interceptor):
+    """Sets the settings before a workflow is executed: its class is one for all engines."""
+
+    def __init__(self, settings: WorkflowSettings) -> None:
+        self._settings = settings
+
+    def workflow_interceptor_class(
+        self, input: WorkflowInterceptorClassInput
+    ) -> type[WorkflowInboundInterceptor] | None:
+        settings = self._settings
+
+        class Inbound(WorkflowInboundInterceptor):
+            async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
+                SETTINGS.set(settings)
+                return await super().execute_workflow(input)
+
+        return Inbound
+
+
+def search_attributes(given: RunStart) -> TypedSearchAttributes:
+    """Return what the runs of a session and of an agent are found by."""
+    pairs = []
+    if given["session"]:
+        pairs.append(SearchAttributePair(SESSION_KEY, attribute(given["session"])))
+    if agent := agent_of(given["input"]):
+        pairs.append(SearchAttributePair(AGENT_KEY, attribute(agent)))
+    return TypedSearchAttributes(pairs)

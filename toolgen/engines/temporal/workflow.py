@@ -1,0 +1,159 @@
+"""The one workflow of all runs: it executes a loop, and keeps what comes to the run from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import NondeterminismError
+
+from ..failure_text import failure_text
+from ..payloads import encode
+from .context import WorkflowContext
+from .documents import ANSWER, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer, SentSignal
+from .inbox import Inbox
+from .log_writer import LogWriter
+from .settings import SETTINGS, WorkflowSettings
+
+Ending = Literal["completed", "failed", "canceled"]
+
+log = logger("toolgen.engines")
+
+
+@workflow.defn(name=WORKFLOW)
+class RunWorkflow:
+    """A run. It stands still where its loop does something else than its history holds."""
+
+    def __init__(self) -> None:
+        self._inbox = Inbox()
+        self._is_over = False
+
+    @workflow.signal(name=SIGNAL)
+    def signal(self, sent: SentSignal) -> None:
+        self._inbox.add_signal(sent)
+
+    @workflow.signal(name=ANSWER)
+    def answer_by_signal(self, sent: SentAnswer) -> None:
+        self._inbox.add_answer(sent)
+
+    @workflow.update(name=ANSWER)
+    async def answer(self, sent: SentAnswer) -> KeptAnswer:
+        """Keep an answer, and return the one that counts once the loop has it."""
+        op = sent["op"]
+        self._inbox.add_answer(sent)
+        if self._inbox.is_open(op):
+            await workflow.wait_condition(lambda: op in self._inbox.over or self._is_over)
+        kept = self._inbox.answers.get(op)
+        if kept is None or (self._is_over and op not in self._inbox.taken):
+            return {"is_over": True}
+        return {"is_over": False, "key": kept["key"], "by": kept["by"]}
+
+    @workflow.run
+    async def run(self, start: RunStart) -> Any:
+        settings = SETTINGS.get()
+        writer = LogWriter(start)
+        context = WorkflowContext(start, settings, self._inbox, writer)
+        loop = asyncio.ensure_future(_execute(context, start, settings))
+        loop.add_done_callback(_look)
+        output, problem = None, None
+        try:
+            output = await asyncio.shield(loop)
+        except BaseException as error:
+            problem = error
+        problem = context.fault or problem
+        if isinstance(problem, NondeterminismError):
+            log.error("run %s is stalled: %s", start["run_id"], problem, exc_info=problem)
+            raise RuntimeError(problem.message) from problem  # the workflow task fails, not the workflow
+        ending: Ending = "completed" if problem is None else "failed"
+        reason = workflow.cancellation_reason()
+        if reason is not None and isinstance(problem, asyncio.CancelledError):
+            ending = "canceled"
+        said = reason or "" if ending == "canceled" else "" if problem is None else _told(start, problem)
+        end = asyncio.ensure_future(self._end(context, writer, loop, ending, said, settings))
+        while not end.done():
+            try:
+                await asyncio.shield(end)
+            except asyncio.CancelledError:
+                continue  # a run that is over is not canceled
+        end.result()
+        if ending == "canceled":
+            raise asyncio.CancelledError
+        if problem is not None:
+            raise ApplicationError(said, type="failed", non_retryable=True)
+        return output
+
+    async def _end(
+        self,
+        context: WorkflowContext,
+        writer: LogWriter,
+        loop: asyncio.Future[Any],
+        ending: Ending,
+        error: str,
+        settings: WorkflowSettings,
+    ) -> None:
+        """Cancel what goes on, and close the log."""
+        context.is_over = self._is_over = True
+        loop.cancel()
+        for activity in context.activities:
+            activity.cancel()
+        for child in context.children:
+            child.cancel(error if ending == "canceled" else f"run {context.run_id} is over")
+        if ending == "canceled":
+            await _cancel_detached(context, settings, error)
+        if ending != "completed":
+            _append_last_events(writer, context, settings)
+            writer.publish(None, {"type": "run_completed", "status": ending, "error": error})
+        writer.publish(None, {"type": "run_stream_end"})
+        await writer.flush()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+
+
+async def _execute(context: WorkflowContext, start: RunStart, settings: WorkflowSettings) -> Json:
+    function = settings.loops.get(start["loop"])
+    if function is None:
+        name, run_id = start["loop"], start["run_id"]
+        raise NondeterminismError(f"no loop is registered as {name!r}, for run {run_id}")
+    try:
+        value = await function(context, start["input"])
+    except SystemExit as error:  # out of a task it would end the event loop
+        raise RuntimeError("the loop raised an exception that ends the process") from error
+    _, copy = encode(value, f"the output of run {start['run_id']}", settings.max_payload_bytes)
+    output: Json = copy
+    return output
+
+
+async def _cancel_detached(context: WorkflowContext, settings: WorkflowSettings, reason: str) -> None:
+    """Cancel the runs that outlive this one, unless they are over."""
+    for run_id in context.detached:
+        handle = workflow.get_external_workflow_handle(f"{settings.prefix}{run_id}")
+        try:
+            await handle.cancel(reason=reason)
+        except ApplicationError as error:
+            log.info("run %s: %s was not canceled: %s", context.run_id, run_id, error.message)
+
+
+def _append_last_events(writer: LogWriter, context: WorkflowContext, settings: WorkflowSettings) -> None:
+    """Append the missing last events to the log of a run that ended without its loop."""
+    if settings.last_events is None:
+        return
+    try:
+        for event in settings.last_events(context.input, context.now(), writer.events):
+            writer.publish(None, event)
+    except Exception:
+        log.exception("run %s: its last events were not appended to its log", context.run_id)
+
+
+def _told(start: RunStart, problem: BaseException) -> str:
+    """Return what the status of a failed run says: in a replay the same."""
+    return failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])
+
+
+def _look(task: asyncio.Future[Any]) -> None:
+    """Take the end of a loop that may come after that of its run."""
+    if not task.cancelled():
+        task.exception()
