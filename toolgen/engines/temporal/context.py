@@ -248,7 +248,8 @@ class WorkflowContext:
         self._scheduled = (task, before + size)
 
     def _require_running(self) -> None:
-        """Raise CancelledError where the run has ended."""
+        """Raise CancelledError where the run has ended; in an eviction the SDK raises."""
+        workflow.random()
         if self.is_over:
             raise asyncio.CancelledError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
@@ -31,7 +30,7 @@ class LogWriter:
     def __init__(self, given: RunStart) -> None:
         self._given = given
         self._waiting: list[tuple[Entry, int]] = []
-        self._task: asyncio.Task[None] | None = None
+        self._is_sending = False
         self._pieces = 0
         self._sent = 0
         self.keys: set[str] = set()
@@ -53,17 +52,16 @@ class LogWriter:
     def add(self, entry: Entry, size: int) -> None:
         """Append an entry of so many bytes."""
         self._waiting.append((entry, size))
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._write())
 
     async def flush(self) -> None:
         """Return when all entries have been told."""
-        while self._task is not None and not self._task.done():
-            await asyncio.shield(self._task)
+        await workflow.wait_condition(lambda: not self._waiting and not self._is_sending)
 
-    async def _write(self) -> None:
-        await asyncio.sleep(0)  # what is appended in this turn goes together
-        while self._waiting:
+    async def run(self) -> None:
+        """Send what is appended, until it is canceled; what comes in one workflow task goes together."""
+        while True:
+            await workflow.wait_condition(lambda: bool(self._waiting))
+            self._is_sending = True
             entries = self._next_piece()
             piece: LogPiece = {
                 "run_id": self._given["run_id"],
@@ -82,6 +80,7 @@ class LogWriter:
                 retry_policy=_RETRY,
                 cancellation_type=workflow.ActivityCancellationType.ABANDON,
             )
+            self._is_sending = False
 
     def _next_piece(self) -> list[Entry]:
         total, count = 0, 0

@@ -58,12 +58,14 @@ class RunWorkflow:
         settings = SETTINGS.get()
         writer = LogWriter(start)
         context = WorkflowContext(start, settings, self._inbox, writer)
+        writing = asyncio.ensure_future(writer.run())
         loop = asyncio.ensure_future(_execute(context, start, settings))
         loop.add_done_callback(_look)
         output, problem = None, None
         try:
             output = await asyncio.shield(loop)
-        except BaseException as error:
+        except (Exception, asyncio.CancelledError) as error:
+            _require_living()
             problem = error
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
@@ -78,9 +80,10 @@ class RunWorkflow:
         while not end.done():
             try:
                 await asyncio.shield(end)
-            except asyncio.CancelledError:
-                continue  # a run that is over is not canceled
+            except asyncio.CancelledError:  # a run that is over is not canceled
+                _require_living()
         end.result()
+        writing.cancel()
         if ending == "canceled":
             raise asyncio.CancelledError
         if problem is not None:
@@ -111,6 +114,11 @@ class RunWorkflow:
         writer.publish(None, {"type": "run_stream_end"})
         await writer.flush()
         await workflow.wait_condition(workflow.all_handlers_finished)
+
+
+def _require_living() -> None:
+    """Raise, as the SDK does, where the run leaves the memory of its worker: nothing may be done then."""
+    workflow.random()
 
 
 async def _execute(context: WorkflowContext, start: RunStart, settings: WorkflowSettings) -> Json:
