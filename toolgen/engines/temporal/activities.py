@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 
 from temporalio import activity
@@ -100,7 +99,7 @@ class ActivityWorker:
         self._client = client
         self._functions = functions
         self._on_event = on_event
-        self._followers = followers
+        self.followers = followers
         self._heartbeat = heartbeat
         self._max_payload_bytes = max_payload_bytes
         self._prefix = prefix
@@ -126,16 +125,20 @@ class ActivityWorker:
         if given["once"] and heart.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
             raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True)
+        progress = _Progress(self, run_id, op, given)
         told = ActivityInfo(
             run_id=run_id,
             op=op,
             attempt=info.attempt,
-            emit=partial(self._report, asyncio.get_running_loop(), run_id, given["loop"], op),
+            emit=progress.emit,
             begun=heart.begun if given["once"] else _keep_no_record,
         )
         asked, _ = encode(given["arg"], f"the argument of the operation {op}")
-        async with heart.beating():
-            value = await self._attempt(told, given, heart)
+        try:
+            async with heart.beating():
+                value = await self._attempt(told, given, heart)
+        finally:
+            progress.is_open = False
         return {"asked": digest(asked).hex(), "value": value}
 
     async def _attempt(self, info: ActivityInfo, given: ActivityStart, heart: Heart) -> Json:
@@ -188,25 +191,12 @@ class ActivityWorker:
         for entry in piece["entries"]:
             if "event" in entry:
                 offset += 1
-                self._notify(piece["run_id"], piece["loop"], offset, entry["event"])
+                self.notify(piece["run_id"], piece["loop"], offset, entry["event"])
                 if entry["event"].get("type") == "run_stream_end":
-                    self._followers.forget(piece["run_id"])
+                    self.followers.forget(piece["run_id"])
 
-    def _report(
-        self, tasks: asyncio.AbstractEventLoop, run_id: str, loop: str, op: str, event: Mapping[str, Json]
-    ) -> None:
-        """Pass a report of progress to followers of this process, from any thread."""
-        try:
-            _, copy = encode(dict(event), f"an event of the operation {op}")
-            tasks.call_soon_threadsafe(self._publish, run_id, loop, copy)
-        except Exception:
-            log.exception("run %s: an event of %s was lost", run_id, op)
-
-    def _publish(self, run_id: str, loop: str, event: Mapping[str, Json]) -> None:
-        self._followers.publish(run_id, 0, event)
-        self._notify(run_id, loop, 0, event)
-
-    def _notify(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+    def notify(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Tell the listener of this process of an event, of a report with the offset 0."""
         if self._on_event is not None:
             try:
                 self._on_event(run_id, loop, offset, event)
@@ -214,6 +204,32 @@ class ActivityWorker:
                 raise
             except BaseException:
                 log.exception("run %s: an event listener failed", run_id)
+
+
+class _Progress:
+    """Receives the reports of an attempt while it runs."""
+
+    def __init__(self, worker: ActivityWorker, run_id: str, op: str, given: ActivityStart) -> None:
+        self._worker = worker
+        self._run_id = run_id
+        self._op = op
+        self._given = given
+        self._tasks = asyncio.get_running_loop()
+        self.is_open = True
+
+    def emit(self, event: Mapping[str, Json]) -> None:
+        """Pass a report to those who follow the run in this process; from any thread."""
+        if not self.is_open:
+            return
+        try:
+            _, copy = encode(dict(event), f"an event of the operation {self._op}")
+            self._tasks.call_soon_threadsafe(self._publish, copy)
+        except Exception:
+            log.exception("run %s: an event of %s was lost", self._run_id, self._op)
+
+    def _publish(self, event: Mapping[str, Json]) -> None:
+        self._worker.followers.publish(self._run_id, self._given["logged"], event)
+        self._worker.notify(self._run_id, self._given["loop"], 0, event)
 
 
 async def _keep_no_record() -> None:

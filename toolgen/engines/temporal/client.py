@@ -185,11 +185,18 @@ class TemporalClient:
                 await self._handle(run_id).cancel(reason=reason)
         except RPCError as error:
             await self._require_over(run_id, error)
-        reader = self._reader(run_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._reply.total_seconds()):
-                while reader.view.ending is None and await reader.grow():
-                    pass
+                await self._ended(run_id)
+
+    async def _ended(self, run_id: str) -> None:
+        """Return when a canceled run is over, and those that it has started."""
+        reader = self._reader(run_id)
+        while reader.view.ending is None and await reader.grow():
+            pass
+        if reader.view.ending == "canceled":
+            for below in (*reader.view.children, *reader.view.detached):
+                await self._ended(below.removeprefix(self._settings.prefix))
 
     async def forget_session(self, session: str) -> int:
         """Delete the runs of a session that are over; return how many."""
@@ -269,11 +276,13 @@ class TemporalClient:
         with self._followers.follow(run_id, offset) as reports:
             try:
                 while True:
-                    for report in reports.take_until(offset):
-                        yield 0, report
                     for number, event in self._log(reader.view, offset):
+                        for report in reports.take_until(offset):
+                            yield 0, report
                         offset = number
                         yield offset, event
+                    for report in reports.take_until(offset):
+                        yield 0, report
                     if reader.view.ending is not None:
                         return
                     growing = growing or asyncio.create_task(reader.grow())

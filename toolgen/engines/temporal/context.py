@@ -41,9 +41,12 @@ _MOST_AT_ONCE: Final = 3_000_000
 class Operation:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
-    __slots__ = ("_asked", "_handle", "_once", "_op")
+    __slots__ = ("_asked", "_handle", "_once", "_op", "_run_id")
 
-    def __init__(self, op: str, asked: str, handle: workflow.ActivityHandle[Any], *, once: bool) -> None:
+    def __init__(
+        self, run_id: str, op: str, asked: str, handle: workflow.ActivityHandle[Any], *, once: bool
+    ) -> None:
+        self._run_id = run_id
         self._op = op
         self._asked = asked
         self._handle = handle
@@ -59,7 +62,7 @@ class Operation:
             raise activity_failure(self._op, error, once=self._once) from error
         if end["asked"] != self._asked:
             raise NondeterminismError(
-                f"run {workflow.info().workflow_id} does {self._op!r} with something else, "
+                f"run {self._run_id} does {self._op!r} with something else, "
                 "but its journal has something else"
             )
         value: Json = end["value"]
@@ -103,6 +106,7 @@ class WorkflowContext:
         chosen = options or DEFAULT
         given: ActivityStart = {
             "loop": self._given["loop"],
+            "logged": len(self._log.events),
             "activity": activity,
             "arg": copy,
             "attempts": chosen.attempts,
@@ -124,7 +128,7 @@ class WorkflowContext:
         )
         handle.add_done_callback(_look)
         self.activities.append(handle)
-        return Operation(op, digest(text).hex(), handle, once=chosen.once)
+        return Operation(self.run_id, op, digest(text).hex(), handle, once=chosen.once)
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)

@@ -36,6 +36,8 @@ class ActivityStart(TypedDict):
     """The argument of an activity."""
 
     loop: str
+    logged: int
+    """Events in the log of the run before it."""
     activity: str
     arg: Any
     attempts: int

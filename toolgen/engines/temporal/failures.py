@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -18,6 +19,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
 
+_OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")
+"""What the server puts before the reason for which one workflow cancels another."""
 LOST: Final = "its process ended while it was executed; it may have had its effect"
 
 
@@ -43,6 +46,11 @@ def child_failure(op: str, error: ChildWorkflowError) -> ActivityFailed:
     if isinstance(cause, CancelledError):
         return ActivityFailed(op, "canceled", "")
     return ActivityFailed(op, "failed", str(cause or error))
+
+
+def cancel_reason(said: str) -> str:
+    """Return the reason of a cancellation, as it was given."""
+    return _OF_WORKFLOW.sub("", said, count=1)
 
 
 @contextmanager

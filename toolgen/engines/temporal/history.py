@@ -14,6 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import OpenWait, RunState, WaitStatus, answer_name
 
 from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer, SentSignal
+from .failures import cancel_reason
 
 Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
@@ -48,6 +49,8 @@ class RunView:
     """By operation, in the order in which they came."""
     children: list[str] = field(default_factory=list)
     """Ids of their workflows."""
+    detached: list[str] = field(default_factory=list)
+    """Ids of the workflows of runs that outlive this one."""
     open_children: dict[int, str] = field(default_factory=dict)
     activities: set[int] = field(default_factory=set)
     """Those in flight, by the event that scheduled them."""
@@ -156,7 +159,9 @@ def _activity_ended(name: str) -> _Handler:
 
 async def _child(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     begun = event.start_child_workflow_execution_initiated_event_attributes
-    if begun.parent_close_policy != ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON:
+    if begun.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON:
+        view.detached.append(begun.workflow_id)
+    else:
         view.children.append(begun.workflow_id)
         view.open_children[event.event_id] = begun.workflow_id
 
@@ -197,7 +202,7 @@ def _answered(view: RunView, sent: SentAnswer) -> None:
 
 async def _cancel_requested(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     view.is_cancel_requested = view.has_news = True
-    view.error = event.workflow_execution_cancel_requested_event_attributes.cause
+    view.error = cancel_reason(event.workflow_execution_cancel_requested_event_attributes.cause)
 
 
 async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:

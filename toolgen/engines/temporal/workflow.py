@@ -16,6 +16,7 @@ from ..failure_text import failure_text
 from ..payloads import encode
 from .context import WorkflowContext
 from .documents import ANSWER, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer, SentSignal
+from .failures import cancel_reason
 from .inbox import Inbox
 from .log_writer import LogWriter
 from .settings import SETTINGS, WorkflowSettings
@@ -75,7 +76,13 @@ class RunWorkflow:
         reason = workflow.cancellation_reason()
         if reason is not None and isinstance(problem, asyncio.CancelledError):
             ending = "canceled"
-        said = reason or "" if ending == "canceled" else "" if problem is None else _told(start, problem)
+        said = (
+            ""
+            if problem is None
+            else cancel_reason(reason or "")
+            if ending == "canceled"
+            else _told(start, problem)
+        )
         end = asyncio.ensure_future(self._end(context, writer, loop, ending, said, settings))
         while not end.done():
             try:
