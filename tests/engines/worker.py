@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import ActivityInfo
+from toolgen.runtime.engine import Activity, ActivityInfo
 
 from .toys import script
 
 
-async def work(path: Path, log: Path) -> None:
-    """Execute the runs of the file until the process is killed."""
+def logging_tool(log: Path) -> Activity:
+    """Return the tool of a worker: it writes to the log what it does."""
 
     async def tool(info: ActivityInfo, arg: dict[str, Any]) -> Any:
         write(log, f"start {arg['id']} {info.attempt}")
@@ -38,8 +38,13 @@ async def work(path: Path, log: Path) -> None:
         write(log, f"end {arg['id']} {info.attempt}")
         return {"id": arg["id"], "ok": True}
 
+    return tool
+
+
+async def work(path: Path, log: Path) -> None:
+    """Execute the runs of the file until the process is killed."""
     engine = InProcessEngine(path)
-    engine.register(loops={"script": script}, activities={"tool": tool})
+    engine.register(loops={"script": script}, activities={"tool": logging_tool(log)})
     await engine.start()
     write(log, "ready - 0")
     await asyncio.Event().wait()
