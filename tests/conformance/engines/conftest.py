@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine, LastEvents, OnEvent
+
+from .processes import HEARTBEAT_S, TemporalWorkers
 
 _NUMBERS = itertools.count(1)
 
@@ -48,7 +51,7 @@ async def start_engine(server: TemporalServer, toys: Toys) -> AsyncIterator[Star
             server.address,
             queue=f"test {number}",
             prefix=f"{number}:",
-            heartbeat_s=1.5,
+            heartbeat_s=HEARTBEAT_S,
             max_payload_bytes=max_payload_bytes or 1_000_000,
         )
         engines.append(engine)
@@ -62,6 +65,17 @@ async def start_engine(server: TemporalServer, toys: Toys) -> AsyncIterator[Star
     yield start
     for engine in engines:
         await engine.close()
+
+
+@pytest.fixture
+async def workers(server: TemporalServer, tmp_path: Path) -> AsyncIterator[TemporalWorkers]:
+    """Return worker processes, none of which is started, and a client of them."""
+    number = next(_NUMBERS)
+    settings = {"address": server.address, "queue": f"test {number}", "prefix": f"{number}:"}
+    workers = TemporalWorkers(tmp_path, settings)
+    await workers.client.start()
+    yield workers
+    await workers.close()
 
 
 @pytest.fixture

@@ -1,0 +1,91 @@
+"""Worker processes on a Temporal server, and a client of them in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.engines.processes import WorkLog
+from tests.engines.toys import script
+from toolgen.contract.json_value import Json
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import Engine
+
+from .codec import XorCodec
+from .versions import versioned
+
+HEARTBEAT_S = 3.0
+"""Short, so that a killed worker is missed soon; long enough for two busy cores."""
+
+
+class TemporalWorkers(WorkLog):
+    """Worker processes, by name."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+        super().__init__(folder)
+        self._settings = {"heartbeat_s": HEARTBEAT_S, **settings}
+        self._processes: dict[str, asyncio.subprocess.Process] = {}
+        self.client = self.new_client()
+
+    def new_client(self, **how: Any) -> TemporalEngine:
+        """Return a client of the runs of these workers."""
+        settings = {**self._settings, **how}
+        key = settings.pop("key", None)
+        client = TemporalEngine(**settings, worker=False, codec=None if key is None else XorCodec(key))
+        client.register(loops={"script": script, "versioned": versioned(1)}, activities={})
+        return client
+
+    async def start(self, *names: str, **how: Any) -> None:
+        """Start workers, and return once they work."""
+        ready = Counter(self.counts("ready"))
+        root = Path(__file__).parents[3]
+        for name in names:
+            with (self.folder / f"{name}.stderr").open("ab") as said:
+                self._processes[name] = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-m",
+                    "tests.conformance.engines.worker",
+                    name,
+                    str(self.log),
+                    json.dumps({**self._settings, **how}),
+                    cwd=root,
+                    stdout=said,
+                    stderr=said,
+                )
+        for name in names:
+            await self.has("ready", name, ready[name] + 1)
+
+    async def kill(self, name: str) -> None:
+        """Kill a worker as a loss of its machine would."""
+        process = self._processes.pop(name)
+        process.kill()
+        await process.wait()
+
+    async def kill_all(self) -> None:
+        for name in list(self._processes):
+            await self.kill(name)
+
+    async def stop(self, name: str) -> None:
+        """Tell a worker to end, and return when it has."""
+        process = self._processes.pop(name)
+        process.terminate()
+        await process.wait()
+
+    async def close(self) -> None:
+        await self.kill_all()
+        await self.client.close()
+
+
+async def ends(engine: Engine, run_id: str) -> list[Mapping[str, Json]]:
+    """Return the events of a run that is over, whose offsets have no gaps and whose end is one."""
+    found = [item async for item in engine.events(run_id, follow=False)]
+    assert [offset for offset, _ in found] == list(range(1, len(found) + 1))
+    events = [event for _, event in found]
+    assert [event["type"] for event in events].count("run_stream_end") == 1
+    assert events[-1]["type"] == "run_stream_end"
+    return events

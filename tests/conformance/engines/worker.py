@@ -1,0 +1,59 @@
+"""A process that works on a Temporal server, to be killed or stopped: `python -m tests.conformance.engines.worker`.
+
+Its arguments are its name, the log and, as JSON, the arguments of the engine, with `loops` for which version of
+the loops it has, `drain_s`, and `key` to encrypt what it sends. SIGTERM closes the engine, as a deployment does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.engines.toys import script
+from tests.engines.worker import logging_tool, write
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import Activity, ActivityInfo
+
+from .codec import XorCodec
+from .versions import versioned
+
+
+def tool_of(log: Path) -> Activity:
+    """Return the tool; with `blocks` its first attempt holds the event loop for so many seconds."""
+    logged = logging_tool(log)
+
+    async def tool(info: ActivityInfo, arg: dict[str, Any]) -> Any:
+        if info.attempt == 1 and "blocks" in arg:
+            write(log, f"block {arg['id']} {info.attempt}")
+            time.sleep(arg["blocks"])  # noqa: ASYNC251
+        done = await logged(info, arg)
+        return arg.get("result", done)
+
+    return tool
+
+
+async def work(name: str, log: Path, settings: dict[str, Any]) -> None:
+    """Execute runs until the process is told to end."""
+    loops, drain_s, key = settings.pop("loops", 1), settings.pop("drain_s", 0.0), settings.pop("key", None)
+    engine = TemporalEngine(**settings, codec=None if key is None else XorCodec(key))
+    engine.register(
+        loops={"script": script, "versioned": versioned(loops)}, activities={"tool": tool_of(log)}
+    )
+    engine.assign(drain_s=drain_s)
+    end = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end.set)
+    await engine.start()
+    write(log, f"ready {name} 0")
+    await end.wait()
+    write(log, f"closing {name} 0")
+    await engine.close()
+    write(log, f"closed {name} 0")
+
+
+if __name__ == "__main__":
+    asyncio.run(work(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])))
