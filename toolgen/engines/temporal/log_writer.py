@@ -20,7 +20,8 @@ _MOST_BYTES: Final = 512 * 1024
 _LARGEST: Final = 1_900_000
 """Bytes of JSON of one event; the server takes 2 MiB."""
 _LONGEST_TEXT: Final = 1_000
-_TIME: Final = timedelta(minutes=1)
+_TIME: Final = timedelta(seconds=10)
+"""Of telling listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
 _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 
 
