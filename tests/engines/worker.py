@@ -30,6 +30,7 @@ def logging_tool(log: Path) -> Activity:
                 info.emit({"type": "tool_update", "number": number})
             while "gate" in arg and not (log.parent / arg["gate"]).exists():  # noqa: ASYNC110
                 await asyncio.sleep(0.005)
+            await asyncio.sleep(arg.get("sleep", 0))
             if info.attempt < arg.get("fail_until", 1):
                 raise ConnectionError("no line")
         except asyncio.CancelledError:

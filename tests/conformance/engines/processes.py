@@ -28,13 +28,13 @@ class TemporalWorkers(WorkLog):
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         super().__init__(folder)
-        self._settings = {"heartbeat_s": HEARTBEAT_S, **settings}
+        self.settings = {"heartbeat_s": HEARTBEAT_S, **settings}
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self.client = self.new_client()
 
     def new_client(self, **how: Any) -> TemporalEngine:
         """Return a client of the runs of these workers."""
-        settings = {**self._settings, **how}
+        settings = {**self.settings, **how}
         key = settings.pop("key", None)
         client = TemporalEngine(**settings, worker=False, codec=None if key is None else XorCodec(key))
         client.register(loops={"script": script, "versioned": versioned(1)}, activities={})
@@ -52,7 +52,7 @@ class TemporalWorkers(WorkLog):
                     "tests.conformance.engines.worker",
                     name,
                     str(self.log),
-                    json.dumps({**self._settings, **how}),
+                    json.dumps({**self.settings, **how}),
                     cwd=root,
                     stdout=said,
                     stderr=said,

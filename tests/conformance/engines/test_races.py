@@ -1,0 +1,145 @@
+"""Clients in different processes that answer, cancel and signal a run at the same moment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engines.toys import call, play
+from tests.temporal_server import TemporalServer
+
+from .processes import TemporalWorkers, ends
+
+RACES = 30
+STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
+
+
+class Clerks:
+    """Two client processes."""
+
+    def __init__(self, processes: list[asyncio.subprocess.Process]) -> None:
+        self._processes = processes
+
+    async def at_once(self, *commands: list[Any]) -> list[str]:
+        """Return what became of the command of each."""
+        for process, command in zip(self._processes, commands, strict=True):
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(command).encode() + b"\n")
+        return await self.said()
+
+    async def said(self) -> list[str]:
+        return [await _line(process) for process in self._processes]
+
+
+async def _line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    return (await process.stdout.readline()).decode().strip()
+
+
+@asynccontextmanager
+async def two_clerks(settings: dict[str, Any]) -> AsyncIterator[Clerks]:
+    pipe, root = asyncio.subprocess.PIPE, Path(__file__).parents[3]
+    program = [sys.executable, "-m", "tests.conformance.engines.clerk", json.dumps(settings)]
+    processes = [
+        await asyncio.create_subprocess_exec(*program, cwd=root, stdin=pipe, stdout=pipe) for _ in range(2)
+    ]
+    try:
+        clerks = Clerks(processes)
+        assert await clerks.said() == ["ready", "ready"]
+        yield clerks
+    finally:
+        for process in processes:
+            process.kill()
+            await process.wait()
+
+
+async def parked(workers: TemporalWorkers, prefix: str) -> list[str]:
+    """Return runs that wait for an answer."""
+    ids = [f"{prefix}{number}" for number in range(RACES)]
+    for run_id in ids:
+        await play(workers.client, STEPS, run_id=run_id)
+    for run_id in ids:
+        assert (await workers.client.settled(run_id)).awaiting
+    return ids
+
+
+@pytest.fixture
+async def clerks(workers: TemporalWorkers) -> AsyncIterator[Clerks]:
+    async with two_clerks(workers.settings) as two:
+        yield two
+
+
+async def test_one_of_two_answers_is_accepted_and_the_run_has_it(
+    workers: TemporalWorkers, clerks: Clerks
+) -> None:
+    await workers.start("one")
+    for run_id in await parked(workers, "answers"):
+        receipts = await clerks.at_once(
+            ["answer", run_id, "wait:0", "left"], ["answer", run_id, "wait:0", "right"]
+        )
+        assert sorted(receipts) == ["accepted", "conflict"], run_id
+        kept = ("left", "right")[receipts.index("accepted")]
+        assert (await workers.client.result(run_id)).output[0] == {"answer:wait:0": kept}
+        await ends(workers.client, run_id)
+
+
+async def test_two_equal_answers_are_one(workers: TemporalWorkers, clerks: Clerks) -> None:
+    await workers.start("one")
+    [run_id, *_] = await parked(workers, "equal")
+    both = ["answer", run_id, "wait:0", "yes"]
+    assert sorted(await clerks.at_once(both, both)) == ["accepted", "same"]
+
+
+async def test_an_accepted_answer_is_not_dropped_by_a_cancellation(
+    workers: TemporalWorkers, clerks: Clerks
+) -> None:
+    await workers.start("one")
+    for number, run_id in enumerate(await parked(workers, "cancel")):
+        answer, cancel = ["answer", run_id, "wait:0", run_id], ["cancel", run_id]
+        receipts = await clerks.at_once(*((answer, cancel) if number % 2 else (cancel, answer)))
+        receipt = receipts[0 if number % 2 else 1]
+        status = await workers.client.result(run_id)
+        wait = await workers.client.wait_status(run_id, "wait:0")
+        assert wait is not None
+        assert not wait.is_open
+        assert receipt in ("accepted", "over"), run_id
+        assert wait.answer == (run_id if receipt == "accepted" else None), run_id
+        if receipt == "over":
+            assert status.state == "canceled"
+        if status.state == "completed":
+            assert status.output[0] == {"answer:wait:0": run_id}
+        await ends(workers.client, run_id)
+
+
+async def test_signals_while_a_run_ends_do_not_stall_it(
+    workers: TemporalWorkers, server: TemporalServer
+) -> None:
+    """The server refuses the end of a workflow that has news, and its worker does the task again."""
+    await workers.start("one")
+    client = workers.client
+
+    async def storm(run_id: str, over: asyncio.Event) -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            await client.signal(run_id, "noise", number, signal_id=str(number))
+
+    async def one(run_id: str) -> None:
+        await play(client, [{"calls": [call(run_id)]}], run_id=run_id)
+        over = asyncio.Event()
+        storms = [asyncio.ensure_future(storm(run_id, over)) for _ in range(3)]
+        status = await client.result(run_id)
+        over.set()
+        await asyncio.gather(*storms)
+        assert (status.state, status.error) == ("completed", "")
+        await ends(client, run_id)
+
+    for number in range(4):
+        await asyncio.gather(*(one(f"noisy{number}.{place}") for place in range(3)))
