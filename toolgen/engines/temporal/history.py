@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from temporalio.api.common.v1 import Payload
-from temporalio.api.enums.v1 import EventType, ParentClosePolicy
+from temporalio.api.enums.v1 import EventType, ParentClosePolicy, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent
 
 from toolgen.contract.json_value import Json
@@ -18,6 +18,18 @@ from .failures import cancel_reason
 
 Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
+_NO_FAULTS: Final = frozenset(
+    getattr(WorkflowTaskFailedCause, f"WORKFLOW_TASK_FAILED_CAUSE_{name}")
+    for name in (
+        "UNHANDLED_COMMAND",  # the workflow was about to end when a signal came
+        "UNHANDLED_UPDATE",
+        "RESET_STICKY_TASK_QUEUE",
+        "FORCE_CLOSE_COMMAND",
+        "FAILOVER_CLOSE_COMMAND",
+        "RESET_WORKFLOW",
+    )
+)
+"""Causes for which the server has a task done again, and the next time it succeeds."""
 
 
 @dataclass(slots=True)
@@ -125,7 +137,9 @@ async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) ->
 
 
 async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.fault = event.workflow_task_failed_event_attributes.failure.message or "its workflow task failed"
+    failed = event.workflow_task_failed_event_attributes
+    if failed.cause not in _NO_FAULTS:
+        view.fault = failed.failure.message or "its workflow task failed"
 
 
 async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
