@@ -30,6 +30,8 @@ _NO_FAULTS: Final = frozenset(
     )
 )
 """Causes for which the server has a task done again, and the next time it succeeds."""
+_SERVER: Final = "history-service"
+"""Who terminates a workflow that is beyond a limit of the server."""
 
 
 @dataclass(slots=True)
@@ -233,7 +235,10 @@ async def _canceled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
 
 
 async def _terminated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.ending, view.error = "canceled", event.workflow_execution_terminated_event_attributes.reason
+    ended = event.workflow_execution_terminated_event_attributes
+    view.ending, view.error = "canceled", ended.reason
+    if ended.identity == _SERVER:
+        view.ending, view.error = "failed", f"the server ended it: {ended.reason}"
 
 
 async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None:
