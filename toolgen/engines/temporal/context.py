@@ -28,14 +28,15 @@ from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
-from .log_writer import LogWriter
+from .log_writer import LARGEST, LogWriter
 from .settings import WorkflowSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
 """Of an activity without a time limit; a dead worker is found by its heartbeats."""
-_MOST_AT_ONCE: Final = 3_000_000
-"""Bytes of JSON that one workflow task may schedule; the server takes messages of 4 MiB."""
+_MOST_AT_ONCE: Final = 2_500_000
+"""Bytes of JSON that a loop may schedule in one workflow task. The server takes messages of 4 MiB, and a
+piece of the log may be in the same one."""
 
 
 class Operation:
@@ -161,7 +162,8 @@ class WorkflowContext:
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        text, copy = encode(about, f"what the operation {op} is about", self._settings.max_payload_bytes)
+        limit = min(self._settings.max_payload_bytes, LARGEST)
+        text, copy = encode(about, f"what the operation {op} is about", limit)
         self._take(op)
         signal = self._inbox.take(names)
         if signal is not None or (timeout_s is not None and timeout_s <= 0):

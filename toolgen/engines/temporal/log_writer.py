@@ -17,8 +17,9 @@ from .documents import LOG, Entry, LogPiece, RunStart
 
 _MOST_BYTES: Final = 512 * 1024
 """Of JSON in one piece, unless one entry alone has more."""
-_LARGEST: Final = 1_900_000
-"""Bytes of JSON of one event; the server takes 2 MiB."""
+LARGEST: Final = 1_500_000
+"""Bytes of JSON of one entry. The server takes payloads of 2 MB, and messages of 4 MiB with all that one
+workflow task schedules."""
 _LONGEST_TEXT: Final = 1_000
 _TIME: Final = timedelta(seconds=10)
 """Of telling listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
@@ -45,7 +46,7 @@ class LogWriter:
         if key is not None:
             self.keys.add(key)
         text, copy = encode(dict(event), f"the event {key}")
-        if len(text) > _LARGEST:
+        if len(text) > LARGEST:
             copy = _without_large_values(copy)
         self.events.append(copy)
         self.add(Entry(event=copy), len(text))
