@@ -1,6 +1,6 @@
-"""A client process that does at once what a line of its input says: `python -m tests.conformance.engines.clerk`.
+"""A client process that does at once what a line of its input says: `clerk.py SETTINGS`.
 
-Its argument is, as JSON, the arguments of the engine. A line is JSON: `["answer", run, op, payload]` or
+The settings are, as JSON, the arguments of the engine. A line is JSON: `["answer", run, op, payload]` or
 `["cancel", run]`. It writes a line of what became of it.
 """
 

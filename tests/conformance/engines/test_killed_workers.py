@@ -17,7 +17,7 @@ def ok(id_: str) -> dict[str, object]:
 
 
 async def test_what_a_killed_worker_had_in_hand_is_settled_by_the_next(workers: TemporalWorkers) -> None:
-    """What had begun and must not happen twice is unknown; all else is executed again, what is done is not."""
+    """What had begun and must not happen twice is unknown; all else is executed again, unless it is done."""
     client = workers.client
     await play(
         client, [{"calls": [call("once", once=True, gate="1")]}, {"publish": {"type": "x"}}], run_id="once"

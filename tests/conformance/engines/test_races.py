@@ -86,7 +86,8 @@ async def test_one_of_two_answers_is_accepted_and_the_run_has_it(
         )
         assert sorted(receipts) == ["accepted", "conflict"], run_id
         kept = ("left", "right")[receipts.index("accepted")]
-        assert (await workers.client.result(run_id)).output[0] == {"answer:wait:0": kept}
+        output: Any = (await workers.client.result(run_id)).output
+        assert output[0] == {"answer:wait:0": kept}
         await ends(workers.client, run_id)
 
 
@@ -114,6 +115,7 @@ async def test_an_accepted_answer_is_not_dropped_by_a_cancellation(
         if receipt == "over":
             assert status.state == "canceled"
         if status.state == "completed":
+            assert isinstance(status.output, list)
             assert status.output[0] == {"answer:wait:0": run_id}
         await ends(workers.client, run_id)
 

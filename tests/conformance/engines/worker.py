@@ -1,7 +1,7 @@
-"""A process that works on a Temporal server, to be killed or stopped: `python -m tests.conformance.engines.worker`.
+"""A process that works on a Temporal server, to be killed or stopped: `worker.py NAME LOG SETTINGS`.
 
-Its arguments are its name, the log and, as JSON, the arguments of the engine, with `loops` for which version of
-the loops it has, `drain_s`, and `key` to encrypt what it sends. SIGTERM closes the engine, as a deployment does.
+The settings are, as JSON, the arguments of the engine, with `loops` for which version of the loops it has,
+`drain_s`, and `key` to hide what it sends. SIGTERM closes the engine, as a deployment does.
 """
 
 from __future__ import annotations
