@@ -44,7 +44,7 @@ class TemporalServer:
         return f"127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start the server, and return once it listens."""
+        """Start the server, and return once it takes requests."""
         command = [find_cli(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
         command += ["--headless", "--log-level", "never"]
         for name in ("ToolgenSession", "ToolgenAgent"):
@@ -56,7 +56,7 @@ class TemporalServer:
             [*command, *self._settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         end = time.monotonic() + PATIENCE_S
-        while not self._listens():
+        while not (self._listens() and self._is_healthy()):
             if self._process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the Temporal server did not start: {' '.join(command)}")
             time.sleep(0.05)
@@ -71,3 +71,8 @@ class TemporalServer:
     def _listens(self) -> bool:
         with socket.socket() as one:
             return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def _is_healthy(self) -> bool:
+        """Return whether it takes requests; it listens some moments before."""
+        command = [find_cli(), "operator", "cluster", "health", "--address", self.address]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
