@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.engines.processes import WorkLog
+from tests.engines.processes import PATIENCE_S, WorkLog
 from tests.engines.toys import script
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
@@ -75,6 +75,12 @@ class TemporalWorkers(WorkLog):
         process = self._processes.pop(name)
         process.terminate()
         await process.wait()
+
+    async def until_awaiting(self, run_id: str) -> None:
+        """Return when a run has an open wait, although some worker may not fit it."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not (await self.client.status(run_id)).awaiting:
+                await asyncio.sleep(0.05)
 
     async def close(self) -> None:
         await self.kill_all()
