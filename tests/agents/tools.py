@@ -153,6 +153,8 @@ async def running(
     """Yield an open runtime with these agents, and its engine; it hardly pauses before it asks again."""
     engine = engine or new_engine()
     waiting = WaitOptions(clock=now)
+    if engine.caps.has_many_workers:
+        options = {"secret": b"the same in all processes: 32 by", **options}
     runtime = Runtime(**{"engine": engine, "waiting": waiting, **options})
     made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
     for one in agents:

@@ -14,6 +14,7 @@ from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     WorkflowHandle,
+    WorkflowHistory,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -310,6 +311,15 @@ class TemporalClient:
             if len(found) >= limit:
                 break
         return tuple(found[:limit])
+
+    async def history(self, run_id: str) -> WorkflowHistory:
+        """Return the whole history of a run.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        with of_server(run_id):
+            return await self._handle(run_id).fetch_history()
 
     # Reading.
 

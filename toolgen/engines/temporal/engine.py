@@ -13,7 +13,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.client import Client, TLSConfig
 from temporalio.converter import PayloadCodec
 from temporalio.service import RPCError, RPCStatusCode
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -23,6 +23,7 @@ from toolgen.runtime.engine import (
     EngineError,
     LastEvents,
     Loop,
+    NondeterminismError,
     OnEvent,
     OnForget,
     Receipt,
@@ -251,6 +252,31 @@ class TemporalEngine:
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
     ) -> tuple[RunStatus, ...]:
         return await (await self._connected()).list_runs(state=state, session=session, limit=limit)
+
+    async def replay(self, run_id: str) -> Json:
+        """Run the loop of a run again from its history, without activities, and return its output.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            EngineError: the run is not completed.
+            NondeterminismError: the loop does something else than the first time.
+        """
+        client = await self._connected()
+        status = await client.status(run_id)
+        if status.state != "completed":
+            raise EngineError(f"run {run_id} is not completed; only then it can be replayed")
+        replayer = Replayer(
+            workflows=[RunWorkflow],
+            data_converter=data_converter(self._codec),
+            interceptors=[GivesSettings(self._settings(self._require_registered()))],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+        )
+        said = await replayer.replay_workflow(await client.history(run_id), raise_on_replay_failure=False)
+        if said.replay_failure is not None:
+            raise NondeterminismError(
+                f"run {run_id} does something else: {said.replay_failure}"
+            ) from said.replay_failure
+        return status.output
 
     # Connections and workers.
 
