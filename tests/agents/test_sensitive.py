@@ -64,7 +64,7 @@ async def told(
     root.addHandler(handler)
     try:
         async with events.subscribe() as heard:
-            runtime = Runtime(engine=tools.new_engine(), events=events)
+            runtime = Runtime(engine=tools.new_engine(), events=events, secret=tools.SECRET)
             shopper.register(runtime, planner=ScriptedPlanner(child))
             teller.register(runtime, planner=ScriptedPlanner(steps), payments=Payments(does))
             async with runtime:
@@ -108,7 +108,7 @@ async def test_what_a_person_found_out() -> None:
     """The outcome of a call that was cut is published by a run of its own."""
     events = Events()
     async with events.subscribe() as heard:
-        runtime = Runtime(engine=tools.new_engine(), events=events)
+        runtime = Runtime(engine=tools.new_engine(), events=events, secret=tools.SECRET)
         shopper.register(runtime, planner=ScriptedPlanner())
         hanging = Payments(lambda payload, ctx: asyncio.Event().wait())
         teller.register(runtime, planner=ScriptedPlanner([call("pay"), DONE]), payments=hanging)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from gen.assistant.toolsets import devices, maintenance
 from tests.virtual_time import now
@@ -137,6 +137,9 @@ def agent(
     return AgentRegistration(spec=spec, planner=planner, toolsets=given, dynamic=dynamic, format=1)
 
 
+SECRET: Final = b"the same in all processes, always"
+
+
 def new_engine() -> InProcessEngine:
     """Return the engine of a test that has none of its own; conftest.py gives one in a file too."""
     return InProcessEngine(clock=now)
@@ -154,7 +157,7 @@ async def running(
     engine = engine or new_engine()
     waiting = WaitOptions(clock=now)
     if engine.caps.has_many_workers:
-        options = {"secret": b"the same in all processes: 32 by", **options}
+        options = {"secret": SECRET, **options}
     runtime = Runtime(**{"engine": engine, "waiting": waiting, **options})
     made = Agents(runtime, sessions=sessions, planner_retry=planner_retry)
     for one in agents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.agents import tools
 from tests.engines.conftest import StartEngine
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
+from tests.virtual_time import LoopFactory
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine, LastEvents, OnEvent
@@ -21,12 +24,27 @@ from .processes import HEARTBEAT_S, TemporalWorkers
 _NUMBERS = itertools.count(1)
 
 
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
+    return {"real": asyncio.new_event_loop}
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[TemporalServer]:
     server = TemporalServer()
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture(autouse=True)
+def engine_of_agents(server: TemporalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the agents of a test on the server."""
+
+    def new_engine() -> TemporalEngine:
+        number = next(_NUMBERS)
+        return TemporalEngine(server.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=1.5)
+
+    monkeypatch.setattr(tools, "new_engine", new_engine)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
@@ -13,6 +13,7 @@ from toolgen.runtime.engine import (
     CallOptions,
     PayloadTooLargeError,
     RunContext,
+    one_by_one,
 )
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
@@ -50,6 +51,7 @@ class Calls:
         self._facts = facts
         self._progress = progress
         self._events = events
+        self._sequential = one_by_one()
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
 
@@ -60,7 +62,8 @@ class Calls:
         if refusal:
             return await self._publish_end(call, await self._kept(call, refused_call(call, refusal)))
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
-        done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
+        async with self._sequential if call.get("is_sequential") else nullcontext():
+            done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
         answers, waits = 0, ""
         while done["status"] == "suspended":
             await self._publish_events(call, done, answers, waits)

@@ -109,6 +109,8 @@ class StepCall(TypedDict):
     """Id; the name as asked for when no tool has it."""
     tags: list[str]
     is_bookkeeping: bool
+    is_sequential: NotRequired[bool]
+    """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
     start: dict[str, Json]
     """The event that says that it was called."""
 

@@ -24,6 +24,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
+    EngineError,
     LastEvents,
     NondeterminismError,
     Receipt,
@@ -56,6 +57,9 @@ from .settings import WorkflowSettings, search_attributes
 
 _AT_ONCE: Final = 20
 """Histories that are read side by side for a list."""
+_PATIENCE_S: Final = 60.0
+"""For which a deletion may take, which the server does by itself."""
+_PAUSE_S: Final = 0.02
 _STATES: Final[Mapping[RunState, str]] = {
     "running": "ExecutionStatus = 'Running'",
     "waiting": "ExecutionStatus = 'Running'",
@@ -182,7 +186,7 @@ class TemporalClient:
         try:
             if view.fault:
                 await self._handle(run_id).terminate(reason=reason)
-            else:
+            elif not view.is_cancel_requested:
                 await self._handle(run_id).cancel(reason=reason)
         except RPCError as error:
             await self._require_over(run_id, error)
@@ -197,20 +201,40 @@ class TemporalClient:
             pass
         if reader.view.ending == "canceled":
             for below in (*reader.view.children, *reader.view.detached):
-                await self._ended(below.removeprefix(self._settings.prefix))
+                with suppress(UnknownRunError):  # it was canceled before it began
+                    await self._ended(below.removeprefix(self._settings.prefix))
 
     async def forget_session(self, session: str) -> int:
-        """Delete the runs of a session that are over; return how many."""
-        ids = await self._listed("ExecutionStatus != 'Running'", session)
-        for run_id in ids:
-            with of_server():
-                await self.client.workflow_service.delete_workflow_execution(
-                    DeleteWorkflowExecutionRequest(
-                        namespace=self.client.namespace,
-                        workflow_execution=WorkflowExecution(workflow_id=self._id(run_id)),
-                    )
-                )
-        return len(ids)
+        """Delete the runs of a session that are over, and return how many, once the server has none of them.
+
+        Raises:
+            EngineError: the server cannot be reached, or has not deleted them in time.
+        """
+        deleted = 0
+        for run_id in await self._listed("ExecutionStatus != 'Running'", session):
+            request = DeleteWorkflowExecutionRequest(
+                namespace=self.client.namespace,
+                workflow_execution=WorkflowExecution(workflow_id=self._id(run_id)),
+            )
+            with suppress(UnknownRunError), of_server(run_id):
+                await self.client.workflow_service.delete_workflow_execution(request)
+                await self._deleted(run_id)
+                deleted += 1
+        return deleted
+
+    async def _deleted(self, run_id: str) -> None:
+        """Return when the server has no history of a run any more."""
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                while True:
+                    await self._view(run_id)
+                    await asyncio.sleep(_PAUSE_S)
+        except UnknownRunError:
+            return
+        except TimeoutError:
+            raise EngineError(
+                f"the server has not deleted run {run_id} within {_PATIENCE_S:g} seconds", hint="erase again"
+            ) from None
 
     async def status(self, run_id: str) -> RunStatus:
         """Return the status of a run.
@@ -333,6 +357,8 @@ class TemporalClient:
         return HistoryReader(self.client, self._id(run_id), run_id)
 
     async def _view(self, run_id: str) -> RunView:
+        if not run_id:
+            raise unknown_run(run_id)
         return await self._reader(run_id).now()
 
     async def _views(self, ids: Sequence[str]) -> list[tuple[str, RunView]]:
@@ -381,7 +407,10 @@ class TemporalClient:
         if not view.is_idle:
             return "running"
         for below in view.open_children.values():
-            child = await self._view(below.removeprefix(self._settings.prefix))
+            try:
+                child = await self._view(below.removeprefix(self._settings.prefix))
+            except UnknownRunError:  # it is about to begin
+                return "running"
             if await self._state(child) != "waiting":
                 return "running"
         return "waiting"
@@ -397,7 +426,8 @@ class TemporalClient:
         found: list[str] = []
         for child in view.open_children.values():
             below = child.removeprefix(self._settings.prefix)
-            found += [below, *await self._open_below(below)]
+            with suppress(UnknownRunError):  # it is about to begin
+                found += [*await self._open_below(below), below]
         return found
 
     def _require_no_fault(self, run_id: str, view: RunView) -> None:

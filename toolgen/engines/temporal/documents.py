@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NotRequired, TypedDict
 
 from toolgen.contract.json_value import Json
@@ -18,6 +19,8 @@ VERSION: Final = 1
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
 """Search attributes, both of the type Keyword."""
+_NAME: Final = re.compile(r"[\w.:/-]{1,200}")
+"""What may be the type of an activity; a model may ask for a tool of any name."""
 _LONGEST_ATTRIBUTE: Final = 255
 """Characters of a keyword that every store of a Temporal server takes."""
 
@@ -115,7 +118,7 @@ def agent_of(given: Any) -> str:
 def activity_type(activity: str, arg: Any) -> str:
     """Return the name by which the server knows an activity: of a tool call, the id of the tool."""
     match arg:
-        case {"call": {"tool": str(tool)}} if activity == "tool":
+        case {"call": {"tool": str(tool)}} if activity == "tool" and _NAME.fullmatch(tool):
             return tool
         case _:
             return activity

@@ -54,7 +54,7 @@ def cancel_reason(said: str) -> str:
 
 
 @contextmanager
-def of_server(run_id: str = "") -> Iterator[None]:
+def of_server(run_id: str | None = None) -> Iterator[None]:
     """Raise what the server says as our errors.
 
     Raises:
@@ -64,7 +64,7 @@ def of_server(run_id: str = "") -> Iterator[None]:
     try:
         yield
     except RPCError as error:
-        if error.status == RPCStatusCode.NOT_FOUND and run_id:
+        if error.status == RPCStatusCode.NOT_FOUND and run_id is not None:
             raise unknown_run(run_id) from error
         raise EngineError(
             f"the Temporal server says {error.status.name}: {error.message}",

@@ -157,7 +157,9 @@ async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None
 
 def _log_entry(view: RunView, entry: Entry) -> None:
     if "event" in entry:
-        view.events.append(entry["event"])
+        view.events.append(event := entry["event"])
+        if event.get("type") == "run_completed" and event.get("status") == "canceled":
+            view.error = str(event.get("error"))
     elif "wait" in entry:
         view.waits[entry["wait"]] = LoggedWait(tuple(entry["names"]), entry["about"])
     elif "wait_over" in entry:
@@ -217,8 +219,10 @@ def _answered(view: RunView, sent: SentAnswer) -> None:
 
 
 async def _cancel_requested(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.is_cancel_requested = view.has_news = True
-    view.error = cancel_reason(event.workflow_execution_cancel_requested_event_attributes.cause)
+    view.has_news = True
+    if not view.is_cancel_requested:
+        view.is_cancel_requested = True
+        view.error = cancel_reason(event.workflow_execution_cancel_requested_event_attributes.cause)
 
 
 async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:

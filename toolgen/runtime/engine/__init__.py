@@ -36,6 +36,7 @@ from .errors import (
     WaitOverError,
     unknown_run,
 )
+from .one_by_one import one_by_one
 from .payloads import PayloadStore
 from .statuses import ForgottenRun, OpenWait, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
 
@@ -76,5 +77,6 @@ __all__ = [
     "WaitStatus",
     "WorkerRole",
     "answer_name",
+    "one_by_one",
     "unknown_run",
 ]
