@@ -18,6 +18,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
+    DRAIN_S,
     Activity,
     EngineCaps,
     EngineError,
@@ -163,14 +164,21 @@ class TemporalEngine:
             raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
         self._registered = _Registered(loops, activities, on_event, last_events)
 
-    def assign(self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = 0.0) -> None:
-        """Set what the worker of this process does, before it starts.
+    def assign(
+        self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = DRAIN_S
+    ) -> None:
+        """Set which task queues the worker of this process serves, and what of them, before it starts.
 
-        Args:
-            queues: The task queues that it serves; by default all of this engine.
-            role: Whether it executes loops, activities, or both.
-            drain_s: The seconds for which `close` lets activities go on.
+        Raises:
+            EngineError: the worker has started, or no queue of this engine has such a name.
         """
+        if self._workers:
+            raise EngineError("the worker of this process has started already")
+        known = {self._queue, *self._queues.values()}
+        if unknown := sorted(set(queues) - known):
+            raise EngineError(
+                f"the engine has no queue {unknown[0]!r}", hint=f"it has {', '.join(sorted(known))}"
+            )
         self._served, self._role, self._drain = tuple(queues), role, timedelta(seconds=drain_s)
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
