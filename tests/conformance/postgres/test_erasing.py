@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from examples.servers.postgres import find_binaries
 from tests.agents.tools import agent, calling, running
-from tests.postgres_server import find_binaries
 from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,

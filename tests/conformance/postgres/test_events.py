@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from tests.postgres_server import Server
+from examples.servers.postgres import Server
 from toolgen.adapters.postgres import Postgres, PostgresEventSink, PostgresEventStore
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.events.hub import Events
