@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.agents import tools
 from tests.engines.conftest import StartEngine
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
@@ -34,17 +33,6 @@ def server() -> Iterator[TemporalServer]:
     server.start()
     yield server
     server.kill()
-
-
-@pytest.fixture(autouse=True)
-def engine_of_agents(server: TemporalServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the agents of a test on the server."""
-
-    def new_engine() -> TemporalEngine:
-        number = next(_NUMBERS)
-        return TemporalEngine(server.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=1.5)
-
-    monkeypatch.setattr(tools, "new_engine", new_engine)
 
 
 @pytest.fixture

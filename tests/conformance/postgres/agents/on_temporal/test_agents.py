@@ -1,4 +1,4 @@
-"""Agents on a Temporal server: tests of `tests/agents` that do not depend on what time it is."""
+"""Tests of `tests/agents` that do not depend on what time it is."""
 
 from inspect import iscoroutinefunction
 from types import ModuleType

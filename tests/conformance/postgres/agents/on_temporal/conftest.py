@@ -1,0 +1,39 @@
+"""Agents as in production: their runs on a Temporal server, what they keep in PostgreSQL. Time is real."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from tests.agents import tools
+from tests.temporal_server import TemporalServer
+from tests.virtual_time import LoopFactory
+from toolgen.engines.temporal import TemporalEngine
+
+_NUMBERS = itertools.count(1)
+
+
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[TemporalServer]:
+    server = TemporalServer()
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(autouse=True)
+def engine_of_agents(temporal: TemporalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Execute the runs of a test on the server."""
+
+    def new_engine() -> TemporalEngine:
+        number = next(_NUMBERS)
+        return TemporalEngine(temporal.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=1.5)
+
+    monkeypatch.setattr(tools, "new_engine", new_engine)
