@@ -27,6 +27,11 @@ demo-mcp: .venv/ready ## serve the example's tools by MCP, and use them with the
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.mcp_demo
 
+.PHONY: demo-temporal
+demo-temporal: .venv/ready ## run the example's conversation on Temporal and PostgreSQL, and kill one of its two workers
+	$(BIN)/toolgen gen
+	$(BIN)/python -m examples.home.temporal_demo
+
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 FUZZ_SECONDS ?= 20
 FUZZ_SEED ?= 1

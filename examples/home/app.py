@@ -90,6 +90,7 @@ def assistant(
     events: Events | None = None,
     artifacts: ArtifactStore | None = None,
     backend: Backend | None = None,
+    devices: Devices | None = None,
 ) -> Runtime:
     """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
@@ -111,7 +112,7 @@ def assistant(
     )
     Agents(runtime, sessions=kept.sessions)
     planners = planners or Planners()
-    home = Devices(device_service=DeviceStore(database))
+    home = devices or Devices(device_service=DeviceStore(database))
     manuals = Documents(database)
     admin = Admin(database, states)
     chat.register(
