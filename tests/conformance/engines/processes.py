@@ -79,7 +79,7 @@ class TemporalWorkers(WorkLog):
     async def until_awaiting(self, run_id: str) -> None:
         """Return when a run has an open wait, although some worker may not fit it."""
         async with asyncio.timeout(PATIENCE_S):
-            while not (await self.client.status(run_id)).awaiting:
+            while not (await self.client.status(run_id)).awaiting:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Workers of an older and of a newer version side by side, and one that does not fit the runs that are there."""
+"""Workers of an older and of a newer version side by side, and one that does not fit the runs."""
 
 from __future__ import annotations
 
@@ -91,6 +91,6 @@ async def test_a_worker_that_does_not_fit_leaves_a_run_as_it_is(workers: Tempora
 async def until_over(workers: TemporalWorkers, run_id: str) -> Any:
     """Return the status of a run that a worker may have stalled meanwhile."""
     async with asyncio.timeout(60):
-        while not (status := await workers.client.status(run_id)).is_over:
+        while not (status := await workers.client.status(run_id)).is_over:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     return status
