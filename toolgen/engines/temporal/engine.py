@@ -96,7 +96,9 @@ class TemporalEngine:
             worker: Whether `start` executes runs; without, this engine is a client.
             tls: As `temporalio.client.Client.connect` takes it.
             api_key: As `temporalio.client.Client.connect` takes it.
-            codec: Around every payload, such as one that encrypts; the same in all processes.
+            codec: Around every payload and failure, such as one that encrypts; the same in all processes. Ids
+                of runs and operations, names of loops and tools, search attributes and the reasons of
+                cancellations stay readable to the server.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
             heartbeat_s: The seconds after which a worker without heartbeat counts as lost. A call that holds
                 the event loop of its worker for longer is taken for lost, too.

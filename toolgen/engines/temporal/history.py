@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType, ParentClosePolicy, WorkflowTaskFailedCause
+from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 
 from toolgen.contract.json_value import Json
@@ -141,7 +142,7 @@ async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) ->
 async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     failed = event.workflow_task_failed_event_attributes
     if failed.cause not in _NO_FAULTS:
-        view.fault = failed.failure.message or "its workflow task failed"
+        view.fault = await _message(failed.failure, decode) or "its workflow task failed"
 
 
 async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -231,7 +232,17 @@ async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None
 
 
 async def _failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.ending, view.error = "failed", event.workflow_execution_failed_event_attributes.failure.message
+    failure = event.workflow_execution_failed_event_attributes.failure
+    view.ending, view.error = "failed", await _message(failure, decode)
+
+
+async def _message(failure: Failure, decode: Decode) -> str:
+    """Return the message of a failure; with a codec it is in a payload."""
+    if not failure.HasField("encoded_attributes"):
+        return failure.message
+    [attributes] = await decode([failure.encoded_attributes])
+    message: str = attributes["message"]
+    return message
 
 
 async def _canceled(view: RunView, event: HistoryEvent, decode: Decode) -> None:

@@ -9,6 +9,8 @@ from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
+    DefaultFailureConverter,
+    DefaultFailureConverterWithEncodedAttributes,
     EncodingPayloadConverter,
     PayloadCodec,
 )
@@ -44,5 +46,12 @@ class _JsonOnly(CompositePayloadConverter):
 
 
 def data_converter(codec: PayloadCodec | None) -> DataConverter:
-    """Return the converter of all clients and workers of an engine."""
-    return replace(DataConverter.default, payload_converter_class=_JsonOnly, payload_codec=codec)
+    """Return the converter of all clients and workers of an engine; a codec is around failures, too."""
+    return replace(
+        DataConverter.default,
+        payload_converter_class=_JsonOnly,
+        payload_codec=codec,
+        failure_converter_class=(
+            DefaultFailureConverter if codec is None else DefaultFailureConverterWithEncodedAttributes
+        ),
+    )
