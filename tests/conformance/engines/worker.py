@@ -24,13 +24,15 @@ from .versions import versioned
 
 
 def tool_of(log: Path) -> Activity:
-    """Return the tool; with `blocks` its first attempt holds the event loop for so many seconds."""
+    """Return the tool; it can hold the event loop for seconds, and say something in an exception."""
     logged = logging_tool(log)
 
     async def tool(info: ActivityInfo, arg: dict[str, Any]) -> Any:
         if info.attempt == 1 and "blocks" in arg:
             write(log, f"block {arg['id']} {info.attempt}")
             time.sleep(arg["blocks"])  # noqa: ASYNC251
+        if "says" in arg:
+            raise ConnectionError(arg["says"])
         done = await logged(info, arg)
         return arg.get("result", done)
 
