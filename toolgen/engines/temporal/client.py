@@ -201,7 +201,7 @@ class TemporalClient:
             pass
         if reader.view.ending == "canceled":
             for below in (*reader.view.children, *reader.view.detached):
-                with suppress(UnknownRunError):  # it was canceled before it began
+                with suppress(UnknownRunError):  # it was to start when this run ended
                     await self._ended(below.removeprefix(self._settings.prefix))
 
     async def forget_session(self, session: str) -> int:

@@ -66,7 +66,10 @@ class RunView:
     """Ids of their workflows."""
     detached: list[str] = field(default_factory=list)
     """Ids of the workflows of runs that outlive this one."""
+    starting: dict[int, str] = field(default_factory=dict)
+    """Workflows that this one starts and that are not there yet, by the event that asked for them."""
     open_children: dict[int, str] = field(default_factory=dict)
+    """Ids of the workflows of children that go on, by the event that asked for them."""
     activities: set[int] = field(default_factory=set)
     """Those in flight, by the event that scheduled them."""
     has_news: bool = True
@@ -92,6 +95,7 @@ class RunView:
             self.ending is None
             and not self.has_news
             and not self.activities
+            and not self.starting
             and bool(open_waits or self.open_children)
             and all(wait.names for wait in open_waits)  # without a name it only sleeps
         )
@@ -178,16 +182,26 @@ def _activity_ended(name: str) -> _Handler:
 
 async def _child(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     begun = event.start_child_workflow_execution_initiated_event_attributes
+    view.starting[event.event_id] = begun.workflow_id
     if begun.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON:
         view.detached.append(begun.workflow_id)
     else:
         view.children.append(begun.workflow_id)
-        view.open_children[event.event_id] = begun.workflow_id
+
+
+async def _child_started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    asked = event.child_workflow_execution_started_event_attributes.initiated_event_id
+    workflow_id = view.starting.pop(asked)
+    if workflow_id not in view.detached:
+        view.open_children[asked] = workflow_id
+    view.has_news = True
 
 
 def _child_ended(name: str) -> _Handler:
     async def ended(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-        view.open_children.pop(getattr(event, name).initiated_event_id, None)
+        asked = getattr(event, name).initiated_event_id
+        view.starting.pop(asked, None)
+        view.open_children.pop(asked, None)
         view.has_news = True
 
     return ended
@@ -267,7 +281,7 @@ _HANDLERS: Final[Mapping[int, _Handler]] = {
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _scheduled,
     EventType.EVENT_TYPE_TIMER_FIRED: _news,
     EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: _child,
-    EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED: _news,
+    EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED: _child_started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _signaled,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _updated,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: _cancel_requested,
