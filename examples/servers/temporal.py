@@ -36,6 +36,12 @@ class TemporalServer:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        """The process id, while it runs."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start the server, and return once it takes requests."""
         command = [self._cli, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]

@@ -60,6 +60,10 @@ class TemporalWorkers(WorkLog):
         for name in names:
             await self.has("ready", name, ready[name] + 1)
 
+    def pid(self, name: str) -> int:
+        """Return the process id of a worker."""
+        return self._processes[name].pid
+
     async def kill(self, name: str) -> None:
         """Kill a worker as a loss of its machine would."""
         process = self._processes.pop(name)
