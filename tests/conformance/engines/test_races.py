@@ -14,6 +14,7 @@ import pytest
 
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
+from toolgen.runtime.engine import Receipt
 
 from .processes import TemporalWorkers, ends
 
@@ -145,3 +146,24 @@ async def test_signals_while_a_run_ends_do_not_stall_it(
 
     for number in range(4):
         await asyncio.gather(*(one(f"noisy{number}.{place}") for place in range(3)))
+
+
+async def test_many_answers_to_one_run_at_once_are_all_kept(workers: TemporalWorkers) -> None:
+    """The server takes ten updates of a workflow at once; there may be more, with a worker and without."""
+    client = workers.client
+    parts = [{"wait": [f"answer:wait:0.{number}"], "about": number} for number in range(15)]
+
+    async def answered(run_id: str) -> list[Receipt]:
+        answers = [client.answer(run_id, f"wait:0.{number}", number, key="k") for number in range(15)]
+        return await asyncio.gather(*answers)
+
+    await play(client, [{"parts": parts}], run_id="without")
+    assert set(await answered("without")) == {"recorded"}
+    await workers.start("one")
+    await play(client, [{"parts": parts}], run_id="with")
+    assert (await client.settled("with")).awaiting
+    receipts = await answered("with")
+    assert set(receipts) <= {"accepted", "recorded"}
+    for run_id in ("with", "without"):
+        wanted = [{f"answer:wait:0.{number}": number} for number in range(15)]
+        assert (await client.result(run_id)).output == [wanted]

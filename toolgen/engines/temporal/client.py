@@ -60,6 +60,8 @@ _AT_ONCE: Final = 20
 _PATIENCE_S: Final = 60.0
 """For which a deletion may take, which the server does by itself."""
 _PAUSE_S: Final = 0.02
+_NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
+"""What the server says of an update where ten of a workflow wait, and of one that it drops."""
 _STATES: Final[Mapping[RunState, str]] = {
     "running": "ExecutionStatus = 'Running'",
     "waiting": "ExecutionStatus = 'Running'",
@@ -134,8 +136,10 @@ class TemporalClient:
                 ANSWER, sent, id=f"{ANSWER}:{op}", rpc_timeout=self._reply
             )
         except WorkflowUpdateRPCTimeoutOrCancelledError:
-            return await self._answer_without_worker(run_id, sent)
+            return await self._answer_by_signal(run_id, sent)
         except (RPCError, WorkflowUpdateFailedError) as error:
+            if isinstance(error, RPCError) and error.status in _NO_ROOM:
+                return await self._answer_by_signal(run_id, sent)
             if isinstance(error, RPCError):
                 await self._require_over(run_id, error)
             return _receipt(run_id, await self._view(run_id), sent)
@@ -145,8 +149,8 @@ class TemporalClient:
             return "accepted"
         return "same" if kept["key"] == key else "conflict"
 
-    async def _answer_without_worker(self, run_id: str, sent: SentAnswer) -> Receipt:
-        """Leave an answer for the next worker, unless another one is there."""
+    async def _answer_by_signal(self, run_id: str, sent: SentAnswer) -> Receipt:
+        """Leave an answer for a worker to take, unless another one is there."""
         if (await self._view(run_id)).answer(sent["op"]) is None:
             try:
                 await self._handle(run_id).signal(ANSWER, sent)
