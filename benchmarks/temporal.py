@@ -1,8 +1,8 @@
 """What runs on Temporal cost that wait for a person: `python -m benchmarks.temporal [RUNS]`.
 
-A thousand by default. Each does a call, then waits with a question of 2,000 bytes, as an agent does that needs
-an approval. The server is the development server on an SQLite file. Memory is the resident memory of a process,
-and what it grew by.
+A thousand by default. Each does a call, then waits with a question of 2,000 bytes, as an agent does that
+needs an approval. The server is the development server on an SQLite file. Memory is the resident memory of a
+process, and what it grew by.
 """
 
 from __future__ import annotations

@@ -66,6 +66,7 @@ class Heart:
             asyncio.CancelledError: the run was canceled.
         """
         self.has_begun = True
+        activity.heartbeat(_BEGUN)  # in place of an older one that waits to be sent, and would overtake this
         details = Payloads(payloads=await self._client.data_converter.encode([_BEGUN]))
         request = RecordActivityTaskHeartbeatRequest(
             namespace=self._client.namespace, task_token=self._token, details=details
