@@ -92,7 +92,7 @@ async def test_with_a_codec_the_server_sees_no_plain_text(hidden: TemporalWorker
             assert SECRET.encode() not in message.SerializeToString(), (run_id, message)
     status = await client.status("r")
     assert isinstance(status.output, list)
-    assert status.output[0][0] == SECRET  # type: ignore[index,call-overload]  # a list of lists
+    assert status.output[0][0] == SECRET  # type: ignore[index]  # a list of lists
     assert (await ends(client, "r"))[0] == {"type": "said", "word": SECRET}
     assert "internal error" in (await client.status("fails")).error
     assert (await client.status("tries")).output == [[{"failed": "ConnectionError"}]]
