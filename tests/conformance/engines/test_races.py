@@ -14,7 +14,7 @@ import pytest
 
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
-from toolgen.runtime.engine import Receipt
+from toolgen.runtime.engine import Receipt, WaitOverError
 
 from .processes import TemporalWorkers, ends
 
@@ -115,6 +115,8 @@ async def test_an_accepted_answer_is_not_dropped_by_a_cancellation(
         assert wait.answer == (run_id if receipt == "accepted" else None), run_id
         if receipt == "over":
             assert status.state == "canceled"
+            with pytest.raises(WaitOverError):
+                await workers.client.answer(run_id, "wait:0", run_id, key="again")
         if status.state == "completed":
             assert isinstance(status.output, list)
             assert status.output[0] == {"answer:wait:0": run_id}

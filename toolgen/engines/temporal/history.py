@@ -101,9 +101,12 @@ class RunView:
         )
 
     def answer(self, op: str) -> SentAnswer | None:
-        """Return the answer to a wait that counts; None while there is none."""
+        """Return the answer to a wait that counts; None while there is none.
+
+        Of a run that is over it is the one that its loop took: another may have come with the end.
+        """
         sent, wait = self.answers.get(op, []), self.waits.get(op)
-        if wait is not None and not wait.is_open:
+        if wait is not None and (not wait.is_open or self.ending is not None):
             return next((one for one in sent if one["key"] == wait.key), None)
         return sent[0] if sent else None
 
