@@ -184,14 +184,10 @@ class TemporalClient:
         Raises:
             UnknownRunError: no run has the id.
         """
-        view = await self._view(run_id)
-        if view.ending is not None:
-            return
         try:
-            if view.fault:
+            await self._handle(run_id).cancel(reason=reason)
+            if (await self._view(run_id)).fault:
                 await self._handle(run_id).terminate(reason=reason)
-            elif not view.is_cancel_requested:
-                await self._handle(run_id).cancel(reason=reason)
         except RPCError as error:
             await self._require_over(run_id, error)
         with suppress(TimeoutError):
