@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any, Final, NotRequired, TypedDict
 
@@ -125,5 +126,8 @@ def activity_type(activity: str, arg: Any) -> str:
 
 
 def attribute(value: str) -> str:
-    """Return a text as the value of a search attribute, which is cut where it is too long."""
-    return value[:_LONGEST_ATTRIBUTE]
+    """Return the value of a search attribute for a text: of a long one its beginning and its digest."""
+    if len(value) <= _LONGEST_ATTRIBUTE:
+        return value
+    found = hashlib.sha256(value.encode()).hexdigest()
+    return f"{value[: _LONGEST_ATTRIBUTE - len(found)]}{found}"
