@@ -34,6 +34,8 @@ from .settings import WorkflowSettings, search_attributes
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
 """Of an activity without a time limit; a dead worker is found by its heartbeats."""
+_LONGEST_ID: Final = 1_000
+"""Characters of the id of a workflow or an activity, by the server's default."""
 _MOST_AT_ONCE: Final = 2_500_000
 """Bytes of JSON that a loop may schedule in one workflow task. The server takes messages of 4 MiB, and a
 piece of the log may be in the same one."""
@@ -203,6 +205,9 @@ class WorkflowContext:
         self._take(op)
         self._count(len(text), what)
         run_id = f"{self.run_id}/{op}"
+        workflow_id = f"{self._settings.prefix}{run_id}"
+        if len(workflow_id) > _LONGEST_ID:
+            raise self._note_fault(_too_long(workflow_id))
         if loop not in self._settings.loops:
             raise self._note_fault(EngineError(f"no loop is registered as {loop!r}, for the run {run_id}"))
         given: RunStart = {**self._given, "run_id": run_id, "loop": loop, "input": copy}
@@ -210,7 +215,7 @@ class WorkflowContext:
             return await workflow.start_child_workflow(
                 WORKFLOW,
                 given,
-                id=f"{self._settings.prefix}{run_id}",
+                id=workflow_id,
                 task_queue=self._settings.queue_of(copy),
                 parent_close_policy=policy,
                 cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_REQUESTED,
@@ -226,8 +231,11 @@ class WorkflowContext:
 
         Raises:
             DuplicateOperationError: it is taken.
+            EngineError: it is longer than the server takes.
         """
         self._require_running()
+        if len(op) > _LONGEST_ID:
+            raise self._note_fault(_too_long(op))
         if op in self._ops:
             raise self._note_fault(
                 DuplicateOperationError(
@@ -271,6 +279,10 @@ async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
         return failure
     except SystemExit as error:  # out of a task it would end the event loop
         raise RuntimeError("the loop raised an exception that ends the process") from error
+
+
+def _too_long(id_: str) -> EngineError:
+    return EngineError(f"an id has {len(id_)} characters; the server takes {_LONGEST_ID}: {id_[:100]}…")
 
 
 def _expire(taken: asyncio.Future[Signal | None]) -> None:
