@@ -16,7 +16,7 @@ from toolgen.runtime.engine import (
 )
 
 from .conftest import StartEngine
-from .toys import Toys, call, play
+from .toys import Toys, call, play, until_listed
 
 
 async def test_calls_go_on_side_by_side_and_give_their_results_in_order(engine: Engine, toys: Toys) -> None:
@@ -225,6 +225,7 @@ async def test_runs_are_listed_with_the_newest_first(engine: Engine, toys: Toys)
     await play(engine, [{"wait": ["go"]}], run_id="waits")
     await engine.settled("waits")
     await play(engine, [{"calls": [call("a", gate="a")]}], run_id="goes")
+    await until_listed(engine, "goes")
     assert [(run.run_id, run.state) for run in await engine.list_runs()] == [
         ("goes", "running"),
         ("waits", "waiting"),

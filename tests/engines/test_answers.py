@@ -9,7 +9,7 @@ import pytest
 from toolgen.runtime.engine import Engine, UnknownRunError, WaitOverError, WaitStatus
 
 from .conftest import StartEngine
-from .toys import abouts, play
+from .toys import abouts, play, until_listed
 
 ASKS = [{"wait": ["answer:wait:0"], "about": {"question": "sure?"}}]
 
@@ -94,6 +94,7 @@ async def test_runs_are_listed_by_session(engine: Engine) -> None:
         steps: Any = ASKS
         await engine.start_run("script", steps, run_id=run_id, session=session)
         await engine.settled(run_id)
+        await until_listed(engine, run_id)
     found = await engine.list_runs(session="s", state="waiting")
     assert [(run.run_id, abouts(run)) for run in found] == [
         ("c", ({"question": "sure?"},)),

@@ -38,6 +38,13 @@ async def play(engine: Engine, steps: Any, *, run_id: str) -> None:
     await engine.start_run("script", steps, run_id=run_id)
 
 
+async def until_listed(engine: Engine, run_id: str) -> None:
+    """Return when a run is listed; a server may list it some moments after it began."""
+    async with asyncio.timeout(30):
+        while run_id not in [run.run_id for run in await engine.list_runs()]:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 def abouts(status: RunStatus) -> tuple[Any, ...]:
     """Return what a run waits for."""
     return tuple(wait.about for wait in status.awaiting)

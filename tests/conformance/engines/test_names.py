@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from tests.engines.processes import PATIENCE_S
-from tests.engines.toys import call, play
+from tests.engines.toys import call, play, until_listed
 from toolgen.runtime.engine import Engine, EngineError
 
 LONG = "x" * 1_100
@@ -19,9 +16,7 @@ async def test_the_runs_of_a_long_session_are_those_of_no_other(engine: Engine) 
         steps = [{"wait": ["go"], "about": run_id}]
         await engine.start_run("script", steps, run_id=run_id, session=session)
         await engine.settled(run_id)
-    async with asyncio.timeout(PATIENCE_S):
-        while len(await engine.list_runs()) < len(runs):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+        await until_listed(engine, run_id)
     for run_id, session in runs.items():
         assert [run.run_id for run in await engine.list_runs(session=session)] == [run_id]
         assert [wait.about for wait in await engine.open_waits(session=session)] == [run_id]
