@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.engines.toys import call, play, until_listed
@@ -13,7 +15,7 @@ LONG = "x" * 1_100
 async def test_the_runs_of_a_long_session_are_those_of_no_other(engine: Engine) -> None:
     runs = {f"r{number}": f"{'s' * 300}{number}" for number in range(3)}
     for run_id, session in runs.items():
-        steps = [{"wait": ["go"], "about": run_id}]
+        steps: Any = [{"wait": ["go"], "about": run_id}]
         await engine.start_run("script", steps, run_id=run_id, session=session)
         await engine.settled(run_id)
         await until_listed(engine, run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, TypedDict
 
 from toolgen.contract.json_value import Json
 
@@ -78,9 +78,10 @@ class SentAnswer(TypedDict):
 class KeptAnswer(TypedDict):
     """The result of the update: the answer that counts, or that the wait is over without one."""
 
-    key: NotRequired[str]
-    by: NotRequired[str]
+    key: str
+    by: str
     is_over: bool
+    """Then both are ""."""
 
 
 class Entry(TypedDict, total=False):

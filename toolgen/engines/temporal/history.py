@@ -169,7 +169,7 @@ def _log_entry(view: RunView, entry: Entry) -> None:
         if event.get("type") == "run_completed" and event.get("status") == "canceled":
             view.error = str(event.get("error"))
     elif "wait" in entry:
-        view.waits[entry["wait"]] = LoggedWait(tuple(entry["names"]), entry["about"])
+        view.waits[entry["wait"]] = LoggedWait(tuple(entry.get("names", ())), entry.get("about"))
     elif "wait_over" in entry:
         wait = view.waits.setdefault(entry["wait_over"], LoggedWait((), None))
         wait.is_open, wait.key = False, entry.get("key")
@@ -277,7 +277,7 @@ async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None
     view.ending, view.error = "failed", "the server ended it: its time was over"
 
 
-_HANDLERS: Final[Mapping[int, _Handler]] = {
+_HANDLERS: Final[Mapping[Any, _Handler]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _started,
     EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _task_completed,
     EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: _task_failed,

@@ -51,7 +51,7 @@ class RunWorkflow:
             await workflow.wait_condition(lambda: op in self._inbox.over or self._is_over)
         kept = self._inbox.answers.get(op)
         if kept is None or (self._is_over and op not in self._inbox.taken):
-            return {"is_over": True}
+            return {"is_over": True, "key": "", "by": ""}
         return {"is_over": False, "key": kept["key"], "by": kept["by"]}
 
     @workflow.run
