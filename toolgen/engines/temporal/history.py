@@ -74,6 +74,8 @@ class RunView:
     """Those in flight, by the event that scheduled them."""
     has_news: bool = True
     """Something came of which the loop has not heard yet."""
+    is_in_task: bool = False
+    """A worker executes the loop now; what came meanwhile is not in the history yet."""
     time: float = 0.0
     """Of the newest event, in seconds since 1970."""
 
@@ -94,6 +96,7 @@ class RunView:
         return (
             self.ending is None
             and not self.has_news
+            and not self.is_in_task
             and not self.activities
             and not self.starting
             and bool(open_waits or self.open_children)
@@ -142,11 +145,21 @@ async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     [view.start] = await decode(event.workflow_execution_started_event_attributes.input.payloads)
 
 
+async def _task_started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.is_in_task = True
+
+
+async def _task_timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.is_in_task = False
+
+
 async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.is_in_task = False
     view.has_news, view.fault = False, ""
 
 
 async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
+    view.is_in_task = False
     failed = event.workflow_task_failed_event_attributes
     if failed.cause not in _NO_FAULTS:
         view.fault = await _message(failed.failure, decode) or "its workflow task failed"
@@ -279,6 +292,8 @@ async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None
 
 _HANDLERS: Final[Mapping[Any, _Handler]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _started,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _task_started,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: _task_timed_out,
     EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _task_completed,
     EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: _task_failed,
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _scheduled,
