@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, TypeVar
 
-from temporalio.api.enums.v1 import IndexedValueType
-from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import Client, TLSConfig
 from temporalio.converter import PayloadCodec
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
 
 from toolgen.contract.json_value import Json
@@ -40,9 +38,8 @@ from ..payloads import encode
 from ..reports import Followers
 from .activities import BEATS, ActivityWorker
 from .client import TemporalClient
-from .documents import AGENT, SESSION
 from .payloads import data_converter
-from .settings import GivesSettings, WorkflowSettings
+from .settings import GivesSettings, WorkflowSettings, require_search_attributes
 from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
@@ -192,7 +189,7 @@ class TemporalEngine:
         self._closed.clear()
         client = await self._connected()
         if worker and self._may_work and only is None and not self._workers:
-            await _require_search_attributes(client.client)
+            await require_search_attributes(client.client)
             await self._work(client.client)
 
     async def close(self) -> None:
@@ -398,31 +395,3 @@ def _log_end(task: asyncio.Task[None]) -> None:
     """Log a worker that ended by itself."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("the %s ended", task.get_name(), exc_info=error)
-
-
-async def _require_search_attributes(client: Client) -> None:
-    """Add the search attributes of runs to the namespace where they are missing.
-
-    Raises:
-        EngineError: they are missing, and the server refuses.
-    """
-    try:
-        there = await client.operator_service.list_search_attributes(
-            ListSearchAttributesRequest(namespace=client.namespace)
-        )
-        missing = {SESSION, AGENT} - set(there.custom_attributes)
-        if missing:
-            kind = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
-            await client.operator_service.add_search_attributes(
-                AddSearchAttributesRequest(
-                    namespace=client.namespace, search_attributes=dict.fromkeys(missing, kind)
-                )
-            )
-    except RPCError as error:
-        if error.status == RPCStatusCode.ALREADY_EXISTS:
-            return
-        raise EngineError(
-            f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
-            hint=f"temporal operator search-attribute create --name {SESSION} --type Keyword "
-            f"--name {AGENT} --type Keyword",
-        ) from error

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import (
     ExecuteWorkflowInput,
     Interceptor,
@@ -16,7 +20,7 @@ from temporalio.worker import (
     WorkflowInterceptorClassInput,
 )
 
-from toolgen.runtime.engine import LastEvents, Loop
+from toolgen.runtime.engine import EngineError, LastEvents, Loop
 
 from .documents import AGENT, SESSION, RunStart, agent_of, attribute
 
@@ -75,3 +79,31 @@ def search_attributes(given: RunStart) -> TypedSearchAttributes:
     if agent := agent_of(given["input"]):
         pairs.append(SearchAttributePair(AGENT_KEY, attribute(agent)))
     return TypedSearchAttributes(pairs)
+
+
+async def require_search_attributes(client: Client) -> None:
+    """Add the search attributes of runs to the namespace where they are missing.
+
+    Raises:
+        EngineError: they are missing, and the server refuses.
+    """
+    try:
+        there = await client.operator_service.list_search_attributes(
+            ListSearchAttributesRequest(namespace=client.namespace)
+        )
+        missing = {SESSION, AGENT} - set(there.custom_attributes)
+        if missing:
+            kind = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+            await client.operator_service.add_search_attributes(
+                AddSearchAttributesRequest(
+                    namespace=client.namespace, search_attributes=dict.fromkeys(missing, kind)
+                )
+            )
+    except RPCError as error:
+        if error.status == RPCStatusCode.ALREADY_EXISTS:
+            return
+        raise EngineError(
+            f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
+            hint=f"temporal operator search-attribute create --name {SESSION} --type Keyword "
+            f"--name {AGENT} --type Keyword",
+        ) from error
