@@ -18,6 +18,7 @@ from toolgen.runtime.engine import (
     ActivityInfo,
     CallOptions,
     Engine,
+    EngineError,
     NondeterminismError,
     PayloadTooLargeError,
     RunContext,
@@ -218,17 +219,32 @@ async def test_an_event_over_the_limit_of_the_log_is_cut_and_says_so(
     await no_failing_task("r")
 
 
-async def test_a_payload_over_the_limit_of_the_server_stalls_its_run(start_engine: StartEngine) -> None:
-    """The limit of this engine is above the server's."""
-    engine = with_givers(await start_engine(is_started=False, max_payload_bytes=3_000_000))
-    await engine.start()
-    await engine.start_run("giver", {"what": "argument", "size": 2_400_000}, run_id="r")
-    with pytest.raises(NondeterminismError, match="exceeded the error limit"):
-        await engine.result("r")
-    await engine.cancel("r", reason="too large")
-    status = await engine.status("r")
-    assert (status.state, status.error) == ("canceled", "too large")
-    assert [event["type"] for event in await ends(engine, "r")] == ["run_completed", "run_stream_end"]
+async def test_a_payload_over_the_limit_of_the_server_stalls_its_run(toys: Toys) -> None:
+    """The limit of this server is below that of the engine."""
+    server = TemporalServer(None, "--dynamic-config-value", "limit.blobSize.error=500000")
+    await asyncio.to_thread(server.start)
+    engine = TemporalEngine(server.address)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    try:
+        await with_givers(engine).start()
+        await engine.start_run("giver", {"what": "argument", "size": 600_000}, run_id="r")
+        with pytest.raises(NondeterminismError, match="exceeded the error limit"):
+            await engine.result("r")
+        await engine.cancel("r", reason="too large")
+        status = await engine.status("r")
+        assert (status.state, status.error) == ("canceled", "too large")
+        assert [event["type"] for event in await ends(engine, "r")] == ["run_completed", "run_stream_end"]
+    finally:
+        await engine.close()
+        server.kill()
+
+
+def test_a_limit_that_the_server_does_not_take_is_refused() -> None:
+    with pytest.raises(EngineError, match="max_payload_bytes is 2000001") as caught:
+        TemporalEngine(max_payload_bytes=2_000_001)
+    assert "payloads=PostgresPayloads(database)" in caught.value.hint
+    with pytest.raises(EngineError, match="offload_bytes is 999; give 1000 to"):
+        TemporalEngine(offload_bytes=999)
 
 
 async def test_a_run_that_the_server_ends_has_failed(toys: Toys) -> None:

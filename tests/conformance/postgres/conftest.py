@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from examples.servers.postgres import Server, find_binaries, running_server
+from examples.servers.postgres import Server
+from tests.postgres_server import postgres_server
 from toolgen.adapters.postgres import Postgres
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    binaries = find_binaries()
-    if binaries is None:
-        missing = "there is no PostgreSQL server here (on Debian: apt-get install postgresql)"
-        assert not os.environ.get("CI"), missing
-        pytest.skip(missing)
-    with running_server(binaries) as made:
-        yield made
+    yield from postgres_server()
 
 
 @pytest.fixture

@@ -114,8 +114,11 @@ class ActivityWorker:
             return await self._perform(given)
 
         @activity.defn(name=LOG)
-        async def tell(piece: LogPiece) -> None:
-            self._tell(piece)
+        async def tell(piece: RawValue) -> None:
+            try:
+                self._tell(activity.payload_converter().from_payload(piece.payload))
+            except ApplicationError as error:  # the log itself is in the history
+                log.warning("%s; listeners miss events", error.message)
 
         return [perform, tell]
 

@@ -23,10 +23,13 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
     EngineError,
     LastEvents,
     NondeterminismError,
+    PayloadGoneError,
+    PayloadStore,
     Receipt,
     RunState,
     RunStatus,
@@ -72,6 +75,8 @@ _STATES: Final[Mapping[RunState, str]] = {
     "canceled": "ExecutionStatus IN ('Canceled', 'Terminated')",
 }
 
+log = logger("toolgen.engines")
+
 
 class TemporalClient:
     """The clients' part of an engine. It reads histories, and needs no worker for it."""
@@ -84,12 +89,14 @@ class TemporalClient:
         *,
         reply: timedelta,
         last_events: LastEvents | None,
+        payloads: PayloadStore | None,
     ) -> None:
         self.client = client
         self._settings = settings
         self._followers = followers
         self._reply = reply
         self._last_events = last_events
+        self._payloads = payloads
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str) -> None:
         """Start a run unless its id is taken.
@@ -190,11 +197,20 @@ class TemporalClient:
             await self._handle(run_id).cancel(reason=reason)
             if (await self._view(run_id)).fault:
                 await self._handle(run_id).terminate(reason=reason)
+        except PayloadGoneError:
+            await self._terminate(run_id, reason)
+            return
         except RPCError as error:
             await self._require_over(run_id, error)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._reply.total_seconds()):
                 await self._ended(run_id)
+
+    async def _terminate(self, run_id: str, reason: str) -> None:
+        """End a run that nobody can read; no effect on one that is over."""
+        with of_server(run_id):
+            if (await self._handle(run_id).describe()).close_time is None:
+                await self._handle(run_id).terminate(reason=reason)
 
     async def _ended(self, run_id: str) -> None:
         """Return when a canceled run is over, and those that it has started."""
@@ -209,15 +225,24 @@ class TemporalClient:
     async def forget_session(self, session: str) -> int:
         """Delete the runs of a session that are over, and return how many, once the server has none of them.
 
+        Their large values go first: what is still there after a failure is erased the next time.
+
         Raises:
             EngineError: the server cannot be reached, or has not deleted them in time.
         """
         deleted = 0
+        going_on = tuple(
+            f"{run_id}/" for run_id in await self._listed("ExecutionStatus = 'Running'", session)
+        )
         for run_id in await self._listed("ExecutionStatus != 'Running'", session):
+            if run_id.startswith(going_on):  # what goes on may read again what its children gave
+                continue
             request = DeleteWorkflowExecutionRequest(
                 namespace=self.client.namespace,
                 workflow_execution=WorkflowExecution(workflow_id=self._id(run_id)),
             )
+            if self._payloads is not None:
+                await self._payloads.forget(self._id(run_id))
             with suppress(UnknownRunError), of_server(run_id):
                 await self.client.workflow_service.delete_workflow_execution(request)
                 await self._deleted(run_id)
@@ -229,7 +254,8 @@ class TemporalClient:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 while True:
-                    await self._view(run_id)
+                    with of_server(run_id):
+                        await self._handle(run_id).fetch_history_events(page_size=1).fetch_next_page()
                     await asyncio.sleep(_PAUSE_S)
         except UnknownRunError:
             return
@@ -374,12 +400,14 @@ class TemporalClient:
         return view
 
     async def _views(self, ids: Sequence[str]) -> list[tuple[str, RunView]]:
-        """Return what the histories say; one that was deleted meanwhile is left out."""
+        """Return what the histories say; one that was deleted meanwhile, or cannot be read, is left out."""
         views = await asyncio.gather(*(self._view(run_id) for run_id in ids), return_exceptions=True)
         found: list[tuple[str, RunView]] = []
         for run_id, view in zip(ids, views, strict=True):
             if isinstance(view, RunView):
                 found.append((run_id, view))
+            elif isinstance(view, PayloadGoneError):
+                log.warning("it is not listed: %s", view)
             elif not isinstance(view, UnknownRunError):
                 raise view
         return found
@@ -443,6 +471,8 @@ class TemporalClient:
         return found
 
     def _require_no_fault(self, run_id: str, view: RunView) -> None:
+        if view.ending is None and view.is_gone:
+            raise PayloadGoneError(f"run {run_id} is stalled: {view.fault}", hint="cancel it")
         if view.ending is None and view.fault:
             raise NondeterminismError(
                 f"run {run_id} is stalled: {view.fault}",

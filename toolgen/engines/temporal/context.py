@@ -28,7 +28,7 @@ from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
-from .log_writer import LARGEST, LogWriter
+from .log_writer import LogWriter
 from .settings import WorkflowSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
@@ -37,8 +37,8 @@ _NO_END: Final = timedelta(days=3650)
 _LONGEST_ID: Final = 1_000
 """Characters of the id of a workflow or an activity, by the server's default."""
 _MOST_AT_ONCE: Final = 2_500_000
-"""Bytes of JSON that a loop may schedule in one workflow task. The server takes messages of 4 MiB, and a
-piece of the log may be in the same one."""
+"""Bytes that a loop may have sent to the server in one workflow task. The server takes messages of 4 MiB,
+and a piece of the log may be in the same one."""
 
 
 class Operation:
@@ -105,7 +105,7 @@ class WorkflowContext:
         what = f"the argument of {activity} for the operation {op}"
         text, copy = encode(arg, what, self._settings.max_payload_bytes)
         self._take(op)
-        self._count(len(text), what)
+        self._count(self._settings.sent(len(text)), what)
         chosen = options or DEFAULT
         given: ActivityStart = {
             "loop": self._given["loop"],
@@ -164,7 +164,7 @@ class WorkflowContext:
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        limit = min(self._settings.max_payload_bytes, LARGEST)
+        limit = min(self._settings.max_payload_bytes, self._settings.largest_entry)
         text, copy = encode(about, f"what the operation {op} is about", limit)
         self._take(op)
         signal = self._inbox.take(names)
@@ -203,7 +203,7 @@ class WorkflowContext:
         what = f"the input of {loop} for the operation {op}"
         text, copy = encode(arg, what, self._settings.max_payload_bytes)
         self._take(op)
-        self._count(len(text), what)
+        self._count(self._settings.sent(len(text)), what)
         run_id = f"{self.run_id}/{op}"
         workflow_id = f"{self._settings.prefix}{run_id}"
         if len(workflow_id) > _LONGEST_ID:
@@ -255,8 +255,8 @@ class WorkflowContext:
         before = self._scheduled[1] if self._scheduled[0] == task else 0
         if before and before + size > _MOST_AT_ONCE:
             raise PayloadTooLargeError(
-                f"{what} has {size} bytes of JSON, beside {before} of others that start with it; "
-                f"the engine takes {_MOST_AT_ONCE} at once",
+                f"{what} sends {size} bytes to the server, beside {before} of others that start with it; "
+                f"the engine sends {_MOST_AT_ONCE} at once",
                 hint="put it into a store, and hand over its reference",
             )
         self._scheduled = (task, before + size)

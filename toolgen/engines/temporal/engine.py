@@ -25,6 +25,7 @@ from toolgen.runtime.engine import (
     NondeterminismError,
     OnEvent,
     OnForget,
+    PayloadStore,
     Receipt,
     RunState,
     RunStatus,
@@ -38,6 +39,7 @@ from ..payloads import encode
 from ..reports import Followers
 from .activities import BEATS, ActivityWorker
 from .client import TemporalClient
+from .offloading import offloading
 from .payloads import data_converter
 from .settings import GivesSettings, WorkflowSettings, require_search_attributes
 from .workflow import RunWorkflow
@@ -45,6 +47,8 @@ from .workflow import RunWorkflow
 _STICKY: Final = timedelta(seconds=1)
 """For which a workflow task waits for the worker that has the run in memory."""
 _LOST_WORKERS: Final = 20
+_SERVER_TAKES: Final = 2_000_000
+"""Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
 T = TypeVar("T")
 
 log = logger("toolgen.engines")
@@ -76,6 +80,8 @@ class TemporalEngine:
         tls: bool | TLSConfig = False,
         api_key: str | None = None,
         codec: PayloadCodec | None = None,
+        payloads: PayloadStore | None = None,
+        offload_bytes: int = 64_000,
         prefix: str = "",
         heartbeat_s: float = 30.0,
         reply_s: float = 2.0,
@@ -96,14 +102,22 @@ class TemporalEngine:
             codec: Around every payload and failure, such as one that encrypts; the same in all processes. Ids
                 of runs and operations, names of loops and tools, search attributes and the reasons of
                 cancellations stay readable to the server.
+            payloads: Where large values are, with references to them in histories; the same in all
+                processes. It keeps what the codec has made of them, by the id of their workflow.
+            offload_bytes: The most bytes of one payload, as the codec has made it, that go to the server.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
             heartbeat_s: The seconds after which a worker without heartbeat counts as lost. A call that holds
                 the event loop of its worker for longer is taken for lost, too.
             reply_s: The seconds for which an answer and a cancellation wait for a worker.
-            max_payload_bytes: The most bytes of JSON of one argument, result or signal.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal; without `payloads`
+                at most 2,000,000, since the server takes payloads of 2 MiB.
             max_cached_runs: The most runs that a worker keeps in memory; others are read again.
             max_activities: The most activities that a worker executes at once.
+
+        Raises:
+            EngineError: `max_payload_bytes` or `offload_bytes` is more than the server takes.
         """
+        _require_fitting(max_payload_bytes, offload_bytes, has_store=payloads is not None)
         self._address = address
         self._namespace = namespace
         self._queue = queue
@@ -111,7 +125,9 @@ class TemporalEngine:
         self._may_work = worker
         self._tls = tls
         self._api_key = api_key
-        self._codec = codec
+        self._payloads = payloads
+        self._offload_bytes = None if payloads is None else offload_bytes
+        self._codec = offloading(codec, payloads, larger_than=offload_bytes, prefix=prefix)
         self._prefix = prefix
         self._heartbeat = timedelta(seconds=heartbeat_s)
         self._reply = timedelta(seconds=reply_s)
@@ -328,6 +344,7 @@ class TemporalEngine:
             self._followers,
             reply=self._reply,
             last_events=registered.last_events,
+            payloads=self._payloads,
         )
 
     def _settings(self, registered: _Registered) -> WorkflowSettings:
@@ -338,6 +355,7 @@ class TemporalEngine:
             queue=self._queue,
             queues=self._queues,
             max_payload_bytes=self._max_payload_bytes,
+            offload_bytes=self._offload_bytes,
             heartbeat=self._heartbeat,
             lost_workers=_LOST_WORKERS,
         )
@@ -389,6 +407,21 @@ class TemporalEngine:
         finally:
             waiting.cancel()
             closing.cancel()
+
+
+def _require_fitting(max_payload_bytes: int, offload_bytes: int, *, has_store: bool) -> None:
+    """Raise where the server would refuse what the engine sends.
+
+    Raises:
+        EngineError: as said.
+    """
+    if max_payload_bytes > _SERVER_TAKES and not has_store:
+        raise EngineError(
+            f"max_payload_bytes is {max_payload_bytes}, and a Temporal server takes {_SERVER_TAKES}",
+            hint="keep large values beside it: TemporalEngine(payloads=PostgresPayloads(database))",
+        )
+    if not 1_000 <= offload_bytes <= _SERVER_TAKES:
+        raise EngineError(f"offload_bytes is {offload_bytes}; give 1000 to {_SERVER_TAKES}")
 
 
 def _log_end(task: asyncio.Task[None]) -> None:

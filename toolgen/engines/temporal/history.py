@@ -12,10 +12,11 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import HistoryEvent
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import OpenWait, RunState, WaitStatus, answer_name
+from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
 
 from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer, SentSignal
 from .failures import cancel_reason
+from .offloading import UNUSABLE
 
 Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
@@ -57,6 +58,8 @@ class RunView:
     error: str = ""
     fault: str = ""
     """Why the newest workflow task failed; "" where it did not."""
+    is_gone: bool = False
+    """It failed because a large value was erased or pruned."""
     is_cancel_requested: bool = False
     events: list[Mapping[str, Json]] = field(default_factory=list)
     waits: dict[str, LoggedWait] = field(default_factory=dict)
@@ -155,14 +158,32 @@ async def _task_timed_out(view: RunView, event: HistoryEvent, decode: Decode) ->
 
 async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     view.is_in_task = False
-    view.has_news, view.fault = False, ""
+    view.has_news, view.fault, view.is_gone = False, "", False
 
 
 async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     view.is_in_task = False
     failed = event.workflow_task_failed_event_attributes
-    if failed.cause not in _NO_FAULTS:
-        view.fault = await _message(failed.failure, decode) or "its workflow task failed"
+    if failed.cause in _NO_FAULTS:
+        return
+    causes = _causes(failed.failure)
+    said = [await _message(one, decode) for one in causes]
+    gone = [
+        text
+        for one, text in zip(causes, said, strict=True)
+        if one.application_failure_info.type == PayloadGoneError.__name__
+    ]
+    if gone or not any(UNUSABLE in text for text in said):
+        view.fault = (gone or said)[0] or "its workflow task failed"
+        view.is_gone = bool(gone)
+
+
+def _causes(failure: Failure) -> list[Failure]:
+    """Return a failure, its cause, the cause of that and so on."""
+    found = [failure]
+    while found[-1].HasField("cause"):
+        found.append(found[-1].cause)
+    return found
 
 
 async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:

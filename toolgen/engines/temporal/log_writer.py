@@ -17,9 +17,6 @@ from .documents import LOG, Entry, LogPiece, RunStart
 
 _MOST_BYTES: Final = 512 * 1024
 """Of JSON in one piece, unless one entry alone has more."""
-LARGEST: Final = 1_500_000
-"""Bytes of JSON of one entry. The server takes payloads of 2 MB, and messages of 4 MiB with all that one
-workflow task schedules."""
 _LONGEST_TEXT: Final = 1_000
 _TIME: Final = timedelta(seconds=10)
 """Of telling listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
@@ -29,8 +26,10 @@ _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_inter
 class LogWriter:
     """Appends entries to the log. One piece is on its way at a time, so that listeners hear them in order."""
 
-    def __init__(self, given: RunStart) -> None:
+    def __init__(self, given: RunStart, largest: int) -> None:
+        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut."""
         self._given = given
+        self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
         self._is_sending = False
         self._pieces = 0
@@ -46,7 +45,7 @@ class LogWriter:
         if key is not None:
             self.keys.add(key)
         text, copy = encode(dict(event), f"the event {key}")
-        if len(text) > LARGEST:
+        if len(text) > self._largest:
             copy = _without_large_values(copy)
         self.events.append(copy)
         self.add(Entry(event=copy), len(text))

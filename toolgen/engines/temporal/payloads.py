@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
+from temporalio import activity, workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import (
     CompositePayloadConverter,
@@ -14,8 +15,12 @@ from temporalio.converter import (
     EncodingPayloadConverter,
     PayloadCodec,
 )
+from temporalio.exceptions import ApplicationError
+
+from toolgen.runtime.engine import EngineError, PayloadGoneError
 
 from ..payloads import decode, encode
+from .offloading import GONE, REFERENCE, REPLAYED
 
 ENCODING: Final = "json/plain"
 
@@ -34,15 +39,52 @@ class JsonPayloads(EncodingPayloadConverter):
             EngineError: it is not JSON.
         """
         text, _ = encode(value, "a value for the server")
-        return Payload(metadata={"encoding": ENCODING.encode()}, data=text)
+        metadata = {"encoding": ENCODING.encode()}
+        if workflow.in_workflow() and workflow.unsafe.is_replaying():
+            metadata[REPLAYED] = b""
+        return Payload(metadata=metadata, data=text)
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         return decode(payload.data)
 
 
+class _Gone(EncodingPayloadConverter):
+    """Raises what a payload says that stands for one which is gone."""
+
+    @property
+    def encoding(self) -> str:
+        return GONE
+
+    def to_payload(self, value: Any) -> None:
+        return None
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        message = payload.data.decode()
+        if activity.in_activity():
+            raise ApplicationError(message, type=PayloadGoneError.__name__, non_retryable=True)
+        raise PayloadGoneError(message)
+
+
+class _Elsewhere(EncodingPayloadConverter):
+    """Raises for a reference that no codec has followed."""
+
+    @property
+    def encoding(self) -> str:
+        return REFERENCE
+
+    def to_payload(self, value: Any) -> None:
+        return None
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        raise EngineError(
+            "a large value of the run is in a store that this process lacks",
+            hint="give all processes the same: TemporalEngine(payloads=…)",
+        )
+
+
 class _JsonOnly(CompositePayloadConverter):
     def __init__(self) -> None:
-        super().__init__(JsonPayloads())
+        super().__init__(JsonPayloads(), _Gone(), _Elsewhere())
 
 
 def data_converter(codec: PayloadCodec | None) -> DataConverter:

@@ -7,6 +7,7 @@ from typing import Any
 
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client, WorkflowHandle
+from temporalio.converter import WorkflowSerializationContext
 
 from .failures import of_server
 from .history import RunView
@@ -16,8 +17,10 @@ class HistoryReader:
     """Reads the history of one run."""
 
     def __init__(self, client: Client, workflow_id: str, run_id: str) -> None:
-        self._client = client
         self._run_id = run_id
+        self._converter = client.data_converter.with_context(
+            WorkflowSerializationContext(namespace=client.namespace, workflow_id=workflow_id)
+        )
         self._handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(workflow_id)
         self._pages = self._handle.fetch_history_events(wait_new_event=True)
         self._is_at_end = False
@@ -28,6 +31,7 @@ class HistoryReader:
 
         Raises:
             UnknownRunError: no run has the id.
+            PayloadGoneError: a large value of it was erased or pruned.
             EngineError: the server cannot be reached.
         """
         view = RunView()
@@ -41,6 +45,7 @@ class HistoryReader:
 
         Raises:
             UnknownRunError: no run has the id.
+            PayloadGoneError: a large value of it was erased or pruned.
             EngineError: the server cannot be reached.
         """
         if self._is_at_end:
@@ -53,4 +58,4 @@ class HistoryReader:
         return True
 
     async def _decode(self, payloads: Sequence[Payload]) -> list[Any]:
-        return await self._client.data_converter.decode(payloads)
+        return await self._converter.decode(payloads)

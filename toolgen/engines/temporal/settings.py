@@ -26,6 +26,9 @@ from .documents import AGENT, SESSION, RunStart, agent_of, attribute
 
 SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
 AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
+LARGEST: Final = 1_500_000
+"""Bytes of JSON of one entry of a log without a store of large values. The server takes payloads of 2 MiB,
+and messages of 4 MiB with all that one workflow task schedules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ class WorkflowSettings:
     queues: Mapping[str, str]
     """By agent, the task queue of its runs."""
     max_payload_bytes: int
+    offload_bytes: int | None
+    """What has more goes to a store beside the server; None where there is none."""
     heartbeat: timedelta
     lost_workers: int
     """Attempts of an activity beyond its own, for workers that ended while they executed it."""
@@ -46,6 +51,15 @@ class WorkflowSettings:
     def queue_of(self, given: Any) -> str:
         """Return the task queue of a run, by the input of its loop."""
         return self.queues.get(agent_of(given), self.queue)
+
+    @property
+    def largest_entry(self) -> int:
+        """The most bytes of JSON of one entry of a log."""
+        return LARGEST if self.offload_bytes is None else max(LARGEST, self.max_payload_bytes)
+
+    def sent(self, size: int) -> int:
+        """Return the most bytes that go to the server of a value of so many bytes of JSON."""
+        return size if self.offload_bytes is None else min(size, self.offload_bytes)
 
 
 SETTINGS: Final[ContextVar[WorkflowSettings]] = ContextVar("toolgen.engines.temporal")

@@ -57,7 +57,7 @@ class RunWorkflow:
     @workflow.run
     async def run(self, start: RunStart) -> Any:
         settings = SETTINGS.get()
-        writer = LogWriter(start)
+        writer = LogWriter(start, settings.largest_entry)
         context = WorkflowContext(start, settings, self._inbox, writer)
         writing = asyncio.ensure_future(writer.run())
         loop = asyncio.ensure_future(_execute(context, start, settings))
