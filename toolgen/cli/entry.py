@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
@@ -19,12 +22,34 @@ _REPORT: Final = "error: this is a bug in toolgen; please report it with the lin
 def main(args: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 good, 1 the design is wrong or the output is stale, 2 usage or environment.
 
-    `args` default to those of the process.
+    `args` default to those of the process, which may then end here.
     """
+    if args is not None:
+        return _run(args)
+    code = _run(sys.argv[1:])
+    if "temporalio" in sys.modules:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> None:
+    """End the process without the end of the interpreter, in which Temporal's SDK may abort.
+
+    https://github.com/temporalio/sdk-python/issues/300
+    """
+    atexit._run_exitfuncs()  # such as the last spans of an exporter
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody reads it any more
+            stream.flush()
+    os._exit(code)
+
+
+def _run(args: Sequence[str]) -> int:
+    """Return the exit code of a command."""
     try:
         from .app import run
 
-        return run(sys.argv[1:] if args is None else args)
+        return run(args)
     except ToolgenError as error:
         print(printable_lines(f"error: {error}"), file=sys.stderr)
     except ModuleNotFoundError as error:
