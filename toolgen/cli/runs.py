@@ -142,7 +142,7 @@ async def _wait_for_status(
     """Wait for a status that `when` accepts; return the current one after some seconds."""
     if engine.is_worker:
         return await when(run_id)
-    print("another process executes the runs of this file, and is waited for", file=sys.stderr)
+    print("another process executes the runs, and is waited for", file=sys.stderr)
     try:
         async with asyncio.timeout(ELSEWHERE_S):
             return await when(run_id)

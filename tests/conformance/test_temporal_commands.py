@@ -1,0 +1,211 @@
+"""The commands on a runtime whose engine is on Temporal, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from examples.servers.postgres import Server
+from tests.conftest import Done, ProjectFolder, in_a_process, surroundings
+from tests.postgres_server import postgres_server
+from tests.runs_project import MAIN, did
+from tests.temporal_server import TemporalServer
+
+PATIENCE_S = 40.0
+IMPORTS = """\
+from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.disabling import DisabledTools
+"""
+START = """\
+import asyncio
+import os
+import sys
+
+from app.main import agents_of, runtime
+
+
+async def start(*runs: str) -> None:
+    made = runtime()
+    made.be_client()
+    async with made:
+        for run in runs:
+            run_id, session, message = run.split(":")
+            await agents_of(made).client("x.agent").start(message, run_id=run_id, session_id=session)
+    os._exit(0)
+
+
+asyncio.run(start(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def temporal() -> Iterator[TemporalServer]:
+    server = TemporalServer()
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Server]:
+    yield from postgres_server()
+
+
+@pytest.fixture
+def runs(project: ProjectFolder, temporal: TemporalServer, postgres: Server) -> ProjectFolder:
+    """Return a project whose runs are on the server, apart from those of other tests."""
+    conninfo = postgres.new_database()
+    queue = conninfo.rpartition("=")[2]
+    engine = (
+        f"TemporalEngine({temporal.address!r}, queue={queue!r}, queues={{'y.agent': 'other'}}, "
+        f"prefix={queue + ':'!r}, heartbeat_s=3, payloads=PostgresPayloads(DATABASE), offload_bytes=1_000)"
+    )
+    store = "DisabledTools(PostgresStateStore(DATABASE), read_every_s=0.01)"
+    changes = {
+        "from toolgen.engines import InProcessEngine\n": IMPORTS,
+        "def tell(": f"DATABASE = Postgres({conninfo!r})\n\n\ndef tell(",
+        "Runtime(engine=engine())": f"Runtime(engine=engine(), secret=b's' * 32, disabled={store})",
+        'InProcessEngine("runs.db")': engine,
+        'SqliteSessionStore("sessions.db")': "PostgresSessionStore(DATABASE)",
+    }
+    main = MAIN
+    for before, after in changes.items():
+        assert main.count(before) == 1, before
+        main = main.replace(before, after)
+    project.write("app/main.py", main)
+    project.write("start.py", START)
+    project.write("did", "")
+    return project
+
+
+def start(project: ProjectFolder, *started: str) -> None:
+    """Start runs, `run:session:message` each."""
+    done = in_a_process(project.path, "start.py", *started)
+    assert done.returncode == 0, done.stderr
+
+
+def toolgen(project: ProjectFolder, *args: str) -> Done:
+    """Run a command in a process of its own, which does not abort."""
+    done = in_a_process(project.path, "-m", "toolgen", *args)
+    assert done.returncode in (0, 1, 2, 3), done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@contextmanager
+def working(project: ProjectFolder, name: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Have a worker process that is ready, and kill it at last."""
+    log = project.path / f"{name}.log"
+    with log.open("wb") as written:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "toolgen", "worker", *options],
+            cwd=project.path,
+            env=surroundings(),
+            stderr=written,
+        )
+    with process:
+        try:
+            until(lambda: "the worker: ready" in log.read_text(), log.read_text)
+            yield process
+        finally:
+            process.kill()
+
+
+def until(is_so: Callable[[], object], said: Callable[[], str] = str) -> None:
+    """Return once something holds that other processes bring about."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, said()
+        time.sleep(0.2)
+
+
+def state(project: ProjectFolder, run_id: str) -> str:
+    shown = project.run("runs", "show", run_id)
+    assert shown.code == 0, shown.err
+    return str(json.loads(shown.out)["state"])
+
+
+def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
+    runs: ProjectFolder,
+) -> None:
+    queue = ("--queue", runs.path.joinpath("app/main.py").read_text().split("queue='")[1].split("'")[0])
+    runs.write("a.gate", "")
+    runs.write("disk.gate", "")
+    with working(runs, "loops", "--role", "runs", *queue), working(runs, "calls", "--role", "activities"):
+        start(runs, "r-1:s-1:work a", "r-2:s-2:wipe disk", "r-3:s-3:ask jo", "r-4:s-4:wipe tape")
+        until(lambda: did(runs) == ["begin a", "end a"])
+        until(lambda: all(text in runs.run("approve").out for text in ("disk?", "jo?", "tape?")))
+        listed = toolgen(runs, "runs", "list").out
+        assert ("r-2  waiting  x.agent  session s-2" in listed, "Wipe disk?" in listed) == (True, True), (
+            listed
+        )
+        shown = toolgen(runs, "runs", "show", "r-1")
+        assert (shown.code, json.loads(shown.out)["state"]) == (0, "completed"), shown.err
+
+        ids = {line.split()[-1]: line.split()[3] for line in listed.splitlines() if "confirmation" in line}
+        done = toolgen(runs, "approve", ids["disk?"], "--yes", "--by", "jo")
+        assert (done.code, done.out) == (0, '"disk is empty"\n'), done.err
+        assert did(runs)[-1] == "wiped disk"
+
+        assert toolgen(runs, "tools", "disable", "wipe", "--reason", "the tape is full").code == 0
+        done = toolgen(runs, "approve", ids["tape?"], "--yes")
+        assert (done.code, done.out) == (1, '{"error":"wipe is disabled: the tape is full"}\n'), done.err
+        assert did(runs)[-1] == "wiped disk"
+
+        done = toolgen(runs, "runs", "cancel", "r-3", "--reason", "enough")
+        assert (done.code, done.out.split()[:2]) == (0, ["r-3", "canceled"]), done.err
+        assert state(runs, "r-3") == "canceled"
+
+        done = toolgen(runs, "call", "work", '{"name": "a"}')
+        assert (done.code, done.out) == (0, '"a is done"\n'), done.err
+
+        done = toolgen(runs, "runs", "erase", "--session", "s-1")
+        assert (done.code, "session s-1  " in done.out) == (0, True), done.err
+        done = runs.run("runs", "show", "r-1")
+        assert (done.code, "no run has the id 'r-1'" in done.err) == (2, True)
+
+
+def test_a_worker_ends_after_its_call_and_the_next_goes_on(runs: ProjectFolder) -> None:
+    with working(runs, "one", "--drain", "30") as worker:
+        start(runs, "r-1:s-1:work a")
+        until(lambda: did(runs) == ["begin a"])
+        worker.send_signal(signal.SIGTERM)
+        until(lambda: "the worker: draining" in (runs.path / "one.log").read_text())
+        runs.write("a.gate", "")
+        assert worker.wait(PATIENCE_S) == 0
+    assert "the worker has ended" in (runs.path / "one.log").read_text()
+    assert state(runs, "r-1") == "running"
+    with working(runs, "other"):
+        until(lambda: state(runs, "r-1") == "completed")
+    assert did(runs) == ["begin a", "end a"]
+
+
+def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
+    with working(runs, "one") as worker:
+        start(runs, "r-1:s-1:wipe disk")
+        until(lambda: "Wipe disk?" in runs.run("approve").out)
+        id_ = toolgen(runs, "approve").out.split()[0]
+        with subprocess.Popen(
+            [sys.executable, "-m", "toolgen", "approve", id_, "--yes"],
+            cwd=runs.path,
+            env=surroundings(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as approving:
+            until(lambda: (runs.path / "wiper").exists())
+            worker.kill()
+            with working(runs, "other"):
+                assert approving.wait(PATIENCE_S) == 1
+                until(lambda: state(runs, "r-1") == "completed")
+                assert "outcome unknown: " in toolgen(runs, "runs", "list", "--state", "unknown").out
+                done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")
+                assert done.code == 0, done.err
+                assert toolgen(runs, "runs", "list", "--state", "unknown").out == ""
+    assert did(runs) == []
