@@ -209,7 +209,9 @@ class TemporalClient:
     async def _terminate(self, run_id: str, reason: str) -> None:
         """End a run that nobody can read; no effect on one that is over."""
         with of_server(run_id):
-            if (await self._handle(run_id).describe()).close_time is None:
+            is_open = (await self._handle(run_id).describe()).close_time is None
+        if is_open:
+            with suppress(UnknownRunError), of_server(run_id):  # it may end meanwhile
                 await self._handle(run_id).terminate(reason=reason)
 
     async def _ended(self, run_id: str) -> None:
