@@ -72,17 +72,7 @@ class RunWorkflow:
         if isinstance(problem, NondeterminismError):
             log.error("run %s is stalled: %s", start["run_id"], problem, exc_info=problem)
             raise RuntimeError(problem.message) from problem  # the workflow task fails, not the workflow
-        ending: Ending = "completed" if problem is None else "failed"
-        reason = workflow.cancellation_reason()
-        if reason is not None and isinstance(problem, asyncio.CancelledError):
-            ending = "canceled"
-        said = (
-            ""
-            if problem is None
-            else cancel_reason(reason or "")
-            if ending == "canceled"
-            else _told(start, problem)
-        )
+        ending, said = _ending(start, problem)
         end = asyncio.ensure_future(self._end(context, writer, loop, ending, said, settings))
         while not end.done():
             try:
@@ -93,7 +83,7 @@ class RunWorkflow:
         writing.cancel()
         if ending == "canceled":
             raise asyncio.CancelledError
-        if problem is not None:
+        if ending == "failed":
             raise ApplicationError(said, type="failed", non_retryable=True)
         return output
 
@@ -121,6 +111,16 @@ class RunWorkflow:
         writer.publish(None, {"type": "run_stream_end"})
         await writer.flush()
         await workflow.wait_condition(workflow.all_handlers_finished)
+
+
+def _ending(start: RunStart, problem: BaseException | None) -> tuple[Ending, str]:
+    """Return how a run ends whose loop has returned, or raised a problem, and what its status says."""
+    if problem is None:
+        return "completed", ""
+    reason = workflow.cancellation_reason()
+    if reason is not None and isinstance(problem, asyncio.CancelledError):
+        return "canceled", cancel_reason(reason)
+    return "failed", failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])  # in a replay the same
 
 
 def _require_living() -> None:
@@ -161,11 +161,6 @@ def _append_last_events(writer: LogWriter, context: WorkflowContext, settings: W
             writer.publish(None, event)
     except Exception:
         log.exception("run %s: its last events were not appended to its log", context.run_id)
-
-
-def _told(start: RunStart, problem: BaseException) -> str:
-    """Return what the status of a failed run says: in a replay the same."""
-    return failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])
 
 
 def _look(task: asyncio.Future[Any]) -> None:
