@@ -111,7 +111,8 @@ async def test_a_run_names_its_artifacts_wherever_it_tells_of_the_call() -> None
         '{"pixels":"0123"}',
     )
     assert (large.tool_call_id, large.json, large.size) == ("call_0_1", "", len(data))
-    told = [event.artifacts for event in events if event.type == "tool_end"]
+    ends = [event for event in events if event.type == "tool_end"]
+    told = [event.artifacts for event in sorted(ends, key=lambda end: end.tool_call_id)]
     (message,) = [message for message in said.messages if isinstance(message, ToolMessage)]
     kept = [answer.artifacts for answer in message.answers]
     refs = [
@@ -164,7 +165,8 @@ async def test_without_a_store_the_output_has_the_data() -> None:
     found = await ran(planner, toolsets=(PAINTER,))
     assert [json.loads(one.json)["pixels"] for one in found.output.artifacts] == ["0123", LARGE]
     assert [(one.uri, one.not_kept) for one in found.output.artifacts] == [("", NO_STORE)] * 2
-    refs = [ref for event in found.of("tool_end") for ref in event.artifacts]
+    ends = sorted(found.of("tool_end"), key=lambda end: end.tool_call_id)
+    refs = [ref for event in ends for ref in event.artifacts]
     assert [(ref.json, ref.size) for ref in refs] == [('{"pixels":"0123"}', 17), ("", 20_013)]
 
 
