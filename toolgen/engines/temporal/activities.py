@@ -116,7 +116,7 @@ class ActivityWorker:
         @activity.defn(name=LOG)
         async def tell(piece: RawValue) -> None:
             try:
-                self._tell(activity.payload_converter().from_payload(piece.payload))
+                self._tell_own(activity.payload_converter().from_payload(piece.payload))
             except ApplicationError as error:  # the log itself is in the history
                 log.warning("%s; listeners miss events", error.message)
 
@@ -188,6 +188,13 @@ class ActivityWorker:
         level = log.error if is_last else log.warning
         level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
         return ApplicationError(message, type=kind, non_retryable=is_last)
+
+    def _tell_own(self, piece: LogPiece) -> None:
+        """Tell of a piece, unless a workflow of somebody else makes it that of a run."""
+        if activity.info().workflow_id == f"{self._prefix}{piece['run_id']}":
+            self._tell(piece)
+        else:
+            log.warning("the workflow %s tells of another run", activity.info().workflow_id)
 
     def _tell(self, piece: LogPiece) -> None:
         """Tell listeners of this process of the events of a piece of a log."""

@@ -14,9 +14,11 @@ from temporalio.api.history.v1 import HistoryEvent
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
 
-from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer, SentSignal
+from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer
 from .failures import cancel_reason
 from .offloading import UNUSABLE
+from .payloads import NotJsonError
+from .received import received_answer, received_signal, received_start
 
 Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
@@ -52,6 +54,7 @@ class RunView:
     """A run, as far as its history was read."""
 
     start: RunStart | None = None
+    """None where the workflow is not the one of a run."""
     ending: RunState | None = None
     """How it ended; None while it goes on."""
     output: Json = None
@@ -145,7 +148,8 @@ def _taken(view: RunView, name: str) -> bool:
 
 
 async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    [view.start] = await decode(event.workflow_execution_started_event_attributes.input.payloads)
+    given = event.workflow_execution_started_event_attributes.input.payloads
+    view.start = received_start(await _decoded(given, decode))
 
 
 async def _task_started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -250,22 +254,30 @@ async def _news(view: RunView, event: HistoryEvent, decode: Decode) -> None:
 
 async def _signaled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     said = event.workflow_execution_signaled_event_attributes
-    [sent] = await decode(said.input.payloads)
     if said.signal_name == ANSWER:
-        _answered(view, sent)
+        _answered(view, received_answer(await _decoded(said.input.payloads, decode)))
     elif said.signal_name == SIGNAL:
-        signal: SentSignal = sent
-        view.has_news = view.has_news or _taken(view, signal["name"])
+        signal = received_signal(await _decoded(said.input.payloads, decode))
+        view.has_news = view.has_news or (signal is not None and _taken(view, signal["name"]))
 
 
 async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     request = event.workflow_execution_update_accepted_event_attributes.accepted_request
     if request.input.name == ANSWER:
-        [sent] = await decode(request.input.args.payloads)
-        _answered(view, sent)
+        _answered(view, received_answer(await _decoded(request.input.args.payloads, decode)))
 
 
-def _answered(view: RunView, sent: SentAnswer) -> None:
+async def _decoded(payloads: Sequence[Payload], decode: Decode) -> list[Any]:
+    """Return what somebody sent; an empty list where it is not JSON."""
+    try:
+        return await decode(payloads)
+    except NotJsonError:
+        return []
+
+
+def _answered(view: RunView, sent: SentAnswer | None) -> None:
+    if sent is None:
+        return
     view.answers.setdefault(sent["op"], []).append(sent)
     view.has_news = view.has_news or _taken(view, answer_name(sent["op"]))
 

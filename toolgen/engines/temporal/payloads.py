@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +24,11 @@ from ..payloads import decode, encode
 from .offloading import GONE, REFERENCE, REPLAYED
 
 ENCODING: Final = "json/plain"
+_KNOWN: Final = (ENCODING, GONE, REFERENCE)
+
+
+class NotJsonError(EngineError):
+    """A payload is not JSON."""
 
 
 class JsonPayloads(EncodingPayloadConverter):
@@ -45,7 +51,10 @@ class JsonPayloads(EncodingPayloadConverter):
         return Payload(metadata=metadata, data=text)
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
-        return decode(payload.data)
+        try:
+            return decode(payload.data)
+        except ValueError as error:
+            raise NotJsonError(f"a payload is not JSON: {error}") from error
 
 
 class _Gone(EncodingPayloadConverter):
@@ -85,6 +94,17 @@ class _Elsewhere(EncodingPayloadConverter):
 class _JsonOnly(CompositePayloadConverter):
     def __init__(self) -> None:
         super().__init__(JsonPayloads(), _Gone(), _Elsewhere())
+
+    def from_payloads(self, payloads: Sequence[Payload], type_hints: list[type] | None = None) -> list[Any]:
+        """Return the values.
+
+        Raises:
+            NotJsonError: one of them is not JSON.
+        """
+        for payload in payloads:
+            if (encoding := payload.metadata.get("encoding", b"").decode(errors="replace")) not in _KNOWN:
+                raise NotJsonError(f"a payload has the encoding {encoding!r}, which is not {ENCODING}")
+        return super().from_payloads(payloads, type_hints)
 
 
 def data_converter(codec: PayloadCodec | None) -> DataConverter:

@@ -150,6 +150,7 @@ class RunReading:
             for offset, event in self._log(await self._view(run_id), after):
                 yield offset, event
             return
+        await self._view(run_id)
         reader, offset = self._reader(run_id), after
         growing: asyncio.Task[bool] | None = None
         with self._followers.follow(run_id, offset) as reports:
@@ -209,9 +210,10 @@ class RunReading:
         return HistoryReader(self.client, self._id(run_id), run_id)
 
     async def _view(self, run_id: str) -> RunView:
-        if not run_id:
+        view = await self._reader(run_id).now() if run_id else RunView()
+        if view.start is None:
             raise unknown_run(run_id)
-        return await self._reader(run_id).now()
+        return view
 
     async def _view_after_task(self, run_id: str) -> RunView:
         """Return what the history says after the workflow task that a worker has in hand, or soon."""
@@ -253,7 +255,8 @@ class RunReading:
         ]
 
     async def _status(self, run_id: str, view: RunView) -> RunStatus:
-        assert view.start is not None, "every history begins with the start of its workflow"
+        if view.start is None:
+            raise unknown_run(run_id)
         return RunStatus(
             run_id=run_id,
             state=await self._state(view),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from temporalio import workflow
@@ -15,10 +16,11 @@ from toolgen.runtime.engine import NondeterminismError
 from ..failure_text import failure_text
 from ..payloads import encode
 from .context import WorkflowContext
-from .documents import ANSWER, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer, SentSignal
+from .documents import ANSWER, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
 from .inbox import Inbox
 from .log_writer import LogWriter
+from .received import received_answer, received_signal, received_start
 from .settings import SETTINGS, WorkflowSettings
 
 Ending = Literal["completed", "failed", "canceled"]
@@ -35,16 +37,29 @@ class RunWorkflow:
         self._is_over = False
 
     @workflow.signal(name=SIGNAL)
-    def signal(self, sent: SentSignal) -> None:
-        self._inbox.add_signal(sent)
+    def signal(self, *args: Any) -> None:
+        sent = received_signal(args)
+        if sent is None:
+            _log_dropped("signal")
+        else:
+            self._inbox.add_signal(sent)
 
     @workflow.signal(name=ANSWER)
-    def answer_by_signal(self, sent: SentAnswer) -> None:
-        self._inbox.add_answer(sent)
+    def answer_by_signal(self, *args: Any) -> None:
+        sent = received_answer(args)
+        if sent is None:
+            _log_dropped("answer")
+        else:
+            self._inbox.add_answer(sent)
 
     @workflow.update(name=ANSWER)
-    async def answer(self, sent: SentAnswer) -> KeptAnswer:
-        """Keep an answer, and return the one that counts once the loop has it."""
+    async def answer(self, *args: Any) -> KeptAnswer:
+        """Keep an answer, and return the one that counts once the loop has it.
+
+        Raises:
+            ApplicationError: it is malformed.
+        """
+        sent = _require_answer(args)
         op = sent["op"]
         self._inbox.add_answer(sent)
         if self._inbox.is_open(op):
@@ -54,9 +69,14 @@ class RunWorkflow:
             return {"is_over": True, "key": "", "by": ""}
         return {"is_over": False, "key": kept["key"], "by": kept["by"]}
 
+    @answer.validator
+    def _check_answer(self, *args: Any) -> None:
+        _require_answer(args)
+
     @workflow.run
-    async def run(self, start: RunStart) -> Any:
+    async def run(self, given: Any = None) -> Any:
         settings = SETTINGS.get()
+        start = _require_start([given])
         writer = LogWriter(start, settings.largest_entry)
         context = WorkflowContext(start, settings, self._inbox, writer)
         writing = asyncio.ensure_future(writer.run())
@@ -121,6 +141,36 @@ def _ending(start: RunStart, problem: BaseException | None) -> tuple[Ending, str
     if reason is not None and isinstance(problem, asyncio.CancelledError):
         return "canceled", cancel_reason(reason)
     return "failed", failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])  # in a replay the same
+
+
+def _log_dropped(name: str) -> None:
+    if not workflow.unsafe.is_replaying():
+        log.warning("the workflow %s drops a malformed %s", workflow.info().workflow_id, name)
+
+
+def _require_answer(args: Sequence[Any]) -> SentAnswer:
+    """Return an answer.
+
+    Raises:
+        ApplicationError: it is malformed.
+    """
+    sent = received_answer(args)
+    if sent is None:
+        raise ApplicationError("a malformed answer", type="malformed", non_retryable=True)
+    return sent
+
+
+def _require_start(args: Sequence[Any]) -> RunStart:
+    """Return the start of a run.
+
+    Raises:
+        ApplicationError: it is malformed.
+    """
+    start = received_start(args)
+    if start is None:
+        log.warning("the workflow %s is not the one of a run", workflow.info().workflow_id)
+        raise ApplicationError("a malformed start of a run", type="malformed", non_retryable=True)
+    return start
 
 
 def _require_living() -> None:

@@ -1,0 +1,124 @@
+"""Signals, updates and workflows that a client other than ours sends: malformed ones change nothing."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import Any, Final
+
+import pytest
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client, WorkflowUpdateFailedError
+from temporalio.common import RawValue
+from temporalio.service import RPCError
+
+from tests.engines.conftest import StartEngine
+from tests.engines.toys import play
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import Engine
+
+MALFORMED: Final[dict[str, list[Any]]] = {
+    "nothing": [],
+    "null": [None],
+    "a text": ["go"],
+    "a list": [[1]],
+    "no keys": [{}],
+    "a key is missing": [{"id": "1", "name": "go", "op": "wait:0", "key": "k"}],
+    "an id that is a list": [
+        {"id": [], "name": "go", "op": [], "key": "k", "by": "b", "payload": 1},
+    ],
+    "names that are numbers": [
+        {"id": 1, "name": 2, "op": 3, "key": 4, "by": 5, "payload": 1},
+    ],
+    "two arguments": [{}, {}],
+    "no JSON": [RawValue(Payload(metadata={"encoding": b"json/plain"}, data=b"{"))],
+    "a number that JSON has not": [
+        RawValue(
+            Payload(
+                metadata={"encoding": b"json/plain"},
+                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","by":"b","payload":NaN}',
+            )
+        )
+    ],
+    "a number that is too large": [
+        RawValue(
+            Payload(
+                metadata={"encoding": b"json/plain"},
+                data=b'{"id":"1","name":"go","op":"wait:0","key":"k","by":"b","payload":1e400}',
+            )
+        )
+    ],
+    "another encoding": [RawValue(Payload(metadata={"encoding": b"binary/plain"}, data=b"x"))],
+}
+
+
+async def stranger(engine: TemporalEngine) -> Client:
+    """Return a client that knows nothing of our documents."""
+    return await Client.connect(engine._address)
+
+
+@pytest.mark.parametrize("name", ["signal", "answer"])
+@pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)
+async def test_a_malformed_signal_is_dropped_and_logged(
+    engine: Engine, name: str, args: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"wait": ["answer:wait:0"], "about": "?"}, {"wait": ["go"]}], run_id="r")
+    await engine.settled("r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    with caplog.at_level(logging.WARNING):
+        await handle.signal(name, args=args)
+        assert (await engine.settled("r")).state == "waiting"
+        assert [wait.op for wait in await engine.open_waits()] == ["wait:0"]
+        assert await engine.answer("r", "wait:0", "yes", key="1") == "accepted"
+    assert "drop" in caplog.text
+    await engine.signal("r", "go", 1, signal_id="1")
+    status = await engine.result("r")
+    assert (status.state, status.error) == ("completed", "")
+
+
+@pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)
+async def test_a_malformed_update_is_refused(engine: Engine, args: list[Any]) -> None:
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"wait": ["answer:wait:0"], "about": "?"}], run_id="r")
+    await engine.settled("r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    with pytest.raises(WorkflowUpdateFailedError):
+        await handle.execute_update("answer", args=args)
+    assert await engine.answer("r", "wait:0", "yes", key="1") == "accepted"
+    assert (await engine.result("r")).state == "completed"
+
+
+@pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)
+async def test_a_workflow_that_is_no_run_hides_no_other(engine: Engine, args: list[Any]) -> None:
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"wait": ["answer:wait:0"], "about": "?"}], run_id="r")
+    await engine.settled("r")
+    client = await stranger(engine)
+    handle = await client.start_workflow(
+        "toolgen.run", args=args, id=f"{engine._prefix}other", task_queue=engine._queue
+    )
+    while True:
+        listed = [one.id async for one in client.list_workflows("WorkflowType = 'toolgen.run'")]
+        if f"{engine._prefix}other" in listed and f"{engine._prefix}r" in listed:
+            break
+    assert [wait.op for wait in await engine.open_waits()] == ["wait:0"]
+    assert "r" in [run.run_id for run in await engine.list_runs()]
+    with suppress(RPCError):  # it has failed
+        await handle.terminate()
+    assert await engine.answer("r", "wait:0", "yes", key="1") == "accepted"
+
+
+async def test_a_workflow_with_the_id_of_another_run_tells_nobody_of_it(start_engine: StartEngine) -> None:
+    told: list[str] = []
+    engine = await start_engine(on_event=lambda run_id, *event: told.append(run_id))
+    assert isinstance(engine, TemporalEngine)
+    start = {"version": 1, "run_id": "r", "loop": "script", "session": "", "input": []}
+    client = await stranger(engine)
+    handle = await client.start_workflow(
+        "toolgen.run", start, id=f"{engine._prefix}other", task_queue=engine._queue
+    )
+    await handle.result()
+    await play(engine, [], run_id="own")
+    await engine.result("own")
+    assert set(told) == {"own"}

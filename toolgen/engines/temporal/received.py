@@ -1,0 +1,53 @@
+"""Checks the documents that come to a run from outside: every client of the namespace can send any.
+
+What is malformed is dropped, by the workflow and by those who read its history, in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from toolgen.runtime.engine import EngineError
+
+from ..payloads import encode
+from .documents import RunStart, SentAnswer, SentSignal
+
+_START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
+_SIGNAL: Final = {"id": str, "name": str, "payload": object}
+_ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
+
+
+def received_start(args: Sequence[Any]) -> RunStart | None:
+    """Return the start of a run; None where it is malformed."""
+    return cast("RunStart | None", _document(args, _START))
+
+
+def received_signal(args: Sequence[Any]) -> SentSignal | None:
+    """Return a signal; None where it is malformed."""
+    return cast("SentSignal | None", _document(args, _SIGNAL))
+
+
+def received_answer(args: Sequence[Any]) -> SentAnswer | None:
+    """Return an answer; None where it is malformed."""
+    return cast("SentAnswer | None", _document(args, _ANSWER))
+
+
+def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] | None:
+    """Return the only argument where it is an object with these keys."""
+    match args:
+        case [dict() as document] if all(
+            key in document and isinstance(document[key], type_) for key, type_ in types.items()
+        ):
+            return document if _is_json(document) else None
+        case _:
+            return None
+
+
+def _is_json(document: Mapping[str, Any]) -> bool:
+    """Return whether a decoded document can be encoded: the parser takes NaN, and numbers without a limit."""
+    try:
+        encode(document, "a document")
+    except EngineError:
+        return False
+    return True
