@@ -12,6 +12,7 @@ from tests.agents.tools import (
     Users,
     agent,
     calling,
+    engine_of,
     is_paired,
     parked,
     ran,
@@ -88,6 +89,24 @@ async def test_what_is_said_into_a_run_joins_its_next_planning() -> None:
     found = await ran(planner, policy, toolsets=(bench.toolset,), drive=drive)
     assert found.output.text == "[Go.] [] [results] [One.] [Two.] [Three.] [Four.]"
     assert is_paired(planner.inputs[1])
+
+
+@pytest.mark.parametrize(
+    "payload", [None, "go", [], {}, {"kind": "pause"}, {"kind": 1, "text": ""}, {"kind": "message", "text": 1}]
+)
+async def test_a_malformed_interrupt_changes_nothing(payload: Any) -> None:
+    bench = Bench()
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await until(lambda: "at the gate" in bench.did)
+        await engine_of(runtime).signal(handle.run_id, "interrupt", payload, signal_id="1")
+        await handle.interrupt("One.")
+        bench.gate.set()
+
+    planner = ScriptedPlanner([calling("through"), texts])
+    policy = RunPolicy(interrupts_allowed=True, time_budget=5)
+    found = await ran(planner, policy, toolsets=(bench.toolset,), drive=drive)
+    assert found.output.text == "[Go.] [] [results] [One.]"
 
 
 def asking(**more: Any) -> dict[str, Any]:

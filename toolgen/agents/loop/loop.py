@@ -11,7 +11,8 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityFailed, RunContext, Signal
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import ActivityFailed, RunContext
 from toolgen.runtime.events.records import (
     AssistantReply,
     RunCompleted,
@@ -42,6 +43,8 @@ _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
+
+log = logger("toolgen.agents")
 
 
 async def agent_loop(ctx: RunContext, given: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
@@ -243,9 +246,12 @@ class _Run:
                 return
             number += 1
             self._progress.add_wait(began, self._ctx.now())
-            payload: Any = signal.payload
-            is_paused = payload["kind"] == "pause" or (is_paused and payload["kind"] == "message")
-            self._add_client_message(signal)
+            match signal.payload:
+                case {"kind": "message" | "pause" | "resume" as kind, "text": str(text), **more}:
+                    is_paused = kind == "pause" or (is_paused and kind == "message")
+                    self._add_client_message(text, more.get("id"))
+                case _:  # not sent by a runtime
+                    log.warning("run %s drops a malformed interrupt", self._ctx.run_id)
 
     async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
         """Hand the conversation over and return the other agent's end; None where it is handed back."""
@@ -301,12 +307,11 @@ class _Run:
             await self._ctx.start(f"record:{self._step}", "record", as_plain_json(argument))
             self._new, self._heard = [], []
 
-    def _add_client_message(self, signal: Signal) -> None:
-        """Add the text of a signal to what the planner hears next; a pause has none."""
-        payload: Any = signal.payload
-        if payload.get("text"):
-            self._new.append({"type": "user", "text": payload["text"], "source": "person"})
-            self._heard += [payload["id"]] if payload.get("id") else []
+    def _add_client_message(self, text: str, id_: Json) -> None:
+        """Add what a client said to what the planner hears next; a pause has no text."""
+        if text:
+            self._new.append({"type": "user", "text": text, "source": "person"})
+            self._heard += [id_] if id_ and isinstance(id_, str) else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
         """Return the end of a run by its planner's final answer, which may be incomplete."""
