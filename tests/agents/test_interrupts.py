@@ -92,7 +92,8 @@ async def test_what_is_said_into_a_run_joins_its_next_planning() -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [None, "go", [], {}, {"kind": "pause"}, {"kind": 1, "text": ""}, {"kind": "message", "text": 1}]
+    "payload",
+    [None, "go", [], {}, {"kind": "pause"}, {"kind": 1, "text": ""}, {"kind": "message", "text": 1}],
 )
 async def test_a_malformed_interrupt_changes_nothing(payload: Any) -> None:
     bench = Bench()

@@ -249,7 +249,7 @@ class _Run:
             match signal.payload:
                 case {"kind": "message" | "pause" | "resume" as kind, "text": str(text), **more}:
                     is_paused = kind == "pause" or (is_paused and kind == "message")
-                    self._add_client_message(text, more.get("id"))
+                    self._add_client_message(text, str(more.get("id") or ""))
                 case _:  # not sent by a runtime
                     log.warning("run %s drops a malformed interrupt", self._ctx.run_id)
 
@@ -307,11 +307,11 @@ class _Run:
             await self._ctx.start(f"record:{self._step}", "record", as_plain_json(argument))
             self._new, self._heard = [], []
 
-    def _add_client_message(self, text: str, id_: Json) -> None:
+    def _add_client_message(self, text: str, id_: str) -> None:
         """Add what a client said to what the planner hears next; a pause has no text."""
         if text:
             self._new.append({"type": "user", "text": text, "source": "person"})
-            self._heard += [id_] if id_ and isinstance(id_, str) else []
+            self._heard += [id_] if id_ else []
 
     async def _final(self, step: FinalStep, stop: StopReason) -> RunDocument:
         """Return the end of a run by its planner's final answer, which may be incomplete."""
