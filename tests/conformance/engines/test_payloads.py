@@ -73,8 +73,22 @@ async def giver(ctx: RunContext, given: dict[str, Any]) -> Any:
             waits = [ctx.wait(f"wait{number}", "go", about=text(size), timeout_s=0.01) for number in range(2)]
             await asyncio.gather(*waits)
             return await ctx.gather(*started)
+        case "deep event":
+            await ctx.publish("event", {"type": "deep", "value": deep(size)})
+            return count
+        case "deep about":
+            await ctx.wait("wait", "go", about=deep(size), timeout_s=0.01)
+            return count
         case _:
             return text(size)
+
+
+def deep(levels: int) -> Json:
+    """Return lists within lists."""
+    value: Json = 1
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 async def measure(ctx: RunContext, given: str) -> int:
@@ -263,3 +277,16 @@ async def test_a_run_that_the_server_ends_has_failed(toys: Toys) -> None:
     finally:
         await engine.close()
         server.kill()
+
+
+@pytest.mark.parametrize("levels", [190, 196, 197, 198])
+async def test_what_is_nested_too_deeply_for_the_log_stalls_no_run(
+    engine: Engine, no_failing_task: Check, levels: int
+) -> None:
+    for what in ("deep event", "deep about"):
+        await engine.start_run("giver", {"what": what, "size": levels}, run_id=what)
+        await no_failing_task(what)
+    assert (await engine.result("deep event")).state == "completed"
+    assert (await engine.result("deep about")).state == ("completed" if levels < 198 else "failed")
+    [event, *_] = [event async for _, event in engine.events("deep event")]
+    assert ("is_cut" in event) == (levels >= 197)

@@ -28,7 +28,7 @@ from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
-from .log_writer import LogWriter
+from .log_writer import LogWriter, require_shallow
 from .settings import WorkflowSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
@@ -165,7 +165,9 @@ class WorkflowContext:
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
         limit = min(self._settings.max_payload_bytes, self._settings.largest_entry)
-        text, copy = encode(about, f"what the operation {op} is about", limit)
+        what = f"what the operation {op} is about"
+        text, copy = encode(about, what, limit)
+        require_shallow(copy, what)
         self._take(op)
         signal = self._inbox.take(names)
         if signal is not None or (timeout_s is not None and timeout_s <= 0):

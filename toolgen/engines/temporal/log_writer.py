@@ -10,6 +10,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import EngineError
 
 from ..event_log import log_key
 from ..payloads import encode
@@ -45,7 +46,7 @@ class LogWriter:
         if key is not None:
             self.keys.add(key)
         text, copy = encode(dict(event), f"the event {key}")
-        if len(text) > self._largest:
+        if len(text) > self._largest or _is_too_deep(copy):
             copy = _without_large_values(copy)
         self.events.append(copy)
         self.add(Entry(event=copy), len(text))
@@ -92,6 +93,23 @@ class LogWriter:
             count += 1
         piece, self._waiting = self._waiting[:count], self._waiting[count:]
         return [entry for entry, _ in piece]
+
+
+def require_shallow(value: Json, what: str) -> None:
+    """Raise for a value that is nested too deeply for an entry of a piece, which the server would not get.
+
+    Raises:
+        EngineError: it is; the message names `what`.
+    """
+    encode({"entries": [{"value": value}]}, what)
+
+
+def _is_too_deep(value: Json) -> bool:
+    try:
+        require_shallow(value, "an event")
+    except EngineError:
+        return True
+    return False
 
 
 def _without_large_values(event: Mapping[str, Json]) -> dict[str, Json]:
