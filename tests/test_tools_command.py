@@ -85,6 +85,8 @@ def test_a_runtime_without_a_store_says_what_it_needs(tools: ProjectFolder, comm
     done = tools.run("tools", *command)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("error: this runtime keeps nowhere which tools are disabled\n  hint: ")
+    assert "SqliteStateStore" in done.err
+    assert "with many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))" in done.err
     assert tools.run("tools", "list") == Done(0, "x.disks.wipe\n", "")
 
 

@@ -155,7 +155,8 @@ def require_disabled(disabled: DisabledTools | None) -> DisabledTools:
     if disabled is None:
         raise RegistrationError(
             "this runtime keeps nowhere which tools are disabled",
-            hint='give it a store: Runtime(disabled=DisabledTools(SqliteStateStore("state.db")))',
+            hint='give it a store: Runtime(disabled=DisabledTools(SqliteStateStore("state.db"))), or with'
+            " many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))",
         )
     return disabled
 
