@@ -59,6 +59,7 @@ def blocks(file: Path, *languages: str) -> Iterator[tuple[int, str]]:
 @pytest.mark.parametrize("file", RUN, ids=name_of)
 def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("TOOLGEN_SECRET", "0" * 32)
     names: dict[str, object] = {"__name__": "document"}
     for line, text in blocks(file, "python"):
         source, flags = "\n" * line + text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
