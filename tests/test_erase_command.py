@@ -63,6 +63,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     refused = runs.run("runs", "erase", *of)
     assert (refused.code, refused.out) == (2, "")
     assert "run 'run_1' of session 's-1' is not over" in refused.err
+    assert "add --cancel" in refused.err
     assert places(runs)
     done = runs.run("runs", "erase", *of, "--cancel")
     assert done.code == 0

@@ -28,7 +28,9 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
         ids = (session,) if session else await _agents(runtime).labelled(name, value)
         busy = [(run, id_) for id_ in ids for run in await _unfinished(engine, id_)]
     if busy and not cancel:
-        raise SessionBusyError(*busy[0])
+        raise ToolgenError(
+            SessionBusyError(*busy[0]).message, hint="wait until it is over, or cancel it: add --cancel"
+        )
     for run_id, _ in busy:
         await cancel_run(project, run_id, "erased")
     async with open_engine(project) as (runtime, _):
