@@ -137,7 +137,10 @@ class TemporalClient(RunReading):
                 await self._handle(run_id).signal(ANSWER, sent)
             except RPCError as error:
                 await self._require_over(run_id, error)
-        return _receipt(run_id, await self._view(run_id), sent)
+        view = await self._view_after_task(run_id)
+        if view.answer(sent["op"]) is None and not view.is_over(sent["op"]):
+            return "recorded"  # the server shows it when the task that a lost worker has in hand is over
+        return _receipt(run_id, view, sent)
 
     async def cancel(self, run_id: str, reason: str) -> None:
         """Cancel a run, and wait a moment for it; one that stands still is terminated.

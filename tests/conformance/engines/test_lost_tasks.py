@@ -1,0 +1,43 @@
+"""Answers while a lost worker has a workflow task in hand: the server shows them only when it is over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from temporalio.api.enums.v1 import WorkflowTaskFailedCause
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    PollWorkflowTaskQueueRequest,
+    RespondWorkflowTaskFailedRequest,
+)
+from temporalio.client import Client
+
+from tests.engines.conftest import StartEngine
+from tests.engines.toys import play
+from tests.temporal_server import TemporalServer
+
+ASKS = [{"wait": ["answer:wait:0"], "about": "?"}]
+
+
+async def test_an_answer_that_the_server_does_not_show_yet_is_recorded(
+    server: TemporalServer, start_engine: StartEngine
+) -> None:
+    engine: Any = await start_engine(is_started=False)
+    number = engine.id.split(":")[2]
+    await play(engine, ASKS, run_id="r")
+    client = (await Client.connect(server.address)).workflow_service
+    queue = TaskQueue(name=f"test {number}")
+    task = await client.poll_workflow_task_queue(
+        PollWorkflowTaskQueueRequest(namespace="default", task_queue=queue, identity="lost")
+    )
+    assert await engine.answer("r", "wait:0", "yes", key="yes") == "recorded"
+    await client.respond_workflow_task_failed(
+        RespondWorkflowTaskFailedRequest(
+            namespace="default",
+            task_token=task.task_token,
+            cause=WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+        )
+    )
+    await engine.start()
+    assert (await engine.result("r")).output == [{"answer:wait:0": "yes"}]
+    assert await engine.answer("r", "wait:0", "yes", key="yes") in ("same", "recorded")
