@@ -6,15 +6,16 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import toolgen
 
 ROOT = Path(toolgen.__file__).parent
-TREES = {file: ast.parse(file.read_text("utf-8")) for file in sorted(ROOT.rglob("*.py"))}
+FILES = sorted(ROOT.rglob("*.py"))
 MODULES = {
     ".".join(("toolgen", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): file
-    for file in TREES
+    for file in FILES
 }
 LOOPS = ("agents/loop", "runtime/waiting/loop.py")
 """May be executed again from a journal."""
@@ -25,10 +26,15 @@ OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}
 CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}
 
 
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
 def imports(file: Path) -> Iterator[str]:
     """Yield what a file imports, as absolute dotted names, in functions and for type checkers too."""
     package = ("toolgen", *file.relative_to(ROOT).parts[:-1])
-    for node in ast.walk(TREES[file]):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -54,7 +60,7 @@ def test_every_file_imports_what_the_table_says() -> None:
         file.name for file in ROOT.iterdir() if (file / "__init__.py").is_file()
     }
     wrong = []
-    for file in TREES:
+    for file in FILES:
         place = file.relative_to(ROOT).as_posix()
         own, others = ["*"], []  # the two modules of the root
         for room, *allowed in rows:  # the row of the smallest room counts
@@ -75,8 +81,8 @@ def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
     text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
     said = dict(re.findall(r"^\| `([\w/]+)` \| ([^|\n]*) \|", text, re.MULTILINE))
     own = {
-        file.parent.relative_to(ROOT).as_posix(): (ast.get_docstring(tree) or "").partition("\n")[0]
-        for file, tree in TREES.items()
+        file.parent.relative_to(ROOT).as_posix(): (ast.get_docstring(tree_of(file)) or "").partition("\n")[0]
+        for file in FILES
         if file.name == "__init__.py" and file.parent != ROOT
     }
     assert said == own
@@ -104,7 +110,7 @@ def module_of(name: str) -> str:
 
 def test_only_the_edges_touch_the_world_and_the_loop_has_no_chance() -> None:
     wrong = []
-    for file, tree in TREES.items():
+    for file in FILES:
         place = file.relative_to(ROOT).as_posix()
         banned = set() if place.startswith(EDGES) else {*OUTSIDE}
         banned |= CHANCE if place.startswith(LOOPS) else set()
@@ -113,7 +119,7 @@ def test_only_the_edges_touch_the_world_and_the_loop_has_no_chance() -> None:
                 wrong.append(f"{place} imports {name}")
         called = {
             node.func.id
-            for node in ast.walk(tree)
+            for node in ast.walk(tree_of(file))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         if banned & OUTSIDE and called & {"open", "print"}:
