@@ -48,6 +48,10 @@ def decoded(codec: Codec[Any], document: Any) -> tuple[Any, tuple[FieldIssue, ..
         return None, error.issues
 
 
+CHANGES = 10
+"""How often each document is broken in one place, which is cheap beside drawing it."""
+
+
 def hold(codec: Codec[Any], examples: int, seen: Counter[str]) -> None:
     """Draw documents, break each in one place, and compare; what was seen is counted."""
     schema = codec.schema
@@ -56,7 +60,7 @@ def hold(codec: Codec[Any], examples: int, seen: Counter[str]) -> None:
     @drawing(examples)
     @given(documents(schema), st.data())
     def check(instance: Any, data: st.DataObject) -> None:
-        broken = [oracle.mutations(instance, pick(data)) for _ in range(4)]
+        broken = [oracle.mutations(instance, pick(data)) for _ in range(CHANGES)]
         for document in [instance, *broken]:
             compare(codec, judge, document, seen)
 
