@@ -33,7 +33,7 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 	$(BIN)/python -m examples.home.temporal_demo
 
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
@@ -44,6 +44,9 @@ test: .venv/ready ## run the tests
 .PHONY: conformance
 conformance: .venv/ready .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
 	$(PYTEST) tests/conformance
+
+.PHONY: fuzz
+fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each
 	$(call FUZZ,decode)
 	$(call FUZZ,loop)
 	$(call FUZZ,kills)
@@ -51,11 +54,8 @@ conformance: .venv/ready .peers/ready ## run the exhaustive tests: corpora, rand
 .PHONY: soak
 soak: FUZZ_SECONDS = 600
 soak: FUZZ_SEED := $(shell date +%Y%m%d)
-soak: .venv/ready .peers/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
+soak: fuzz .peers/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
 	$(PYTEST) tests/soak
-	$(call FUZZ,decode)
-	$(call FUZZ,loop)
-	$(call FUZZ,kills)
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code
@@ -66,7 +66,7 @@ lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/toolgen gen --check
 
 .PHONY: check
-check: lint test conformance ## everything that CI checks: lint, test and conformance
+check: lint test conformance fuzz ## everything that CI checks
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix
@@ -86,7 +86,7 @@ clean: ## remove what make has made
 .venv/ready: requirements-dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
