@@ -27,6 +27,7 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": sysconfig.get_path("purelib"),
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as --no-build-isolation
+        "PIP_NO_COMPILE": "0",  # likewise
     }
 
 

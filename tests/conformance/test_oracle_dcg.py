@@ -82,7 +82,7 @@ def _compare(
     limited = _limited(schema)
     within = {name: _WITHIN[name] for name in limited.intersection(schema.get("required", ()))}
 
-    @drawing(8)
+    @drawing(4)
     @given(documents(schema))
     def check(instance: Any) -> None:
         if isinstance(instance, dict):

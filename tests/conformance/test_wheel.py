@@ -66,9 +66,10 @@ def test_it_runs_with_pydantic_alone_and_generates_with_the_extra(
     project.write("use.py", CALL)
     pins = re.findall(r"^[\w.-]+==[^\s;]+", (ROOT / "requirements-dev.lock").read_text(), re.MULTILINE)
     project.write("constraints.txt", "\n".join(pins))
-    run(project.path, sys.executable, "-m", "venv", "venv")
+    run(project.path, sys.executable, "-m", "venv", "--without-pip", "venv")
     python = project.path / "venv/bin/python"
-    install: list[str | Path] = [python, *PIP, *"install --constraint constraints.txt".split()]
+    of_venv: list[str | Path] = [sys.executable, *PIP, "--python", python]
+    install = [*of_venv, *"install --no-compile --constraint constraints.txt".split()]
 
     run(project.path, *install, wheel)
     assert run(project.path, python, "use.py") == '{"text":"Good day, Ada of s-9! ☀"}\n'

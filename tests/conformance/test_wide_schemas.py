@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import in_a_process
 from tests.schema_reader.shapes import SHAPES, Schema, an_object, nested
 
-WIDTH = 300
+WIDTH = 100
 TOO_LARGE: dict[str, tuple[Schema, str]] = {
     "depth": (nested(200), "what stands here is nested too deeply to be read"),
     "enum": (SHAPES["enum"](100_000), "has more than 100000 values or 5000000 characters"),

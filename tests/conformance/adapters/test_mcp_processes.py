@@ -25,6 +25,7 @@ from tests.adapters.mcp.serving.project import (
     serve,
     write_project,
 )
+from tests.conftest import ProjectFolder
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -106,12 +107,14 @@ async def test_the_client_of_the_sdk_sends_its_token(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_served_is_refused(
-    tmp_path: Path, options: list[str], problem: str, hint: str
+    project: ProjectFolder, monkeypatch: pytest.MonkeyPatch, options: list[str], problem: str, hint: str
 ) -> None:
-    write_project(tmp_path)
-    done = refused(tmp_path, *options)
-    assert problem in done.stderr
-    assert hint in done.stderr
+    write_project(project.path)
+    monkeypatch.setenv("DESK_RUNS", environment(project.path)["DESK_RUNS"])
+    done = project.run(*serve(project.path, *options)[1:])
+    assert (done.code, done.out) == (2, "")
+    assert problem in done.err
+    assert hint in done.err
 
 
 def test_a_session_that_tools_need_is_asked_for(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def inspect(folder: Path, *options: str) -> tuple[int, Any]:
     given = [part for key, value in environment(folder).items() for part in ("-e", f"{key}={value}")]
     _, *args = serve(folder, "--session", "s-mira")
     args = [arg for arg in args if arg != "--config" and not arg.endswith("pyproject.toml")]
+    given += ["--connect-timeout", "60000"]
     command = [str(NODE), str(INSPECTOR), "--cli", *given, serve(folder)[0], *args, *options]
     paths = os.pathsep.join((str(NODE.parent), os.environ["PATH"]))
     done = subprocess.run(
