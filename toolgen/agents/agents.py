@@ -33,6 +33,7 @@ from .activities.accepting import accept
 from .activities.call_activities import CallActivities
 from .activities.planning import Planning
 from .activities.recording import give_back, keep, record
+from .activities.store_waits import waiting_for_stores
 from .client import AgentClient
 from .conversations import Sessions
 from .erasing import Erased, erase
@@ -110,10 +111,10 @@ class Agents:
                 "answer": calling.answer,
                 "conclude": calling.conclude,
                 "accept": accept(host),
-                "record": record(host),
+                "record": waiting_for_stores(host, record(host)),
                 "keep": keep(host),
-                "give_back": give_back(host),
-                OPEN_TURN: self._open_turn,
+                "give_back": waiting_for_stores(host, give_back(host)),
+                OPEN_TURN: waiting_for_stores(host, self._open_turn),
             }
         )
         self._runs = Runs(host)

@@ -20,6 +20,7 @@ from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Delegated
 from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.stores.outages import StoreRetry
 from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.resources import ResourceStack
 from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
@@ -69,6 +70,8 @@ class AgentHost:
         planner_retry: PlannerRetry,
     ) -> None:
         self.planner_retry = planner_retry
+        self.store_retry = StoreRetry(pause=planner_retry.pause, total_s=planner_retry.total_s)
+        """Of the steps of runs on stores that are away."""
         self.engine = engine
         self.sessions = sessions
         is_shared = engine.caps.has_many_workers

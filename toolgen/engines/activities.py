@@ -222,6 +222,7 @@ class Activities:
             op=call.op,
             attempt=attempt,
             emit=progress.emit,
+            timeout=call.options.timeout,
             begun=partial(self._record_begun, run, call.op) if call.options.once else _keep_no_record,
             publish=partial(self._publish, run),
         )

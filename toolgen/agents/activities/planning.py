@@ -30,6 +30,8 @@ from toolgen.runtime.events.tool_start import tool_start
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
+from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores.outages import public_text
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.answer_schema import checked_schema
 
@@ -95,13 +97,25 @@ class Planning:
                 raise
             if name_of(error) == "SystemExit":
                 raise PlannerError(_log_failure(error, info, attempt)) from error
-            return {
-                "kind": "retry",
-                "reason": _log_failure(error, info, attempt),
-                "retry": self._host.planner_retry.after(error, attempt),
-                "usage": events.spent,
-                "dropped": events.without,
-            }
+            return self._retry(error, info, attempt, events)
+
+    def _retry(self, error: Exception, info: ActivityInfo, attempt: int, events: PlanEvents) -> RetryStep:
+        """Return what follows a failed attempt.
+
+        Where a store has failed, the next attempt reads the conversation from it before it asks the planner,
+        so that no model is paid for while the store is away.
+        """
+        step: RetryStep = {
+            "kind": "retry",
+            "reason": _log_failure(error, info, attempt),
+            "retry": self._host.planner_retry.after(error, attempt),
+            "usage": events.spent,
+            "dropped": events.without,
+        }
+        if isinstance(error, StoreError):
+            self._host.conversations.forget(info.run_id)
+            step["is_store"] = True
+        return step
 
     def _events(self, info: ActivityInfo, argument: PlanArgument) -> PlanEvents:
         host, facts = self._host, argument["facts"]
@@ -259,6 +273,9 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
         told = scrubbed(portable_text(text))
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
         return told
+    if isinstance(error, StoreError) and error.is_temporary:
+        log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, error.message)
+        return public_text(error)
     # What a planner raises by mistake may hold anything; only the log has it.
     log.error("run %s: attempt %d at %s failed", info.run_id, attempt, info.op, exc_info=error)
     return f"it raised {name_of(error)}, and the log has the details"

@@ -215,6 +215,8 @@ class RetryStep(TypedDict):
     retry: Retry
     usage: list[ModelUsage]
     dropped: NotRequired[list[Dropped]]
+    is_store: NotRequired[bool]
+    """A store failed, and not the planner."""
 
 
 class ChildRun(TypedDict):

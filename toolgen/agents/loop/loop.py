@@ -36,7 +36,7 @@ from .documents import (
 )
 from .events import RunEvents, run_started
 from .limits import LimitCounter
-from .planning import Plannings
+from .planning import STORE_FAILED, Plannings
 from .questions import ask
 
 _MOST_STEPS: Final = 1_000
@@ -94,6 +94,8 @@ class _Run:
                 is_over = error.kind == "timeout" and self._progress.exhausted(self._ctx.now())
                 if is_over or error.kind == "LatePlanError":
                     return await self._close("time_budget")
+                if error.kind == STORE_FAILED:
+                    return await self._failed("store", error.message)
                 return await self._failed("planner", f"the planner failed: {error.message}")
             if (ended := await self._go_on(step)) is not None:
                 return ended

@@ -21,6 +21,8 @@ _CUT_SHORT: Final = ("timeout", "CancelledError")
 """How an attempt fails that did not come to its end."""
 _MOST_CUT_SHORT: Final = 3
 """Such attempts at one planning."""
+STORE_FAILED: Final = "StoreError"
+"""Kind of the failure of a planning whose store has failed."""
 
 
 class Plannings:
@@ -39,7 +41,7 @@ class Plannings:
 
         Raises:
             ActivityFailed: there is to be no other attempt; its kind is `LatePlanError` where the time of the
-                run is over.
+                run is over, and `STORE_FAILED` where a store has failed.
         """
         began = self._ctx.now()
         deadline = self._deadline(began, argument)
@@ -95,7 +97,8 @@ class Plannings:
         now = self._ctx.now()
         if attempts.record_failure(step["retry"], now):
             why = attempts.summary(step["retry"], now)
-            raise ActivityFailed(op, "PlannerError", f"{step['reason']} ({why})")
+            kind = STORE_FAILED if step.get("is_store") else "PlannerError"
+            raise ActivityFailed(op, kind, f"{step['reason']} ({why})")
         if deadline is not None and now + step["retry"]["delay_s"] >= deadline:
             raise ActivityFailed(op, "LatePlanError", f"{step['reason']} (no time for another attempt)")
 

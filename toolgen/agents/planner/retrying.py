@@ -1,4 +1,4 @@
-"""Retries of a planner that is unavailable: their delays and their limits."""
+"""Retries of a planner that is unavailable, and of a store that is: their delays and their limits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolgen.runtime.stores import StoreError
+
 from ..loop.documents import Retry
 
 MOST_FAILURES: Final = 3
-"""Attempts at one planning that may fail for other reasons than that the planner is unavailable."""
+"""Attempts at one planning that may fail for other reasons than that a planner or a store is away."""
 _MOST_DOUBLINGS: Final = 30
 _FOREVER_S: Final = 1e9
 
@@ -38,6 +40,7 @@ class PlannerRetry:
 
     The pause after attempt n is a random part of `initial_s * 2 ** (n - 1)`, at most `max_s`, in addition to
     what the planner asks for (`Retry-After`). A run with less time than `total_s` stops when that is over.
+    Steps of a run on a store that is away are repeated in the same way.
     """
 
     initial_s: float = 1.0
@@ -66,12 +69,13 @@ class PlannerRetry:
         if isinstance(error, PlannerUnavailableError):
             asked = _seconds(error.retry_after)
             most = error.most_attempts or 0
-        longest = min(self.max_s, self.initial_s * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
-        return {
-            "delay_s": asked + self.random() * longest,
-            "total_s": self.total_s,
-            "most_attempts": most,
-        }
+        elif isinstance(error, StoreError) and error.is_temporary:
+            most = 0
+        return {"delay_s": asked + self.pause(attempt), "total_s": self.total_s, "most_attempts": most}
+
+    def pause(self, attempt: int) -> float:
+        """Return the seconds after an attempt, counted from 1, without what a planner asks for."""
+        return self.random() * min(self.max_s, self.initial_s * 2.0 ** min(attempt - 1, _MOST_DOUBLINGS))
 
 
 def _seconds(asked: float | None) -> float:

@@ -135,6 +135,7 @@ class ActivityWorker:
             op=op,
             attempt=info.attempt,
             emit=progress.emit,
+            timeout=given["timeout"],
             begun=heart.begun if given["once"] else _keep_no_record,
         )
         asked, _ = encode(given["arg"], f"the argument of the operation {op}")

@@ -92,11 +92,16 @@ async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, st
     keeper = keeper_of(frame.services)
     if keeper is None:
         return "", NO_STORE
+    services, meta = frame.services, frame.meta
+
+    async def keep() -> str:
+        work = keeper.keep(meta.session_id, services.run_id or meta.run_id, artifact, digest)
+        return await run_with_timeout(services.stage_timeout, work)
+
+    what = f"run {meta.run_id}: an artifact of the call {meta.tool_call_id}"
     try:
         with Contained():
-            run_id = frame.services.run_id or frame.meta.run_id
-            work = keeper.keep(frame.meta.session_id, run_id, artifact, digest)
-            return await run_with_timeout(frame.services.stage_timeout, work), ""
+            return await services.store_retry.run(keep, what, is_idempotent=True), ""
     except ToolError as error:  # the host allows no more
         log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
         return "", str(error)

@@ -10,6 +10,7 @@ from toolgen.contract.secrets import Secrets, hiding, within
 
 from ..context import ToolContext, actions_of, opened_by
 from ..results import ToolResult
+from ..stores.outages import ONCE, StoreRetry
 from ..values import Values
 from .boundary import Contained
 from .failures import log
@@ -23,10 +24,17 @@ if TYPE_CHECKING:
 class Batch:
     """The calls of one turn's step; a single call is a batch of its own."""
 
-    __slots__ = ("_capabilities", "_secrets", "_values", "touched")
+    __slots__ = ("_capabilities", "_secrets", "_store_retry", "_values", "touched")
 
-    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
+    def __init__(
+        self,
+        capabilities: Mapping[str, Capability],
+        values: Values | None = None,
+        *,
+        store_retry: StoreRetry = ONCE,
+    ) -> None:
         self._capabilities = capabilities
+        self._store_retry = store_retry
         self.touched: list[ToolContext] = []
         """Contexts of calls that used a capability, or asked something of their agent."""
         self._values = values
@@ -58,7 +66,13 @@ class Batch:
                 f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
                 f"Needs({name!r}) in the design, so that it is missed at registration"
             )
-        scope = CallScope(meta=context.meta, tool=context.tool, spec=context.spec, report=context.report)
+        scope = CallScope(
+            meta=context.meta,
+            tool=context.tool,
+            spec=context.spec,
+            report=context.report,
+            store_retry=self._store_retry,
+        )
         return capability.open(scope)
 
     def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.limits import LONGEST_CHARACTER
@@ -99,7 +100,8 @@ async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
     if "artifacts" in frame.services.capabilities:
         try:
             with Contained():
-                uri = await frame.context.artifacts.save_overflow(document)
+                save = partial(frame.context.artifacts.save_overflow, document)
+                uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
         except Exception:
             log.exception("the untruncated result of %s was not stored", spec.id)
     marker = truncate_document(document, limit, uri)

@@ -11,6 +11,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, LONGEST_CHARACTER, Limits
 from ..events.call_reporter import CallReporter
 from ..results import ToolResult
 from ..specs import ToolSpec
+from ..stores.outages import ONCE, StoreRetry
 from .execution import Execution
 from .policy import Policy
 
@@ -53,6 +54,8 @@ class RuntimeServices:
     limits: Limits = DEFAULT_LIMITS
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
+    store_retry: StoreRetry = ONCE
+    """Of artifacts and changes of state that are stored after an executor."""
     beside: Callable[[], int] = _nothing
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
 

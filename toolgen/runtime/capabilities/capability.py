@@ -12,6 +12,7 @@ from ..call.bridge import Wait
 from ..calls import CallMeta
 from ..events.call_reporter import ProgressCallback
 from ..specs import ToolSpec
+from ..stores.outages import ONCE, StoreRetry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class CallScope:
     spec: ToolSpec[Any, Any]
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
+    store_retry: StoreRetry = ONCE
+    """For the steps of `close` on a store: in a run they wait for one that is away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.errors import ToolgenError
@@ -221,7 +222,8 @@ class StateCapability:
                 merged.setdefault(place, []).extend(changes)
         for (scope, owner), changes in merged.items():
             if scope != "temp":
-                await self._store.apply(scope, owner, changes)
+                retry, what = kept[0].call.store_retry, f"state of the {scope}"
+                await retry.run(partial(self._store.apply, scope, owner, changes), what, is_idempotent=False)
             elif owner != _NO_TURN:
                 self._turns[owner] = applied(self._turns.get(owner, {}), changes)
                 self._turns.move_to_end(owner)

@@ -62,6 +62,8 @@ class ActivityInfo:
     emit: Emit = field(repr=False)
     """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
     this process, and into no journal."""
+    timeout: float | None = None
+    """Seconds of each attempt, as `CallOptions.timeout`."""
     begun: Callable[[], Awaitable[None]] = field(default=_begun, repr=False)
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now."""

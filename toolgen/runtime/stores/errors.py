@@ -3,22 +3,24 @@
 The exception is a `StoreConnectionError` that says so.
 
 StoreError                   any other failure, such as of the disk
-├── StoreLockedError         another process writes for too long; the same step may work later
+├── StoreLockedError         another process writes for too long; temporary
 ├── StoreFullError           there is no room for what was to be written
 ├── StoreReadOnlyError       the file or its folder cannot be written to
 ├── StoreMissingError        the file was removed while it was open, or its folder does not exist
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
-├── StoreConnectionError     the server cannot be reached, or closed the connection
+├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
 └── StoreClosedError         the store was closed
+
+Of a temporary error the same step may work later, without anybody who repairs something (`outages.py`).
 """
 
 from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from toolgen.contract.errors import ToolgenError
 
@@ -31,6 +33,9 @@ NO_ROOM: Final = frozenset((errno.ENOSPC, errno.EDQUOT))
 class StoreError(ToolgenError):
     """A store cannot be used; the message names its file or its server."""
 
+    is_temporary: ClassVar[bool] = False
+    """The same step may work later, without anybody who repairs something."""
+
     def __init__(self, message: str, *, path: Path | None = None, server: str = "", hint: str) -> None:
         super().__init__(f"{server or repr(str(path))} {message}", hint=hint)
         self.path = path
@@ -41,6 +46,8 @@ class StoreError(ToolgenError):
 
 class StoreLockedError(StoreError):
     """Another process holds the file for longer than a step waits."""
+
+    is_temporary = True
 
 
 class StoreFullError(StoreError):
@@ -69,6 +76,8 @@ class ForeignFileError(StoreError):
 
 class StoreConnectionError(StoreError):
     """The server cannot be reached, or closed the connection."""
+
+    is_temporary = True
 
     def __init__(self, message: str, *, server: str, hint: str, is_unknown: bool = False) -> None:
         super().__init__(message, server=server, hint=hint)
