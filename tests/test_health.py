@@ -34,7 +34,13 @@ class Asked:
 
 @pytest.mark.parametrize(
     ("state", "ready"),
-    [("starting", "503"), ("ready", "200"), ("draining", "503"), ("engine lost", "503")],
+    [
+        ("starting", "503"),
+        ("ready", "200"),
+        ("draining", "503"),
+        ("engine lost", "503"),
+        ("store unreachable", "503"),
+    ],
 )
 async def test_it_is_live_in_every_state_and_ready_in_one(state: WorkerState, ready: str) -> None:
     asked = Asked()

@@ -12,10 +12,12 @@ from tests.virtual_time import in_virtual_time
 from toolgen.cli.worker import Worker
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
+from toolgen.runtime.stores import StoreConnectionError
 
 from .conftest import ProjectFolder
 from .runs_project import MAIN, serving, write_runs
 
+AWAY = StoreConnectionError("cannot be reached", server="postgresql://db/x", hint="start the server")
 QUEUES = """
 
 from toolgen.runtime.engine import EngineError
@@ -39,6 +41,10 @@ async def started(engine: InProcessEngine) -> InProcessEngine:
     return engine
 
 
+async def reachable() -> None:
+    """Find that all stores can be used."""
+
+
 @in_virtual_time
 async def test_it_is_ready_until_it_is_asked_to_end_and_logs_each_change_once() -> None:
     records: list[str] = []
@@ -50,7 +56,7 @@ async def test_it_is_ready_until_it_is_asked_to_end_and_logs_each_change_once() 
     try:
         engine, worker = await started(InProcessEngine()), Worker()
         states = [worker.state]
-        working = asyncio.ensure_future(worker.work(engine))
+        working = asyncio.ensure_future(worker.work(engine, reachable))
         await asyncio.sleep(10)
         states.append(worker.state)
         await engine.close()
@@ -75,17 +81,53 @@ async def test_it_is_ready_until_it_is_asked_to_end_and_logs_each_change_once() 
     ]
 
 
+@in_virtual_time
+async def test_it_is_ready_only_while_its_stores_can_be_used(caplog: pytest.LogCaptureFixture) -> None:
+    engine, worker, loop = await started(InProcessEngine()), Worker(), asyncio.get_running_loop()
+    found: list[Exception | None] = [AWAY, None, AWAY, AWAY, ValueError("a bug"), None]
+    seen: list[tuple[float, str]] = []
+    began = loop.time()
+
+    async def check() -> None:
+        seen.append((loop.time() - began, worker.state))
+        if len(seen) > len(found):
+            await asyncio.Event().wait()
+        if (error := found[len(seen) - 1]) is not None:
+            raise error
+
+    working = asyncio.ensure_future(worker.work(engine, check))
+    await asyncio.sleep(34.5)
+    assert worker.state == "store unreachable", "a check that hangs is given up"
+    worker.end()
+    await working
+    away = "store unreachable"
+    assert seen == [
+        (0.0, "starting"),
+        (5.0, away),
+        (10.0, "ready"),
+        (15.0, away),
+        (20.0, away),
+        (25.0, away),
+        (30.0, "ready"),
+    ]
+    reasons = [one.getMessage() for one in caplog.records if "a store cannot be used" in one.getMessage()]
+    assert reasons == [
+        f"a store cannot be used: {why}"
+        for why in (AWAY.message, AWAY.message, "ValueError", "no answer within 3 seconds")
+    ]
+
+
 async def test_a_worker_that_is_asked_to_end_before_it_works_ends() -> None:
     worker = Worker()
     worker.end()
-    await worker.work(await started(InProcessEngine()))
+    await worker.work(await started(InProcessEngine()), reachable)
     assert worker.state == "draining"
 
 
 async def test_an_engine_that_is_a_client_is_no_worker(tmp_path: Path) -> None:
     engine = await started(InProcessEngine(tmp_path / "runs.db", worker=False))
     with pytest.raises(ToolgenError, match="executes no runs"):
-        await Worker().work(engine)
+        await Worker().work(engine, reachable)
     await engine.close()
 
 

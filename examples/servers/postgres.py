@@ -52,6 +52,10 @@ class Server:
             "initdb", "-D", data, "-U", "toolgen", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
         )
 
+    @property
+    def is_running(self) -> bool:
+        return (self.folder / "data/postmaster.pid").exists()
+
     def start(self) -> None:
         log, options = str(self.folder / "log"), f"{_SETTINGS} -k {self.folder}"
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-l", log, "-o", options, "start")

@@ -62,8 +62,10 @@ class WorkerProcess:
 
 
 @contextmanager
-def working(project: ProjectFolder, *options: str) -> Iterator[WorkerProcess]:
-    """Have a worker process that is ready, and kill it at last."""
+def working(
+    project: ProjectFolder, *options: str, until: str = "the worker: ready"
+) -> Iterator[WorkerProcess]:
+    """Have a worker process that has logged a text, by default that it is ready, and kill it at last."""
     log = project.path / "worker.log"
     with log.open("wb") as written:
         process = subprocess.Popen(
@@ -75,7 +77,7 @@ def working(project: ProjectFolder, *options: str) -> Iterator[WorkerProcess]:
     with process:
         try:
             worker = WorkerProcess(process, log)
-            worker.has_logged("the worker: ready")
+            worker.has_logged(until)
             yield worker
         finally:
             process.kill()

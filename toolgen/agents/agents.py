@@ -192,6 +192,11 @@ class Agents:
         agents = [agent for agent, found in self._host.agents.items() if found.toolsets.is_dynamic]
         return tuple(partial(self.tools, agent, NO_META) for agent in agents)
 
+    @property
+    def stores(self) -> tuple[object, ...]:
+        """The stores that agents have beside those of the runtime: that of the sessions."""
+        return (self._host.sessions,)
+
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
         """Set the limits of runs that an agent starts from now on; None restores those of its design.
 

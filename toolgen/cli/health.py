@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
 
-WorkerState = Literal["starting", "ready", "draining", "engine lost"]
+WorkerState = Literal["starting", "ready", "draining", "engine lost", "store unreachable"]
 
 _HEAD_BYTES: Final = 8192
 """Of the request line and the headers; a larger request is refused with 431."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +18,7 @@ from .address import host_and_port
 from .config import Project
 from .health import WorkerState, serve_health
 from .runtime import durable_engine, load_runtime
+from .store_watch import StoreWatch
 
 _WATCH_S: Final = 1.0
 """Seconds between two looks at whether the engine still executes."""
@@ -49,24 +50,28 @@ class Worker:
         """Drain and end, as soon as possible."""
         self._is_asked_to_end.set()
 
-    async def work(self, engine: Engine) -> None:
+    async def work(self, engine: Engine, check_stores: Callable[[], Awaitable[None]]) -> None:
         """Return once the worker was asked to end, and the engine is drained and closed.
+
+        `check_stores` raises where a store cannot be used.
 
         Raises:
             ToolgenError: the engine executes nothing.
         """
-        if _state_of(engine) != "ready":
+        if not engine.is_worker:
             raise ToolgenError(
                 f"the engine {engine.name!r} of the configured runtime executes no runs",
                 hint="construct it as a worker: without worker=False, and without Runtime.be_client()",
             )
-        while not self._is_asked_to_end.is_set():
-            self._change(_state_of(engine))
-            try:
-                async with asyncio.timeout(_WATCH_S):
-                    await self._is_asked_to_end.wait()
-            except TimeoutError:
-                continue
+        stores = StoreWatch(check_stores)
+        async with stores.watching():
+            while not self._is_asked_to_end.is_set():
+                self._change(_state_of(engine, stores))
+                try:
+                    async with asyncio.timeout(_WATCH_S):
+                        await self._is_asked_to_end.wait()
+                except TimeoutError:
+                    continue
         self._change("draining")
         if isinstance(engine, DrainingEngine) and not await engine.drain(self._drain_s):
             log.warning("calls that did not end within %g seconds are cut off", self._drain_s)
@@ -76,7 +81,8 @@ class Worker:
     def _change(self, state: WorkerState) -> None:
         if state != self.state:
             self.state = state
-            log.log(logging.WARNING if state == "engine lost" else logging.INFO, "the worker: %s", state)
+            is_broken = state in ("engine lost", "store unreachable")
+            log.log(logging.WARNING if is_broken else logging.INFO, "the worker: %s", state)
 
 
 async def run_worker(project: Project, options: WorkerOptions) -> int:
@@ -98,12 +104,14 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)
-        await worker.work(engine)
+        await worker.work(engine, runtime.check_stores)
     return 0
 
 
-def _state_of(engine: Engine) -> WorkerState:
-    return "ready" if engine.is_worker else "engine lost"
+def _state_of(engine: Engine, stores: StoreWatch) -> WorkerState:
+    if not engine.is_worker:
+        return "engine lost"
+    return "ready" if stores.is_reachable else "store unreachable"
 
 
 def _assign(engine: Engine, options: WorkerOptions) -> None:

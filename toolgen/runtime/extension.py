@@ -83,6 +83,11 @@ class Extension(Protocol):
         """What lists the tools that the extension has beside those of the runtime."""
         ...
 
+    @property
+    def stores(self) -> Sequence[object]:
+        """The stores that the extension has beside those of the runtime."""
+        ...
+
 
 class ExtensionPoint:
     """Holds the extension of a runtime; without one there are no agents and no runs of agents."""
@@ -143,6 +148,11 @@ class ExtensionPoint:
     def listings(self) -> Sequence[Listing]:
         """What lists the tools of the extension; nothing without one."""
         return () if self.extension is None else self.extension.listings
+
+    @property
+    def stores(self) -> Sequence[object]:
+        """The stores of the extension; nothing without one."""
+        return () if self.extension is None else self.extension.stores
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients."""

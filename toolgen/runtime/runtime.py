@@ -34,6 +34,7 @@ from .many_workers import require_shared, stores_of
 from .resolution import Resolution, ResolveError
 from .results import Suspended, ToolResult
 from .specs import ToolSpec
+from .stores.servers import servers_of
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .toolsets.lookup import id_of_tool
 from .toolsets.registration import ToolsetRegistration, runtime_options
@@ -494,6 +495,18 @@ class Runtime:
     def extension(self) -> Extension | None:
         """The extension of this runtime; None without one."""
         return self._extension.extension
+
+    async def check_stores(self) -> None:
+        """Return where the servers of all stores can be used now: of capabilities, sessions, large values.
+
+        Stores in memory and in files are not checked, nor those of sinks. It has no time limit of its own.
+
+        Raises:
+            StoreError: one of them cannot be used; the class says why.
+        """
+        stores = stores_of(self._services.capabilities, self._disabled).values()
+        for server in servers_of((*stores, *self._extension.stores, self._engine)):
+            await server.check()
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:

@@ -28,7 +28,7 @@ class PostgresArtifactStore:
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970."""
-        self._database = database
+        self.database = database
         self._clock = clock
 
     async def save(
@@ -48,7 +48,7 @@ class PostgresArtifactStore:
             )
             return int(version)
 
-        return await self._database.write(step)
+        return await self.database.write(step)
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
         query = f"{_INFO}, data FROM toolgen.artifact WHERE owner = %s AND name = %s"
@@ -84,13 +84,13 @@ class PostgresArtifactStore:
             query = "DELETE FROM toolgen.artifact WHERE owner = ANY(%s)"
             return (await connection.execute(query, ([row[0] for row in gone],))).rowcount
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
     async def _rows(self, query: LiteralString, values: tuple[Any, ...]) -> list[Any]:
         async def step(connection: Connection) -> list[Any]:
             return await rows(connection, query, values)
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
 
 def _info(row: Any) -> ArtifactInfo:

@@ -96,7 +96,7 @@ class Postgres:
         Raises:
             StoreError: the server cannot be used; the class says why.
         """
-        await self.read(_nothing)
+        await self.check()
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -107,6 +107,14 @@ class Postgres:
         self._closed.set()
         with self._lock:
             _finish(self._loops)
+
+    async def check(self) -> None:
+        """Return where the server answers on a connection, which is made and migrated where there is none.
+
+        Raises:
+            StoreError: the server cannot be used; the class says why.
+        """
+        await self.read(_nothing)
 
     async def write(self, step: Step[T], *, may_repeat: bool = False, is_snapshot: bool = False) -> T:
         """Run the step as one transaction and return its value; it is rolled back when the step raises.

@@ -31,7 +31,7 @@ class PostgresEventStore:
     """Keeps events until they are forgotten."""
 
     def __init__(self, database: Postgres) -> None:
-        self._database = database
+        self.database = database
 
     async def add(self, writer: str, events: Sequence[tuple[int, Event]]) -> None:
         """Store events with their places among the events of a writer; each place is stored once.
@@ -57,7 +57,7 @@ class PostgresEventStore:
             async with connection.cursor() as cursor:
                 await cursor.executemany(_ADD, values)
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def read(self, *, run_id: str | None = None, session_id: str | None = None) -> tuple[Event, ...]:
         """Return the events of a run, of a session, or all of them, in their order."""
@@ -70,7 +70,7 @@ class PostgresEventStore:
             found = await rows(connection, query, (run_id, run_id, session_id, session_id))
             return tuple(from_json(json.loads(document)) for (document,) in found)
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def forget(
         self, *, before: float | None = None, sessions: Sequence[str] = (), runs: Sequence[str] = ()
@@ -82,7 +82,7 @@ class PostgresEventStore:
             values = (float("-inf") if before is None else float(before), list(sessions), list(runs))
             return (await connection.execute(query, values)).rowcount
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
 
 class PostgresEventSink:

@@ -33,7 +33,7 @@ class PostgresPayloads:
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970."""
-        self._database = database
+        self.database = database
         self._clock = clock
 
     async def put(self, data: bytes, *, session: str = "") -> str:
@@ -50,7 +50,7 @@ class PostgresPayloads:
                 return  # the data is not sent a second time
             await connection.execute(_ADD, (digest, session, now, now, bytes(data)))
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
         return _ref(data)
 
     async def get(self, ref: str) -> bytes:
@@ -70,11 +70,11 @@ class PostgresPayloads:
             found = await rows(connection, _NEWEST, (digest,))
             return [(bytes(data), last_used) for data, last_used in found]
 
-        for data, last_used in await self._database.read(step):
+        for data, last_used in await self.database.read(step):
             if sha256(data).digest() != digest:
                 raise StoreCorruptError(
                     f"holds other data as the payload {ref}",
-                    server=self._database.server,
+                    server=self.database.server,
                     hint="restore the database from a backup",
                 )
             if len(data) != int(found[2]):
@@ -111,13 +111,13 @@ class PostgresPayloads:
         async def step(connection: Connection) -> None:
             await connection.execute(_USE, (now, digest))
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def _delete(self, which: LiteralString, value: object) -> int:
         async def step(connection: Connection) -> int:
             return (await connection.execute(f"DELETE FROM toolgen.payload WHERE {which}", (value,))).rowcount
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
 
 def _ref(data: bytes) -> str:

@@ -90,7 +90,7 @@ class PostgresSessionStore:
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970, the same in all processes."""
-        self._database = database
+        self.database = database
         self._clock = clock
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
@@ -104,13 +104,13 @@ class PostgresSessionStore:
                 raise ended_session(session_id)
             return session
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
     async def get(self, session_id: str) -> Session:
         async def step(connection: Connection) -> Session:
             return await session_in(connection, session_id)
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def list(
         self, *, state: Literal["open", "ended"] | None = None, limit: int = 100
@@ -121,7 +121,7 @@ class PostgresSessionStore:
             query = f"{SESSION} {_STATES[state]} ORDER BY created_at DESC, number DESC LIMIT %s"
             return tuple(map(session_of, await rows(connection, query, (most,))))
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def end(self, session_id: str) -> Session:
         now = float(self._clock())
@@ -134,7 +134,7 @@ class PostgresSessionStore:
             )
             return await session_in(connection, session_id)
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
     async def hand_over(self, session_id: str, agent: str) -> None:
         check_ids(agent)
@@ -143,7 +143,7 @@ class PostgresSessionStore:
             await session_in(connection, session_id, for_update=True)
             await set_agent(connection, session_id, agent)
 
-        await self._database.write(step)
+        await self.database.write(step)
 
     async def begin(self, turn: Turn) -> None:
         check_ids(turn.id, turn.session_id, turn.run_id, turn.agent)
@@ -151,7 +151,7 @@ class PostgresSessionStore:
         async def step(connection: Connection) -> None:
             await begin(connection, turn)
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def take(
         self, turn: Turn, engine: EngineLease, messages: Sequence[Message], *, instead_of: str = ""
@@ -172,7 +172,7 @@ class PostgresSessionStore:
             return held
 
         # A run that has taken the turn takes it again without effect.
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
     async def holder(self, session_id: str) -> TurnHolder | None:
         now = self._clock()
@@ -180,7 +180,7 @@ class PostgresSessionStore:
         async def step(connection: Connection) -> TurnHolder | None:
             return await holder_in(connection, session_id, now)
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def release(self, session_id: str, run_id: str) -> None:
         await self._execute(
@@ -194,7 +194,7 @@ class PostgresSessionStore:
         async def step(connection: Connection) -> None:
             await renew(connection, engine, now)
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def leave(self, engine_id: str) -> None:
         now = float(self._clock())
@@ -217,7 +217,7 @@ class PostgresSessionStore:
             if ids:
                 await connection.execute(_HEAR, (run_id, ids))
 
-        await self._database.write(work, may_repeat=True)
+        await self.database.write(work, may_repeat=True)
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)
@@ -229,7 +229,7 @@ class PostgresSessionStore:
             (found,) = await messages_in(connection, [run_id], before)
             return found
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
@@ -240,14 +240,14 @@ class PostgresSessionStore:
             said = await messages_in(connection, [turn.run_id for turn in turns])
             return tuple(RunMessages(turn=turn, messages=one) for turn, one in zip(turns, said, strict=True))
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         async def step(connection: Connection) -> tuple[Turn, ...]:
             await session_in(connection, session_id)
             return await newest_in(connection, session_id, None, "")
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def summary(self, session_id: str) -> Summary | None:
         query = "SELECT summary, summary_through FROM toolgen.session WHERE id = %s AND summary IS NOT NULL"
@@ -257,7 +257,7 @@ class PostgresSessionStore:
                 return Summary(text=json.loads(text), through=through)
             return None
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def summarize(self, session_id: str, summary: Summary) -> None:
         check_ids(summary.through)
@@ -269,7 +269,7 @@ class PostgresSessionStore:
                 "UPDATE toolgen.session SET summary = %s, summary_through = %s WHERE id = %s", values
             )
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def forget(self, before: float) -> int:
         async def step(connection: Connection) -> int:
@@ -284,7 +284,7 @@ class PostgresSessionStore:
             )
             return len(gone)
 
-        return await self._database.write(step, may_repeat=True, is_snapshot=True)
+        return await self.database.write(step, may_repeat=True, is_snapshot=True)
 
     async def unused(
         self, *, keep: int | None = None, keep_s: float | None = None
@@ -295,7 +295,7 @@ class PostgresSessionStore:
             used = await rows(connection, f"{_USED} ORDER BY number", ())
             return not_kept([(id_, at) for id_, at in used], keep, before)
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def retire(self, session: UnusedSession) -> bool:
         id_, used_at = session.session_id, session.used_at
@@ -311,7 +311,7 @@ class PostgresSessionStore:
             await connection.execute(query, (used_at, id_))
             return True
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
     async def drop(self, session_id: str) -> None:
         async def step(connection: Connection) -> None:
@@ -319,11 +319,11 @@ class PostgresSessionStore:
             gone = [id_ for (id_,) in await rows(connection, query, (session_id,))]
             await _delete_of(connection, gone, [])
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
     async def forget_events(self, session_id: str) -> int:
         """Drop the events of a session that sinks have stored in this database; return how many."""
-        return await PostgresEventStore(self._database).forget(sessions=[session_id])
+        return await PostgresEventStore(self.database).forget(sessions=[session_id])
 
     async def _execute(self, query: str, values: tuple[Any, ...]) -> None:
         """Run a statement that has no further effect when it is run again."""
@@ -331,7 +331,7 @@ class PostgresSessionStore:
         async def step(connection: Connection) -> None:
             await connection.execute(query.encode(), values)
 
-        await self._database.write(step, may_repeat=True)
+        await self.database.write(step, may_repeat=True)
 
 
 async def _delete_of(connection: Connection, sessions: list[str], alone: list[str]) -> None:

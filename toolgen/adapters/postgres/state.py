@@ -16,7 +16,7 @@ class PostgresStateStore:
     """Keeps one JSON document an owner; changes are made on what is stored now, in one transaction."""
 
     def __init__(self, database: Postgres) -> None:
-        self._database = database
+        self.database = database
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
         (found,) = await self.load_each([(scope, owner)])
@@ -26,7 +26,7 @@ class PostgresStateStore:
         async def step(connection: Connection) -> list[dict[str, Json]]:
             return [await _document(connection, scope, owner) for scope, owner in places]
 
-        return await self._database.read(step)
+        return await self.database.read(step)
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
         async def step(connection: Connection) -> None:
@@ -42,14 +42,14 @@ class PostgresStateStore:
                 (document, scope, owner),
             )
 
-        await self._database.write(step)
+        await self.database.write(step)
 
     async def forget(self, scope: Scope, owner: str) -> int:
         async def step(connection: Connection) -> int:
             query = "DELETE FROM toolgen.state WHERE scope = %s AND owner = %s"
             return (await connection.execute(query, (scope, owner))).rowcount
 
-        return await self._database.write(step, may_repeat=True)
+        return await self.database.write(step, may_repeat=True)
 
 
 async def _document(connection: Connection, scope: Scope, owner: str) -> dict[str, Json]:

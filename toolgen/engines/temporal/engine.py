@@ -158,6 +158,11 @@ class TemporalEngine:
         return EngineCaps(is_durable=True, has_many_workers=True, max_payload_bytes=self._max_payload_bytes)
 
     @property
+    def database(self) -> object:
+        """The server of the store of large values; None where there is none."""
+        return getattr(self._payloads, "database", None)
+
+    @property
     def is_worker(self) -> bool:
         return bool(self._workers) and not any(task.done() for _, task in self._workers)
 

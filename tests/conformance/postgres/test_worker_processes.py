@@ -1,0 +1,60 @@
+"""A worker process whose server of stores is away: it is not ready, says why, and is ready once it can be."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from examples.servers.postgres import Server
+from tests.conformance.test_worker_processes import working
+from tests.conftest import ProjectFolder
+from tests.runs_project import MAIN, write_runs
+
+UNREACHABLE = (503, "store unreachable")
+
+
+@pytest.fixture
+def stopped(server: Server) -> Iterator[Server]:
+    """A server that does not run."""
+    server.stop()
+    yield server
+    if not server.is_running:
+        server.start()
+
+
+def write_project(project: ProjectFolder, conninfo: str) -> None:
+    """Write a project whose runtime has its state in a database."""
+    write_runs(project)
+    imports = (
+        "from toolgen.adapters.postgres import Postgres, PostgresStateStore\n"
+        "from toolgen.runtime.capabilities import StateCapability\n"
+    )
+    given = f"capabilities=[StateCapability(PostgresStateStore(Postgres({conninfo!r})))]"
+    main = MAIN.replace("from toolgen.runtime.toolsets", f"{imports}from toolgen.runtime.toolsets", 1)
+    project.write("app/main.py", main.replace("engine=engine()", f"engine=engine(), {given}"))
+
+
+def test_it_is_ready_when_its_server_is(conninfo: str, stopped: Server, project: ProjectFolder) -> None:
+    write_project(project, conninfo)
+    with working(project, until="the worker: store unreachable") as worker:
+        assert worker.health("/ready") == UNREACHABLE
+        assert worker.health("/live") == (200, "store unreachable")
+        assert "a store cannot be used: 'postgresql://toolgen@/test_" in worker.log
+        stopped.start()
+        worker.until(lambda: worker.health("/ready") == (200, "ready"))
+        stopped.stop()
+        worker.until(lambda: worker.health("/ready") == UNREACHABLE)
+        worker.end()
+        assert worker.code() == 0
+
+
+def test_a_wrong_address_is_in_the_log_without_its_password(project: ProjectFolder) -> None:
+    write_project(project, "postgresql://bob:hunter2@127.0.0.1:1/x")
+    with working(project, until="the worker: store unreachable") as worker:
+        assert worker.health("/ready") == UNREACHABLE
+        assert "'postgresql://bob@127.0.0.1:1/x' cannot be reached: " in worker.log
+        assert "hunter2" not in worker.log
+        worker.end(signal.SIGINT)
+        assert worker.code() == 0
