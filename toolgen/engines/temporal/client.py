@@ -43,6 +43,7 @@ from .documents import (
 )
 from .failures import of_server
 from .history import RunView
+from .listing import ENDED, RUNNING
 from .run_reading import RunReading
 from .settings import WorkflowSettings, search_attributes
 
@@ -188,10 +189,8 @@ class TemporalClient(RunReading):
             EngineError: the server cannot be reached, or has not deleted them in time.
         """
         deleted = 0
-        going_on = tuple(
-            f"{run_id}/" for run_id in await self._listed("ExecutionStatus = 'Running'", session)
-        )
-        for run_id in await self._listed("ExecutionStatus != 'Running'", session):
+        going_on = tuple([f"{run_id}/" async for run_id in self._listed([RUNNING], session)])
+        for run_id in [run_id async for run_id in self._listed([ENDED], session)]:
             if run_id.startswith(going_on):  # what goes on may read again what its children gave
                 continue
             request = DeleteWorkflowExecutionRequest(

@@ -36,6 +36,7 @@ from .documents import (
 )
 from .failures import of_server
 from .history import RunView
+from .listing import ENDED, PAGE, RUNNING, newest_first
 from .reader import HistoryReader
 from .settings import WorkflowSettings
 
@@ -44,12 +45,13 @@ _AT_ONCE: Final = 20
 _TASK_S: Final = 1.0
 """For which a status waits for the end of a workflow task, before which the newest signals are not seen."""
 _PAUSE_S: Final = 0.02
-_STATES: Final[Mapping[RunState, str]] = {
-    "running": "ExecutionStatus = 'Running'",
-    "waiting": "ExecutionStatus = 'Running'",
-    "completed": "ExecutionStatus = 'Completed'",
-    "failed": "ExecutionStatus IN ('Failed', 'TimedOut')",
-    "canceled": "ExecutionStatus IN ('Canceled', 'Terminated')",
+_STATES: Final[Mapping[RunState | None, Sequence[str]]] = {
+    None: (RUNNING, ENDED),
+    "running": (RUNNING,),
+    "waiting": (RUNNING,),
+    "completed": ("ExecutionStatus = 'Completed'",),
+    "failed": ("ExecutionStatus IN ('Failed', 'TimedOut')",),
+    "canceled": ("ExecutionStatus IN ('Canceled', 'Terminated')",),
 }
 
 log = logger("toolgen.engines")
@@ -79,9 +81,9 @@ class RunReading:
         return (await self._view(run_id)).wait_status(op)
 
     async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
-        """Return the open waits with a subject, oldest run first."""
+        """Return the open waits with a subject, oldest run first, for which all running ones are listed."""
         found: list[RunWait] = []
-        ids = await self._listed("ExecutionStatus = 'Running'", session)
+        ids = [run_id async for run_id in self._listed([RUNNING], session)]
         for start in range(0, len(ids), _AT_ONCE):
             for run_id, view in await self._views(ids[::-1][start : start + _AT_ONCE]):
                 waits = [one for one in view.awaiting if view.answer(one.op) is None]
@@ -181,15 +183,17 @@ class RunReading:
     ) -> tuple[RunStatus, ...]:
         """Return runs, the newest first. The server lists a run some milliseconds after it began."""
         found: list[RunStatus] = []
-        ids = await self._listed(None if state is None else _STATES[state], session)
-        for start in range(0, len(ids), _AT_ONCE):
-            for run_id, view in await self._views(ids[start : start + _AT_ONCE]):
+        listed = self._listed(_STATES[state], session, expected=limit)
+        while len(found) < limit:
+            most = min(_AT_ONCE, limit - len(found))
+            ids = [run_id async for run_id in _first(listed, most)]
+            for run_id, view in await self._views(ids):
                 status = await self._status(run_id, view)
                 if state in (None, status.state):
                     found.append(status)
-            if len(found) >= limit:
+            if len(ids) < most:
                 break
-        return tuple(found[:limit])
+        return tuple(found)
 
     async def history(self, run_id: str) -> WorkflowHistory:
         """Return the whole history of a run.
@@ -238,21 +242,17 @@ class RunReading:
                 raise view
         return found
 
-    async def _listed(self, which: str | None, session: str | None) -> list[str]:
-        """Return the ids of runs, the newest first."""
-        query = [f"WorkflowType = '{WORKFLOW}'"]
-        if which is not None:
-            query.append(which)
+    async def _listed(
+        self, statuses: Sequence[str], session: str | None, *, expected: int = PAGE
+    ) -> AsyncIterator[str]:
+        """Yield the ids of runs, the newest first; as `newest_first`."""
+        query = f"WorkflowType = '{WORKFLOW}'"
         if session is not None:
-            query.append(f"{SESSION} = {_quoted(attribute(session))}")
-        with of_server():
-            found = [one async for one in self.client.list_workflows(" AND ".join(query))]
-        found.sort(key=lambda one: one.start_time, reverse=True)
-        return [
-            one.id.removeprefix(self._settings.prefix)
-            for one in found
-            if one.id.startswith(self._settings.prefix)
-        ]
+            query += f" AND {SESSION} = {_quoted(attribute(session))}"
+        prefix = self._settings.prefix
+        async for id_ in newest_first(self.client, query, statuses, expected=expected):
+            if id_.startswith(prefix):
+                yield id_.removeprefix(prefix)
 
     async def _status(self, run_id: str, view: RunView) -> RunStatus:
         if view.start is None:
@@ -323,6 +323,15 @@ class RunReading:
         last.append({"type": "run_completed", "status": view.ending or "", "error": view.error})
         last.append({"type": "run_stream_end"})
         return [event for event in last if log_key(None, event) is None or log_key(None, event) not in keys]
+
+
+async def _first(ids: AsyncIterator[str], most: int) -> AsyncIterator[str]:
+    """Yield the next ids, as many as there are up to a number of them."""
+    for _ in range(most):
+        try:
+            yield await anext(ids)
+        except StopAsyncIteration:
+            return
 
 
 def _quoted(text: str) -> str:

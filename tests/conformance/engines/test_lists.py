@@ -1,0 +1,88 @@
+"""Lists of runs: in the order in which they began, and with no more requests than they need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.engines.conftest import StartEngine
+from tests.engines.toys import play, until_listed
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import Engine
+
+ENDED = 12
+WAITING = 3
+
+
+async def given(engine: Engine) -> list[str]:
+    """Start runs, and return their ids, the newest first: `late` began first and ended last."""
+    await play(engine, [{"wait": ["go"]}], run_id="late")
+    ids = ["late"]
+    for number in range(ENDED + WAITING):
+        waits = number % 5 == 4
+        ids.append(f"{'waits' if waits else 'ended'}{number}")
+        await play(engine, [{"wait": ["go"]}] if waits else [], run_id=ids[-1])
+        await engine.settled(ids[-1])
+    await engine.signal("late", "go", None, signal_id="1")
+    await engine.result("late")
+    for id_ in ids:
+        await until_listed(engine, id_)
+    return ids[::-1]
+
+
+class Requests(Counter[str]):
+    """How often an engine asks its server for pages of lists, and for histories."""
+
+    def __init__(self, engine: TemporalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        assert engine._client is not None
+        service = engine._client.client.workflow_service
+        for name in ("list_workflow_executions", "get_workflow_execution_history"):
+            monkeypatch.setattr(service, name, self._counted(name, getattr(service, name)))
+
+    def _counted(self, name: str, method: Any) -> Any:
+        async def call(*given: Any, **how: Any) -> Any:
+            self[name] += 1
+            return await method(*given, **how)
+
+        return call
+
+    def taken(self) -> tuple[int, int]:
+        """Return the pages and the histories since the last time."""
+        found = self["list_workflow_executions"], self["get_workflow_execution_history"]
+        self.clear()
+        return found
+
+
+async def test_a_list_reads_the_pages_and_the_histories_that_it_needs(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await start_engine()
+    assert isinstance(engine, TemporalEngine)
+    ids = await given(engine)
+    waiting = [one for one in ids if one.startswith("waits")]
+    ended = [one for one in ids if one not in waiting]
+    requests = Requests(engine, monkeypatch)
+
+    async def listed(**how: Any) -> list[str]:
+        return [run.run_id for run in await engine.list_runs(**how)]
+
+    assert await listed() == ids
+    assert requests.taken() == (2, len(ids))
+    assert await listed(state="completed") == ended
+    assert requests.taken() == (1, len(ended))
+    assert await listed(limit=2) == ids[:2]
+    assert requests.taken()[1] == 2
+    assert await listed(state="waiting", limit=2) == waiting[:2]
+    assert requests.taken() == (1, 2)
+    assert await listed(state="completed", limit=3) == ended[:3]
+    assert requests.taken() == (2, 3), "`late` is first in the server's order, and last in ours"
+    for limit in range(1, len(ids) + 2):
+        assert await listed(limit=limit) == ids[:limit]
+        pages, histories = requests.taken()
+        assert histories == min(limit, len(ids))
+        assert pages <= 4
+    assert await listed(limit=0) == []
+    assert requests.taken() == (0, 0)
