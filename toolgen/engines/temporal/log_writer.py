@@ -35,6 +35,8 @@ class LogWriter:
         self._is_sending = False
         self._pieces = 0
         self._sent = 0
+        self.failure: Exception | None = None
+        """Why nothing is sent any more; the run cannot go on then."""
         self.keys: set[str] = set()
         self.events: list[Mapping[str, Json]] = []
 
@@ -56,11 +58,20 @@ class LogWriter:
         self._waiting.append((entry, size))
 
     async def flush(self) -> None:
-        """Return when all entries have been told."""
-        await workflow.wait_condition(lambda: not self._waiting and not self._is_sending)
+        """Return when all entries have been told, or when the writer has failed."""
+        await workflow.wait_condition(
+            lambda: self.failure is not None or (not self._waiting and not self._is_sending)
+        )
 
     async def run(self) -> None:
-        """Send what is appended, until it is canceled; what comes in one workflow task goes together."""
+        """Send what is appended, until it is canceled or fails, which only a mistake of ours makes it do."""
+        try:
+            await self._send()
+        except Exception as error:
+            self.failure = error
+
+    async def _send(self) -> None:
+        """Send what is appended for ever; what comes in one workflow task goes together."""
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting))
             self._is_sending = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from temporalio import workflow
@@ -82,12 +83,14 @@ class RunWorkflow:
         writing = asyncio.ensure_future(writer.run())
         loop = asyncio.ensure_future(_execute(context, start, settings))
         loop.add_done_callback(_look)
+        writing.add_done_callback(partial(_cancel_without_log, writer, loop))
         output, problem = None, None
         try:
             output = await asyncio.shield(loop)
         except (Exception, asyncio.CancelledError) as error:
             _require_living()
             problem = error
+        _require_log(start, writer)
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
             log.error("run %s is stalled: %s", start["run_id"], problem, exc_info=problem)
@@ -100,6 +103,7 @@ class RunWorkflow:
             except asyncio.CancelledError:  # a run that is over is not canceled
                 _require_living()
         end.result()
+        _require_log(start, writer)
         writing.cancel()
         if ending == "canceled":
             raise asyncio.CancelledError
@@ -173,6 +177,18 @@ def _require_start(args: Sequence[Any]) -> RunStart:
     return start
 
 
+def _require_log(start: RunStart, writer: LogWriter) -> None:
+    """Raise where the log of a run cannot be written: the workflow task fails, not the workflow.
+
+    Raises:
+        RuntimeError: as said.
+    """
+    if writer.failure is not None:
+        message = "its log cannot be written"
+        log.error("run %s is stalled: %s", start["run_id"], message, exc_info=writer.failure)
+        raise RuntimeError(message) from writer.failure
+
+
 def _require_living() -> None:
     """Raise, as the SDK does, where the run leaves the memory of its worker: nothing may be done then."""
     workflow.random()
@@ -211,6 +227,12 @@ def _append_last_events(writer: LogWriter, context: WorkflowContext, settings: W
             writer.publish(None, event)
     except Exception:
         log.exception("run %s: its last events were not appended to its log", context.run_id)
+
+
+def _cancel_without_log(writer: LogWriter, loop: asyncio.Future[Any], writing: asyncio.Future[None]) -> None:
+    """Cancel a loop whose writer has failed; its run looks why."""
+    if writer.failure is not None:
+        loop.cancel()
 
 
 def _look(task: asyncio.Future[Any]) -> None:
