@@ -132,6 +132,12 @@ def state(project: ProjectFolder, run_id: str) -> str:
     return str(json.loads(shown.out)["state"])
 
 
+def persons(project: ProjectFolder, run_id: str) -> list[str]:
+    """Return who approved calls, by the log of a run."""
+    events = json.loads(project.run("runs", "show", run_id).out)["events"]
+    return [event["person"] for event in events if event["type"] == "tool_authorization"]
+
+
 def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
     runs: ProjectFolder,
 ) -> None:
@@ -153,6 +159,7 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
         done = toolgen(runs, "approve", ids["disk?"], "--yes", "--by", "jo")
         assert (done.code, done.out) == (0, '"disk is empty"\n'), done.err
         assert did(runs)[-1] == "wiped disk"
+        assert persons(runs, "r-2") == ["jo"]
 
         assert toolgen(runs, "tools", "disable", "wipe", "--reason", "the tape is full").code == 0
         done = toolgen(runs, "approve", ids["tape?"], "--yes")
@@ -193,7 +200,7 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
         until(lambda: "Wipe disk?" in runs.run("approve").out)
         id_ = toolgen(runs, "approve").out.split()[0]
         with subprocess.Popen(
-            [sys.executable, "-m", "toolgen", "approve", id_, "--yes"],
+            [sys.executable, "-m", "toolgen", "approve", id_, "--yes", "--by", "jo"],
             cwd=runs.path,
             env=surroundings(),
             stdout=subprocess.PIPE,
@@ -204,6 +211,7 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
             with working(runs, "other"):
                 assert approving.wait(PATIENCE_S) == 1
                 until(lambda: state(runs, "r-1") == "completed")
+                assert persons(runs, "r-1") == ["jo"], "once, although its activity gave no result"
                 assert "outcome unknown: " in toolgen(runs, "runs", "list", "--state", "unknown").out
                 done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")
                 assert done.code == 0, done.err

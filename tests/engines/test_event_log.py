@@ -147,3 +147,23 @@ async def test_a_follower_that_is_slow_loses_the_oldest_reports(engine: Engine) 
             await engine.result("r")
         numbers.append(event.get("number", event["type"]))
     assert numbers == ["began", *range(200, 1200), "run_stream_end"]
+
+
+@pytest.mark.parametrize("once", [True, False])
+async def test_what_an_activity_tells_when_it_begins_is_in_the_log_before_it_ends(
+    engine: Engine, toys: Toys, follow: Follow, once: bool
+) -> None:
+    tells = [{"type": "approved", "by": "jo"}, {"type": "approved", "by": "mira"}]
+    steps = [
+        {"calls": [call("a", tells=tells, gate="a", once=once)]},
+        {"calls": [call("b", tells=tells, fail_until=3)]},
+    ]
+    await play(engine, steps, run_id="r")
+    told: list[Any] = []
+    async for _, event in engine.events("r"):
+        told.append(event)
+        if len(told) == len(tells):
+            assert toys.counts("end")["a"] == 0
+            toys.open("a")
+    assert told == [*tells, *tells, {"type": "run_stream_end"}]
+    assert [event for _, event in await follow(engine, "r")] == told

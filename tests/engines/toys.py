@@ -27,8 +27,9 @@ def call(id_: str, **how: Any) -> dict[str, Any]:
 
     Args:
         id_: Its name within the run.
-        how: `gate` to wait at, `sleep` in seconds, `emit` a number of events, `fail_until` an attempt,
-            `is_fatal`, `exits`, `ignores_cancel`, `result`; `attempts`, `timeout` and `once` for the engine.
+        how: `tells` events when it begins, `gate` to wait at, `sleep` in seconds, `emit` a number of events,
+            `fail_until` an attempt, `is_fatal`, `exits`, `ignores_cancel`, `result`; `attempts`, `timeout`
+            and `once` for the engine.
     """
     return {"id": id_, **how}
 
@@ -99,6 +100,8 @@ class Toys:
         try:
             for number in range(arg.get("emit", 0)):
                 info.emit({"type": "tool_update", "id": id_, "number": number})
+            if "tells" in arg:
+                await info.begun(arg["tells"])
             if "gate" in arg:
                 await self._gate(arg["gate"]).wait()
             await asyncio.sleep(arg.get("sleep", 0))

@@ -24,7 +24,7 @@ def logging_tool(log: Path) -> Activity:
         write(log, f"start {arg['id']} {info.attempt}")
         try:
             if arg.get("once"):
-                await info.begun()
+                await info.begun(arg.get("tells", ()))
                 write(log, f"begun {arg['id']} {info.attempt}")
             for number in range(arg.get("emit", 0)):
                 info.emit({"type": "tool_update", "number": number})

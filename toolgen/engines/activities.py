@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +21,7 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
-from .event_log import EventLog
+from .event_log import EventLog, begun_key
 from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
 from .live_run import Notifier, Run
@@ -193,16 +193,22 @@ class Activities:
         call.operation.set_result(record, value)
         run.moved()
 
-    async def _record_begun(self, run: Run, op: str) -> None:
-        """Write the begun record of an activity that must not run twice, and wait until it is durable."""
-        attempt = run.record.attempts.get(op, NO_ATTEMPT)
-        self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
-        await self._journal.wait_durable()
+    async def _begun(
+        self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
+    ) -> None:
+        """Append the events of an activity that begins to the log, and return once they are durable.
 
-    def _publish(self, run: Run, key: str, event: Mapping[str, Json]) -> None:
-        """Append an event to the log of a run, unless the key is there."""
-        text, copy = encode(dict(event), f"the event {key}")
-        self._events.append(run, key, text, copy)
+        With `once` the record that it begins is durable too.
+        """
+        for number, event in enumerate(events):
+            key = begun_key(op, number)
+            text, copy = encode(dict(event), f"the event {key}")
+            self._events.append(run, key, text, copy)
+        if once:
+            attempt = run.record.attempts.get(op, NO_ATTEMPT)
+            self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
+        if once or events:
+            await self._journal.wait_durable()
 
     async def _pause(self, seconds: float) -> None:
         over = Notifier()
@@ -223,8 +229,7 @@ class Activities:
             attempt=attempt,
             emit=progress.emit,
             timeout=call.options.timeout,
-            begun=partial(self._record_begun, run, call.op) if call.options.once else _keep_no_record,
-            publish=partial(self._publish, run),
+            begun=partial(self._begun, run, call.op, call.options.once),
         )
         limit = asyncio.timeout(call.options.timeout)
         try:
@@ -262,10 +267,6 @@ class Activities:
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
-
-
-async def _keep_no_record() -> None:
-    """Write no begun record: the activity may be executed again."""
 
 
 def _is_shutdown(run: Run) -> bool:

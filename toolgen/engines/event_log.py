@@ -24,6 +24,11 @@ def log_key(key: str | None, event: Mapping[str, Json]) -> str | None:
     return str(event["type"]) if event.get("type") in _ONCE else key
 
 
+def begun_key(op: str, number: int) -> str:
+    """Return the key of an event of an activity that begins, by its number from 0."""
+    return f"{op}:begun:{number}"
+
+
 class EventLog:
     """Appends the events of runs to the journal, and passes them to followers."""
 

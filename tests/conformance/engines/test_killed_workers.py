@@ -80,3 +80,26 @@ async def test_what_had_not_begun_is_executed_again(workers: TemporalWorkers) ->
     await workers.start("second")
     assert (await client.result("r")).output == [[ok("once")]]
     assert (workers.attempts("once"), workers.counts("begun")["once"]) == ([2], 1)
+
+
+async def test_what_is_told_before_an_effect_is_in_the_log_once(workers: TemporalWorkers) -> None:
+    """Whether the worker is killed in the middle, the run is canceled, or all goes well."""
+    client = workers.client
+    tells = [{"type": "approved", "by": "jo"}, {"type": "approved", "by": "mira"}]
+    for run_id in ("killed", "canceled", "ends"):
+        one = call(run_id, once=True, tells=tells, gate=run_id)
+        await play(client, [{"calls": [one]}, {"publish": {"type": "after"}}], run_id=run_id)
+    await workers.start("first")
+    for run_id in ("killed", "canceled", "ends"):
+        await workers.has("begun", run_id)
+    workers.open("ends")
+    assert (await client.result("ends")).output == [[ok("ends")]]
+    await client.cancel("canceled", reason="enough")
+    await workers.kill("first")
+    await workers.start("second")
+    assert (await client.result("killed")).output == [[{"failed": OUTCOME_UNKNOWN}]]
+    assert (await client.result("canceled")).state == "canceled"
+    for run_id, last in (("killed", "after"), ("ends", "after"), ("canceled", "run_completed")):
+        events = await ends(client, run_id)
+        assert events[:2] == tells, run_id
+        assert [event["type"] for event in events[2:]] == [last, "run_stream_end"], run_id

@@ -13,9 +13,11 @@ from temporalio.common import RawValue
 from temporalio.service import RPCError
 
 from tests.engines.conftest import StartEngine
-from tests.engines.toys import play
+from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine
+
+from .processes import ends
 
 MALFORMED: Final[dict[str, list[Any]]] = {
     "nothing": [],
@@ -57,7 +59,7 @@ async def stranger(engine: TemporalEngine) -> Client:
     return await Client.connect(engine._address)
 
 
-@pytest.mark.parametrize("name", ["signal", "answer"])
+@pytest.mark.parametrize("name", ["signal", "answer", "begun"])
 @pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)
 async def test_a_malformed_signal_is_dropped_and_logged(
     engine: Engine, name: str, args: list[Any], caplog: pytest.LogCaptureFixture
@@ -75,6 +77,34 @@ async def test_a_malformed_signal_is_dropped_and_logged(
     await engine.signal("r", "go", 1, signal_id="1")
     status = await engine.result("r")
     assert (status.state, status.error) == ("completed", "")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"op": "tool:b", "events": [{"type": "approved"}]},
+        {"op": "tool:c", "events": [{"type": "approved"}]},
+        {"op": "tool:a", "events": [{"type": "run_stream_end"}]},
+        {"op": "tool:a", "events": [{"type": "run_completed", "status": "failed"}]},
+        {"op": "tool:a", "events": [{"type": 1}]},
+        {"op": "tool:a", "events": ["approved"]},
+        {"op": "tool:a", "events": {"type": "approved"}},
+    ],
+    ids=["ended", "unknown", "end of the log", "end of the run", "no type", "no event", "no list"],
+)
+async def test_events_of_no_activity_in_flight_and_ends_are_not_in_the_log(
+    engine: Engine, toys: Toys, sent: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert isinstance(engine, TemporalEngine)
+    steps = [{"calls": [call("b")]}, {"calls": [call("a", gate="1")]}, {"publish": {"type": "after"}}]
+    await play(engine, steps, run_id="r")
+    await toys.has("start", "a")
+    with caplog.at_level(logging.WARNING):
+        await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", sent)
+        toys.open("1")
+        assert (await engine.result("r")).state == "completed"
+    assert "drops a malformed" in caplog.text
+    assert [event["type"] for event in await ends(engine, "r")] == ["after", "run_stream_end"]
 
 
 @pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)

@@ -19,12 +19,23 @@ from toolgen.engines.temporal.documents import (
     LogPiece,
     RunStart,
     SentAnswer,
+    SentBegun,
     SentSignal,
 )
 
 from .processes import TemporalWorkers, ends
 
 SECRET = "hunter2"
+DOCUMENTS = (
+    RunStart,
+    ActivityStart,
+    ActivityEnd,
+    LogPiece,
+    SentSignal,
+    SentAnswer,
+    SentBegun,
+    KeptAnswer,
+)
 
 
 @pytest.fixture
@@ -42,8 +53,9 @@ def steps_with(secret: str) -> list[dict[str, Any]]:
         {"calls": [call("below", word=secret, result={"word": secret})]},
         {"publish": {"word": secret, "type": "x"}},
     ]
+    tells = [{"type": "told", "word": secret}]
     return [
-        {"calls": [call("a", word=secret, result=secret), call("b", word=secret, once=True)]},
+        {"calls": [call("a", word=secret, result=secret), call("b", word=secret, once=True, tells=tells)]},
         {"publish": {"type": "said", "word": secret}},
         {"child": below},
         {"detach": below},
@@ -93,7 +105,7 @@ async def test_with_a_codec_the_server_sees_no_plain_text(hidden: TemporalWorker
     status = await client.status("r")
     assert isinstance(status.output, list)
     assert status.output[0][0] == SECRET  # type: ignore[index]  # a list of lists
-    assert (await ends(client, "r"))[0] == {"type": "said", "word": SECRET}
+    assert (await ends(client, "r"))[1] == {"type": "said", "word": SECRET}
     assert "internal error" in (await client.status("fails")).error
     assert (await client.status("tries")).output == [[{"failed": "ConnectionError"}]]
     await play(client, steps_with(SECRET), run_id="parked")
@@ -136,9 +148,7 @@ async def test_histories_hold_our_documents_and_nothing_else(workers: TemporalWo
                     continue  # a search attribute
                 assert payload.metadata == {"encoding": b"json/plain"}, run_id
                 value = converter.from_payload(payload)
-                known = fits(
-                    value, RunStart, ActivityStart, ActivityEnd, LogPiece, SentSignal, SentAnswer, KeptAnswer
-                )
+                known = fits(value, *DOCUMENTS)
                 if isinstance(value, dict) and "entries" in value:
                     assert all(fits(entry, Entry) for entry in value["entries"])
                 assert known or is_plain(value), (run_id, value)

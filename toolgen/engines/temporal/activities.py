@@ -30,11 +30,9 @@ from ..failure_text import error_text
 from ..journal import digest
 from ..payloads import encode
 from ..reports import Followers
-from .documents import LOG, ActivityEnd, ActivityStart, LogPiece
+from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import LOST
 
-_BEGUN: Final = "begun"
-"""In the details of a heartbeat: what must not happen twice begins now."""
 BEATS: Final = 6
 """Heartbeats within the time after which a worker counts as lost."""
 
@@ -48,7 +46,7 @@ class Heart:
         self._client = client
         self._every = every.total_seconds()
         self._token = activity.info().task_token
-        self.has_begun = _BEGUN in activity.info().heartbeat_details
+        self.has_begun = BEGUN in activity.info().heartbeat_details
 
     @asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
@@ -59,15 +57,16 @@ class Heart:
         finally:
             task.cancel()
 
-    async def begun(self) -> None:
-        """Return once the server has kept that the activity begins now.
+    async def begun(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
+        """Return once the server has kept that the activity begins now, and its events until now.
 
         Raises:
             asyncio.CancelledError: the run was canceled.
         """
+        await self.send(events)
         self.has_begun = True
-        activity.heartbeat(_BEGUN)  # in place of an older one that waits to be sent, and would overtake this
-        details = Payloads(payloads=await self._client.data_converter.encode([_BEGUN]))
+        activity.heartbeat(BEGUN)  # in place of an older one that waits to be sent, and would overtake this
+        details = Payloads(payloads=await self._client.data_converter.encode([BEGUN]))
         request = RecordActivityTaskHeartbeatRequest(
             namespace=self._client.namespace, task_token=self._token, details=details
         )
@@ -75,12 +74,21 @@ class Heart:
         if said.cancel_requested:
             raise asyncio.CancelledError
 
+    async def send(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
+        """Return once the server has kept events of the activity, which its run appends to the log."""
+        if not events:
+            return
+        info = activity.info()
+        sent: SentBegun = {"op": info.activity_id, "events": [dict(event) for event in events]}
+        workflow = self._client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
+        await workflow.signal(BEGUN, sent)
+
     async def _beat(self) -> None:
         while (
             True
         ):  # not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it
             await asyncio.sleep(self._every)
-            activity.heartbeat(*([_BEGUN] if self.has_begun else []))
+            activity.heartbeat(*([BEGUN] if self.has_begun else []))
 
 
 class ActivityWorker:
@@ -136,7 +144,7 @@ class ActivityWorker:
             attempt=info.attempt,
             emit=progress.emit,
             timeout=given["timeout"],
-            begun=heart.begun if given["once"] else _keep_no_record,
+            begun=heart.begun if given["once"] else heart.send,
         )
         asked, _ = encode(given["arg"], f"the argument of the operation {op}")
         try:
@@ -242,10 +250,6 @@ class _Progress:
     def _publish(self, event: Mapping[str, Json]) -> None:
         self._worker.followers.publish(self._run_id, self._given["logged"], event)
         self._worker.notify(self._run_id, self._given["loop"], 0, event)
-
-
-async def _keep_no_record() -> None:
-    """Write no begun record: the activity may be executed again."""
 
 
 def _is_canceled() -> bool:

@@ -23,9 +23,10 @@ from toolgen.runtime.engine import (
     Signal,
 )
 
+from ..event_log import begun_key
 from ..journal import digest
 from ..payloads import encode
-from .documents import WORKFLOW, ActivityStart, Entry, RunStart, activity_type
+from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
@@ -82,7 +83,8 @@ class WorkflowContext:
         self._log = log
         self._ops: set[str] = set()
         self._scheduled = (0, 0)
-        self.activities: list[workflow.ActivityHandle[Any]] = []
+        self.activities: dict[str, workflow.ActivityHandle[Any]] = {}
+        """By the key of the operation."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
         self.is_over = False
@@ -130,7 +132,7 @@ class WorkflowContext:
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
         )
         handle.add_done_callback(_look)
-        self.activities.append(handle)
+        self.activities[op] = handle
         return Operation(self.run_id, op, digest(text).hex(), handle, once=chosen.once)
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
@@ -198,6 +200,16 @@ class WorkflowContext:
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
         self._require_running()
         self._log.publish(key, event)
+
+    def is_in_flight(self, op: str) -> bool:
+        """Return whether an activity was started under this key and has not ended."""
+        handle = self.activities.get(op)
+        return handle is not None and not handle.done()
+
+    def publish_begun(self, sent: SentBegun) -> None:
+        """Append the events of an activity that begins; another attempt sends them under the same keys."""
+        for number, event in enumerate(sent["events"]):
+            self._log.publish(begun_key(sent["op"], number), event)
 
     async def _start_run(
         self, op: str, loop: str, arg: Json, policy: workflow.ParentClosePolicy

@@ -15,6 +15,9 @@ LOG: Final = "toolgen.log"
 SIGNAL: Final = "signal"
 ANSWER: Final = "answer"
 """Name of the update that answers a wait, and of the signal that does where no worker replies."""
+BEGUN: Final = "begun"
+"""In the details of a heartbeat: what must not happen twice begins now. Name of the signal that brings the
+events of an activity before it."""
 VERSION: Final = 1
 """Of the documents and of the order of commands; a run keeps that with which it began."""
 SESSION: Final = "ToolgenSession"
@@ -73,6 +76,14 @@ class SentAnswer(TypedDict):
     payload: Json
     by: str
     """An id of this one request, by which its sender knows it again."""
+
+
+class SentBegun(TypedDict):
+    """The argument of the signal `begun`."""
+
+    op: str
+    events: list[dict[str, Json]]
+    """Of the activity until now."""
 
 
 class KeptAnswer(TypedDict):

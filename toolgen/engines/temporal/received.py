@@ -10,12 +10,14 @@ from typing import Any, Final, cast
 
 from toolgen.runtime.engine import EngineError
 
+from ..event_log import log_key
 from ..payloads import encode
-from .documents import RunStart, SentAnswer, SentSignal
+from .documents import RunStart, SentAnswer, SentBegun, SentSignal
 
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
 _ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
+_BEGUN: Final = {"op": str, "events": list}
 
 
 def received_start(args: Sequence[Any]) -> RunStart | None:
@@ -31,6 +33,18 @@ def received_signal(args: Sequence[Any]) -> SentSignal | None:
 def received_answer(args: Sequence[Any]) -> SentAnswer | None:
     """Return an answer; None where it is malformed."""
     return cast("SentAnswer | None", _document(args, _ANSWER))
+
+
+def received_begun(args: Sequence[Any]) -> SentBegun | None:
+    """Return the events of an activity that begins; None where they are malformed, or would end a log."""
+    sent = cast("SentBegun | None", _document(args, _BEGUN))
+    if sent is None or not all(_is_event(event) for event in sent["events"]):
+        return None
+    return sent
+
+
+def _is_event(event: object) -> bool:
+    return isinstance(event, dict) and isinstance(event.get("type"), str) and log_key(None, event) is None
 
 
 def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] | None:

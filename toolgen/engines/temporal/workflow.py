@@ -17,11 +17,11 @@ from toolgen.runtime.engine import NondeterminismError
 from ..failure_text import failure_text
 from ..payloads import encode
 from .context import WorkflowContext
-from .documents import ANSWER, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
 from .inbox import Inbox
 from .log_writer import LogWriter
-from .received import received_answer, received_signal, received_start
+from .received import received_answer, received_begun, received_signal, received_start
 from .settings import SETTINGS, WorkflowSettings
 
 Ending = Literal["completed", "failed", "canceled"]
@@ -35,6 +35,7 @@ class RunWorkflow:
 
     def __init__(self) -> None:
         self._inbox = Inbox()
+        self._context: WorkflowContext | None = None
         self._is_over = False
 
     @workflow.signal(name=SIGNAL)
@@ -52,6 +53,14 @@ class RunWorkflow:
             _log_dropped("answer")
         else:
             self._inbox.add_answer(sent)
+
+    @workflow.signal(name=BEGUN)
+    def begun(self, *args: Any) -> None:
+        sent = received_begun(args)
+        if sent is None or self._context is None or not self._context.is_in_flight(sent["op"]):
+            _log_dropped("record of an activity that begins")
+        else:
+            self._context.publish_begun(sent)
 
     @workflow.update(name=ANSWER)
     async def answer(self, *args: Any) -> KeptAnswer:
@@ -79,7 +88,7 @@ class RunWorkflow:
         settings = SETTINGS.get()
         start = _require_start([given])
         writer = LogWriter(start, settings.largest_entry)
-        context = WorkflowContext(start, settings, self._inbox, writer)
+        context = self._context = WorkflowContext(start, settings, self._inbox, writer)
         writing = asyncio.ensure_future(writer.run())
         loop = asyncio.ensure_future(_execute(context, start, settings))
         loop.add_done_callback(_look)
@@ -123,7 +132,7 @@ class RunWorkflow:
         """Cancel what goes on, and close the log."""
         context.is_over = self._is_over = True
         loop.cancel()
-        for activity in context.activities:
+        for activity in context.activities.values():
             activity.cancel()
         for child in context.children:
             child.cancel(error if ending == "canceled" else f"run {context.run_id} is over")

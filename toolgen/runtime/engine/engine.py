@@ -47,7 +47,13 @@ Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 """Takes an event at once, in any thread, and never raises."""
 
 
-async def _begun() -> None:
+class Begun(Protocol):
+    """Keeps that an activity begins, and what its events are so far."""
+
+    def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
+
+
+async def _begun(events: Sequence[Mapping[str, Json]] = (), /) -> None:
     """Do nothing: outside an engine there is no begun record."""
 
 
@@ -64,13 +70,10 @@ class ActivityInfo:
     this process, and into no journal."""
     timeout: float | None = None
     """Seconds of each attempt, as `CallOptions.timeout`."""
-    begun: Callable[[], Awaitable[None]] = field(default=_begun, repr=False)
+    begun: Begun = field(default=_begun, repr=False)
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
-    once the engine has kept that the activity begins now."""
-
-    publish: Callable[[str, Mapping[str, Json]], None] | None = field(default=None, repr=False)
-    """Appends an event to the log of the run, once for a key; what `begun` keeps after it is not kept without
-    it. None where an engine cannot: the loop has all events of the activity then."""
+    once the engine has kept that the activity begins now. The events are in the log of the run then, or will
+    be although this process ends; each is there once, whichever attempt begins."""
 
     @property
     def idempotency_key(self) -> str:

@@ -48,9 +48,6 @@ class CallEvents:
 
         Who has approved a call is in the log before it runs, also where its process ends in the middle.
         """
-        publish = self._info.publish
-        if publish is not None:
-            for number, event in enumerate(self.kept):
-                publish(f"{self._info.op}:begun:{number}", event)
-            self.kept.clear()
-        await self._info.begun()
+        events = tuple(self.kept)
+        await self._info.begun(events)
+        del self.kept[: len(events)]
