@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Activity, ActivityInfo, EngineCaps
+from toolgen.runtime.engine import Activity, ActivityInfo, EngineCaps, NotRegisteredError
 
 SECRET: Final = b"0123456789abcdef"
+_MOST_MISSED: Final = 100
+"""Attempts of workers that lack what an activity needs."""
 
 
 class ManyWorkers(InProcessEngine):
@@ -52,7 +54,13 @@ class Cluster:
 
     def _activity(self, name: str) -> Activity:
         async def work(info: ActivityInfo, argument: Any) -> Any:
-            return await self._any().registered["activities"][name](info, argument)
+            while True:
+                try:
+                    return await self._any().registered["activities"][name](info, argument)
+                except NotRegisteredError:
+                    if info.missed == _MOST_MISSED:
+                        raise
+                    info = replace(info, missed=info.missed + 1)
 
         return work
 

@@ -110,7 +110,6 @@ async def test_two_operations_under_one_key_are_our_bug(engine: Engine, toys: To
         ("about", "what the operation wait:1 is about is not JSON: $.deep[0].set is a set"),
         ("input", "the input of script for the operation child:1 is not JSON: $.deep[0].set is a set"),
         ("output", "the output of run r is not JSON: $.deep[0].set is a set"),
-        ("activity", "no activity is registered as 'hammer'"),
         ("loop", "no loop is registered as 'hoop'"),
     ],
 )

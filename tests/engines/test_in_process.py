@@ -308,3 +308,18 @@ async def test_a_failure_that_says_why_is_one_line_of_the_log(
     (told,) = [record for record in caplog.records if record.name == "toolgen.engines"]
     assert told.getMessage() == "run r: tool:a failed: NonRetryableError: no such house"
     assert told.exc_info is None, "nobody looks for a mistake in a program"
+
+
+async def test_an_activity_that_is_not_registered_ends_the_run() -> None:
+    """There is no other worker that may have it."""
+
+    async def loop(ctx: RunContext, arg: object) -> object:
+        return await ctx.start("tool:1", "hammer", None)
+
+    engine = InProcessEngine()
+    engine.register(loops={"loop": loop}, activities={})
+    await engine.start()
+    await engine.start_run("loop", None, run_id="r")
+    status = await engine.result("r")
+    assert (status.state, "no activity is registered as 'hammer'" in status.error) == ("failed", True)
+    await engine.close()

@@ -219,8 +219,6 @@ async def broken(ctx: RunContext, arg: dict[str, Any]) -> Any:
             await ctx.child("child:1", "script", bad)
         case "output":
             return bad
-        case "activity":
-            await ctx.start("tool:1", "hammer", None)
         case "loop":
             await ctx.child("child:1", "hoop", None)
         case "large argument":

@@ -15,7 +15,7 @@ from toolgen.runtime.call.hooks import Hook
 from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
 from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import Activity, Engine, NonRetryableError, RunStatus
+from toolgen.runtime.engine import Activity, Engine, NotRegisteredError, RunStatus
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Delegated
@@ -93,7 +93,8 @@ class AgentHost:
         """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
         self._directory = directory
         self._options = options
-        self._is_shared = is_shared
+        self.is_shared = is_shared
+        """Whether many workers execute the runs."""
         self._served: dict[str, RegisteredTool] = {}
         """By run that answers a call of no run, the tool."""
         self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
@@ -152,11 +153,11 @@ class AgentHost:
         """Return a registered agent.
 
         Raises:
-            NonRetryableError: there is none; a run cannot go on without it.
+            NotRegisteredError: there is none; this process cannot go on with its runs.
         """
         found = self.agents.get(id_)
         if found is None:
-            raise NonRetryableError(f"agent {id_!r} is not registered in this runtime")
+            raise NotRegisteredError(f"agent {id_!r} is not registered in this runtime")
         return found
 
     def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
@@ -188,7 +189,7 @@ class AgentHost:
         `step` is that of the planning; without one it is the newest of the run.
         """
         known = self._snapshots.get(run_id)
-        if known is not None and (not self._is_shared or known.step == step is not None):
+        if known is not None and (not self.is_shared or known.step == step is not None):
             return known.snapshot
         return await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts), step)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.engines.toys import call, play
 from toolgen.runtime.engine import NondeterminismError
 
 from .processes import TemporalWorkers, ends
@@ -86,6 +87,36 @@ async def test_a_worker_that_does_not_fit_leaves_a_run_as_it_is(workers: Tempora
     status = await until_over(workers, "goes_on")
     assert status.output == outcome("goes_on", 1)
     assert workers.counts("end") == {"goes_on.first": 1, "goes_on.last": 1, "is_canceled.first": 1}
+
+
+@pytest.mark.parametrize("lacks", ["tool", "script"])
+async def test_what_one_worker_lacks_is_done_by_another(workers: TemporalWorkers, lacks: str) -> None:
+    """As while a version with a further tool or loop is deployed."""
+    client, ids = workers.client, [f"r{number}" for number in range(5)]
+    await workers.start("old", lacks=[lacks])
+    for run_id in ids:
+        calls = [call(f"{run_id}.a"), call(f"{run_id}.b", once=True)]
+        await play(client, [{"calls": calls}], run_id=run_id)
+    await workers.until(lambda: "registered as" in (workers.folder / "old.stderr").read_text())
+    await workers.start("new")
+    for run_id in ids:
+        status = await until_over(workers, run_id)
+        assert status.output == [[{"id": f"{run_id}.{name}", "ok": True} for name in "ab"]]
+    assert set(workers.counts("end").values()) == {1}
+    assert {workers.attempts(f"{run_id}.a")[0] for run_id in ids} == {1}, "what was left to others counts not"
+
+
+async def test_what_no_worker_has_is_tried_within_its_time(workers: TemporalWorkers) -> None:
+    client = workers.client
+    await workers.start("old", lacks=["tool"])
+    await play(client, [{"calls": [call("a", once=True, timeout=0.5)]}], run_id="r")
+    assert (await client.result("r")).output == [[{"failed": "timeout"}]]
+    await play(client, [{"calls": [call("b")]}], run_id="canceled")
+    said = workers.folder / "old.stderr"
+    await workers.until(lambda: said.read_text().count("run canceled: tool:b: no activity is registered") > 1)
+    assert (await client.status("canceled")).state == "running"
+    await client.cancel("canceled", reason="enough")
+    assert (await client.result("canceled")).state == "canceled"
 
 
 async def until_over(workers: TemporalWorkers, run_id: str) -> Any:

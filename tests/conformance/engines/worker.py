@@ -1,7 +1,8 @@
 """A process that works on a Temporal server, to be killed or stopped: `worker.py NAME LOG SETTINGS`.
 
 The settings are, as JSON, the arguments of the engine, with `loops` for which version of the loops it has,
-`drain_s`, and `key` to hide what it sends. SIGTERM closes the engine, as a deployment does.
+`lacks` for names of loops and activities that it does not have, `drain_s`, and `key` to hide what it sends.
+SIGTERM closes the engine, as a deployment does.
 """
 
 from __future__ import annotations
@@ -41,10 +42,13 @@ def tool_of(log: Path) -> Activity:
 
 async def work(name: str, log: Path, settings: dict[str, Any]) -> None:
     """Execute runs until the process is told to end."""
+    lacks = settings.pop("lacks", [])
     loops, drain_s, key = settings.pop("loops", 1), settings.pop("drain_s", 0.0), settings.pop("key", None)
     engine = TemporalEngine(**settings, codec=None if key is None else XorCodec(key))
+    all_loops = {"script": script, "versioned": versioned(loops)}
     engine.register(
-        loops={"script": script, "versioned": versioned(loops)}, activities={"tool": tool_of(log)}
+        loops={name: loop for name, loop in all_loops.items() if name not in lacks},
+        activities={} if "tool" in lacks else {"tool": tool_of(log)},
     )
     engine.assign(drain_s=drain_s)
     end = asyncio.Event()

@@ -75,7 +75,8 @@ class Planning:
 
         Raises:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
-            NonRetryableError: the agent is not registered, or the time of the run is over.
+            NotRegisteredError: the agent is not registered.
+            NonRetryableError: the time of the run is over.
         """
         secrets = Secrets()
         with hiding(secrets):
@@ -203,7 +204,8 @@ class Planning:
             return _problem("the run ends now; give the final answer")
         match result:
             case CallTools():
-                return _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+                step = _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+                return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
                 return self._final_text_step(result, given, facts)
             case FinalResult():
@@ -212,6 +214,14 @@ class Planning:
                 return self._await(result)
             case HandOver():
                 return self._hand_over(result, given, facts)
+
+    def _with_designed(self, step: Step, facts: RunFacts) -> Step:
+        """Return a step whose calls of tools of the agent's design say so."""
+        designed = self._host.agent(facts["agent"]).static.directory
+        for call in step["calls"] if step["kind"] == "calls" else ():
+            if designed.by_id(call["tool"]) is not None:
+                call["is_designed"] = True
+        return step
 
     def _final_text_step(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
         if result.is_truncated and self._host.returned_by(facts) is not None:

@@ -111,6 +111,9 @@ class StepCall(TypedDict):
     is_bookkeeping: bool
     is_sequential: NotRequired[bool]
     """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
+    is_designed: NotRequired[bool]
+    """Whether the design of the agent has the tool, so that a worker without it has another version; said
+    where many workers execute the runs."""
     start: dict[str, Json]
     """The event that says that it was called."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from temporalio import activity
@@ -23,6 +23,7 @@ from toolgen.runtime.engine import (
     ActivityInfo,
     EngineError,
     NonRetryableError,
+    NotRegisteredError,
     OnEvent,
 )
 
@@ -31,10 +32,13 @@ from ..journal import digest
 from ..payloads import encode
 from ..reports import Followers
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
-from .failures import LOST
+from .failures import ALL_LOST, LOST
 
 BEATS: Final = 6
 """Heartbeats within the time after which a worker counts as lost."""
+
+_LOST_WORKERS: Final = 20
+"""Attempts of an activity beyond its own, for workers that ended while they executed it."""
 
 log = logger("toolgen.engines")
 
@@ -46,7 +50,10 @@ class Heart:
         self._client = client
         self._every = every.total_seconds()
         self._token = activity.info().task_token
-        self.has_begun = BEGUN in activity.info().heartbeat_details
+        kept = activity.info().heartbeat_details
+        self.has_begun = BEGUN in kept
+        self.missed: int = next((one for one in kept if isinstance(one, int)), 0)
+        """Attempts of workers that lacked what the activity needs."""
 
     @asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
@@ -65,8 +72,26 @@ class Heart:
         """
         await self.send(events)
         self.has_begun = True
-        activity.heartbeat(BEGUN)  # in place of an older one that waits to be sent, and would overtake this
-        details = Payloads(payloads=await self._client.data_converter.encode([BEGUN]))
+        await self._keep()
+
+    async def miss(self) -> None:
+        """Return once the server has kept that this worker lacks what the activity needs.
+
+        Raises:
+            asyncio.CancelledError: the run was canceled.
+        """
+        self.missed += 1
+        await self._keep()
+
+    async def _keep(self) -> None:
+        """Return once the server has what the next attempt is to know.
+
+        Raises:
+            asyncio.CancelledError: the run was canceled.
+        """
+        kept = self._details()
+        activity.heartbeat(*kept)  # in place of an older one that waits to be sent, and would overtake this
+        details = Payloads(payloads=await self._client.data_converter.encode(kept))
         request = RecordActivityTaskHeartbeatRequest(
             namespace=self._client.namespace, task_token=self._token, details=details
         )
@@ -88,7 +113,10 @@ class Heart:
             True
         ):  # not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it
             await asyncio.sleep(self._every)
-            activity.heartbeat(*([BEGUN] if self.has_begun else []))
+            activity.heartbeat(*self._details())
+
+    def _details(self) -> list[str | int]:
+        return [*([BEGUN] if self.has_begun else []), *([self.missed] if self.missed else [])]
 
 
 class ActivityWorker:
@@ -137,11 +165,15 @@ class ActivityWorker:
         if given["once"] and heart.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
             raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True)
+        attempt = info.attempt - heart.missed
+        if attempt > given["attempts"] + _LOST_WORKERS:
+            raise ApplicationError(ALL_LOST, type="failed", non_retryable=True)
         progress = _Progress(self, run_id, op, given)
         told = ActivityInfo(
             run_id=run_id,
             op=op,
-            attempt=info.attempt,
+            attempt=attempt,
+            missed=heart.missed,
             emit=progress.emit,
             timeout=given["timeout"],
             begun=heart.begun if given["once"] else heart.send,
@@ -165,8 +197,7 @@ class ActivityWorker:
         try:
             function = self._functions.get(given["activity"])
             if function is None:
-                name = given["activity"]
-                raise EngineError(f"no activity is registered as {name!r}, for the operation {info.op}")
+                raise NotRegisteredError(f"no activity is registered as {given['activity']!r}")
             async with limit:
                 result = await function(info, given["arg"])
             what = f"the result of {given['activity']} for the operation {info.op}"
@@ -176,9 +207,25 @@ class ActivityWorker:
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and _is_canceled():
                 raise
+            if isinstance(error, NotRegisteredError) and not heart.has_begun:
+                raise await self._missed(info, given, heart, error) from None
             raise self._failure(info, given, heart, error, is_late=limit.expired()) from None
         value: Json = copy
         return value
+
+    async def _missed(
+        self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: NotRegisteredError
+    ) -> ApplicationError:
+        """Return the failure of an attempt at what this worker lacks, which others follow within its time."""
+        message, began = error_text(error), activity.info().scheduled_time
+        waited_s = (datetime.now(UTC) - began).total_seconds()
+        if given["timeout"] is not None and waited_s >= given["timeout"]:
+            message = f"{message}, nor by another worker within {given['timeout']:g} seconds"
+            log.error("run %s: %s failed: %s", info.run_id, info.op, message)
+            return ApplicationError(message, type="timeout", non_retryable=True)
+        await heart.miss()
+        log.warning("run %s: %s: %s; it is left to another worker", info.run_id, info.op, message)
+        return ApplicationError(message, type=type(error).__name__)
 
     def _failure(
         self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: BaseException, *, is_late: bool

@@ -125,10 +125,8 @@ class WorkflowContext:
             activity_id=op,
             start_to_close_timeout=limit + self._settings.heartbeat,
             heartbeat_timeout=self._settings.heartbeat,
-            retry_policy=RetryPolicy(
-                initial_interval=timedelta(seconds=chosen.backoff),
-                maximum_attempts=chosen.attempts + self._settings.lost_workers,
-            ),
+            # Without an end: the worker of an attempt says whether it is the last.
+            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
         )
         handle.add_done_callback(_look)

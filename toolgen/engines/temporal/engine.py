@@ -46,7 +46,6 @@ from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
 """For which a workflow task waits for the worker that has the run in memory."""
-_LOST_WORKERS: Final = 20
 _SERVER_TAKES: Final = 2_000_000
 """Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
 T = TypeVar("T")
@@ -362,7 +361,6 @@ class TemporalEngine:
             max_payload_bytes=self._max_payload_bytes,
             offload_bytes=self._offload_bytes,
             heartbeat=self._heartbeat,
-            lost_workers=_LOST_WORKERS,
         )
 
     async def _work(self, client: Client) -> None:

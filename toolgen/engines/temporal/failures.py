@@ -21,6 +21,7 @@ from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, EngineError,
 
 _OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")
 """What the server puts before the reason for which one workflow cancels another."""
+ALL_LOST: Final = "the processes that executed it ended, one after the other"
 LOST: Final = "its process ended while it was executed; it may have had its effect"
 
 
@@ -35,7 +36,7 @@ def activity_failure(op: str, error: ActivityError, *, once: bool) -> ActivityFa
         return ActivityFailed(op, OUTCOME_UNKNOWN, LOST)
     if isinstance(cause, TimeoutError) and cause.type == TimeoutType.START_TO_CLOSE:
         return ActivityFailed(op, "timeout", "no answer within its time")
-    return ActivityFailed(op, "failed", "the processes that executed it ended, one after the other")
+    return ActivityFailed(op, "failed", ALL_LOST)
 
 
 def child_failure(op: str, error: ChildWorkflowError) -> ActivityFailed:

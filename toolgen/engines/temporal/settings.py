@@ -45,8 +45,6 @@ class WorkflowSettings:
     offload_bytes: int | None
     """What has more goes to a store beside the server; None where there is none."""
     heartbeat: timedelta
-    lost_workers: int
-    """Attempts of an activity beyond its own, for workers that ended while they executed it."""
 
     def queue_of(self, given: Any) -> str:
         """Return the task queue of a run, by the input of its loop."""

@@ -65,6 +65,8 @@ class ActivityInfo:
     op: str
     attempt: int
     """From 1."""
+    missed: int = 0
+    """Attempts of processes that lacked what it needs, which are not counted by `attempt`."""
     emit: Emit = field(repr=False)
     """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
     this process, and into no journal."""

@@ -50,6 +50,14 @@ class NonRetryableError(Exception):
     """Raised by an activity: another attempt would fail the same way."""
 
 
+class NotRegisteredError(NonRetryableError):
+    """Raised by an activity before any effect: this process lacks what it needs, such as an agent.
+
+    With many workers another one may have it, as while a new version is deployed. The attempt counts in
+    `ActivityInfo.missed` alone, and others follow it within `CallOptions.timeout`; for ever without one.
+    """
+
+
 class ActivityFailed(Exception):
     """What the loop gets of an activity or a child run that failed for good."""
 
