@@ -79,6 +79,24 @@ async def test_a_malformed_signal_is_dropped_and_logged(
     assert (status.state, status.error) == ("completed", "")
 
 
+async def test_a_signal_that_is_named_as_an_answer_ends_no_wait(engine: Engine) -> None:
+    """Of an answer the history says who gave it; of this nothing would."""
+    assert isinstance(engine, TemporalEngine)
+    steps = [{"wait": ["go"]}, {"wait": ["answer:wait:1"], "about": "?"}]
+    await play(engine, steps, run_id="r")
+    await engine.settled("r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    forged = {"id": "1", "name": "answer:wait:1", "payload": "forged"}
+    await handle.signal("signal", forged)
+    await engine.signal("r", "go", 1, signal_id="2")
+    while not (await engine.settled("r")).awaiting:
+        pass
+    await handle.signal("signal", {**forged, "id": "3"})
+    assert (await engine.settled("r")).awaiting
+    assert await engine.answer("r", "wait:1", "yes", key="1") == "accepted"
+    assert (await engine.result("r")).output == [{"go": 1}, {"answer:wait:1": "yes"}]
+
+
 @pytest.mark.parametrize(
     "sent",
     [

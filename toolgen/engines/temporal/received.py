@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from toolgen.runtime.engine import EngineError
+from toolgen.runtime.engine import EngineError, answer_name
 
 from ..event_log import log_key
 from ..payloads import encode
@@ -26,8 +26,9 @@ def received_start(args: Sequence[Any]) -> RunStart | None:
 
 
 def received_signal(args: Sequence[Any]) -> SentSignal | None:
-    """Return a signal; None where it is malformed."""
-    return cast("SentSignal | None", _document(args, _SIGNAL))
+    """Return a signal; None where it is malformed, or named as an answer, which has an update of its own."""
+    sent = cast("SentSignal | None", _document(args, _SIGNAL))
+    return None if sent is None or sent["name"].startswith(answer_name("")) else sent
 
 
 def received_answer(args: Sequence[Any]) -> SentAnswer | None:
