@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Coroutine, Generator, Mapping
 from datetime import timedelta
+from functools import partial
 from inspect import CORO_CREATED, getcoroutinestate
 from typing import Any, Final
 
@@ -19,7 +20,6 @@ from toolgen.runtime.engine import (
     DuplicateOperationError,
     EngineError,
     NondeterminismError,
-    PayloadTooLargeError,
     Signal,
 )
 
@@ -30,6 +30,7 @@ from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, acti
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
+from .scheduling import Scheduling
 from .settings import WorkflowSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
@@ -37,23 +38,18 @@ _NO_END: Final = timedelta(days=3650)
 """Of an activity without a time limit; a dead worker is found by its heartbeats."""
 _LONGEST_ID: Final = 1_000
 """Characters of the id of a workflow or an activity, by the server's default."""
-_MOST_AT_ONCE: Final = 2_500_000
-"""Bytes that a loop may have sent to the server in one workflow task. The server takes messages of 4 MiB,
-and a piece of the log may be in the same one."""
 
 
 class Operation:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
-    __slots__ = ("_asked", "_handle", "_once", "_op", "_run_id")
+    __slots__ = ("_asked", "_end", "_once", "_op", "_run_id")
 
-    def __init__(
-        self, run_id: str, op: str, asked: str, handle: workflow.ActivityHandle[Any], *, once: bool
-    ) -> None:
+    def __init__(self, run_id: str, op: str, asked: str, end: asyncio.Future[Any], *, once: bool) -> None:
         self._run_id = run_id
         self._op = op
         self._asked = asked
-        self._handle = handle
+        self._end = end
         self._once = once
 
     def __await__(self) -> Generator[Any, None, Json]:
@@ -61,7 +57,7 @@ class Operation:
 
     async def _result(self) -> Json:
         try:
-            end = await asyncio.shield(self._handle)
+            end = await asyncio.shield(self._end)
         except ActivityError as error:
             raise activity_failure(self._op, error, once=self._once) from error
         if end["asked"] != self._asked:
@@ -82,9 +78,7 @@ class WorkflowContext:
         self._inbox = inbox
         self._log = log
         self._ops: set[str] = set()
-        self._scheduled = (0, 0)
-        self.activities: dict[str, workflow.ActivityHandle[Any]] = {}
-        """By the key of the operation."""
+        self.activities = Scheduling()
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
         self.is_over = False
@@ -107,7 +101,6 @@ class WorkflowContext:
         what = f"the argument of {activity} for the operation {op}"
         text, copy = encode(arg, what, self._settings.max_payload_bytes)
         self._take(op)
-        self._count(self._settings.sent(len(text)), what)
         chosen = options or DEFAULT
         given: ActivityStart = {
             "loop": self._given["loop"],
@@ -119,7 +112,8 @@ class WorkflowContext:
             "once": chosen.once,
         }
         limit = _NO_END if chosen.timeout is None else timedelta(seconds=chosen.timeout)
-        handle = workflow.start_activity(
+        begin = partial(
+            workflow.start_activity,
             activity_type(activity, copy),
             given,
             activity_id=op,
@@ -129,9 +123,8 @@ class WorkflowContext:
             retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
         )
-        handle.add_done_callback(_look)
-        self.activities[op] = handle
-        return Operation(self.run_id, op, digest(text).hex(), handle, once=chosen.once)
+        end = self.activities.start(op, begin, self._settings.sent(len(text)), what)
+        return Operation(self.run_id, op, digest(text).hex(), end, once=chosen.once)
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)
@@ -199,11 +192,6 @@ class WorkflowContext:
         self._require_running()
         self._log.publish(key, event)
 
-    def is_in_flight(self, op: str) -> bool:
-        """Return whether an activity was started under this key and has not ended."""
-        handle = self.activities.get(op)
-        return handle is not None and not handle.done()
-
     def publish_begun(self, sent: SentBegun) -> None:
         """Append the events of an activity that begins; another attempt sends them under the same keys."""
         for number, event in enumerate(sent["events"]):
@@ -215,7 +203,7 @@ class WorkflowContext:
         what = f"the input of {loop} for the operation {op}"
         text, copy = encode(arg, what, self._settings.max_payload_bytes)
         self._take(op)
-        self._count(self._settings.sent(len(text)), what)
+        self.activities.count(self._settings.sent(len(text)), what)
         run_id = f"{self.run_id}/{op}"
         workflow_id = f"{self._settings.prefix}{run_id}"
         if len(workflow_id) > _LONGEST_ID:
@@ -257,22 +245,6 @@ class WorkflowContext:
             )
         self._ops.add(op)
 
-    def _count(self, size: int, what: str) -> None:
-        """Count what this workflow task schedules.
-
-        Raises:
-            PayloadTooLargeError: it is more than one message to the server holds.
-        """
-        task = workflow.info().get_current_history_length()
-        before = self._scheduled[1] if self._scheduled[0] == task else 0
-        if before and before + size > _MOST_AT_ONCE:
-            raise PayloadTooLargeError(
-                f"{what} sends {size} bytes to the server, beside {before} of others that start with it; "
-                f"the engine sends {_MOST_AT_ONCE} at once",
-                hint="put it into a store, and hand over its reference",
-            )
-        self._scheduled = (task, before + size)
-
     def _require_running(self) -> None:
         """Raise CancelledError where the run has ended; in an eviction the SDK raises."""
         workflow.random()
@@ -303,6 +275,6 @@ def _expire(taken: asyncio.Future[Signal | None]) -> None:
 
 
 def _look(task: asyncio.Task[Any]) -> None:
-    """Take the end of an operation that its loop may never await."""
+    """Take the end of a child that its loop may never await."""
     if not task.cancelled():
         task.exception()

@@ -57,7 +57,7 @@ class RunWorkflow:
     @workflow.signal(name=BEGUN)
     def begun(self, *args: Any) -> None:
         sent = received_begun(args)
-        if sent is None or self._context is None or not self._context.is_in_flight(sent["op"]):
+        if sent is None or self._context is None or not self._context.activities.is_open(sent["op"]):
             _log_dropped("record of an activity that begins")
         else:
             self._context.publish_begun(sent)
@@ -132,8 +132,7 @@ class RunWorkflow:
         """Cancel what goes on, and close the log."""
         context.is_over = self._is_over = True
         loop.cancel()
-        for activity in context.activities.values():
-            activity.cancel()
+        context.activities.cancel()
         for child in context.children:
             child.cancel(error if ending == "canceled" else f"run {context.run_id} is over")
         if ending == "canceled":

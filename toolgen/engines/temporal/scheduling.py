@@ -1,0 +1,136 @@
+"""What a run has its server schedule, within what the server takes of one run and in one message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from toolgen.runtime.engine import PayloadTooLargeError
+
+_MOST_OPEN: Final = 1_000
+"""Activities of a run that the server has at once; it takes 2,000, and fails the workflow task with more."""
+_MOST_AT_ONCE: Final = 2_500_000
+"""Bytes that a loop may have sent to the server in one workflow task. The server takes messages of 4 MiB,
+and a piece of the log may be in the same one."""
+
+Begin = Callable[[], workflow.ActivityHandle[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    """An activity that the server gets when others have ended."""
+
+    begin: Begin
+    size: int
+    end: asyncio.Future[Any]
+
+
+class Scheduling:
+    """Schedules the activities of a run, the oldest first, and counts what one workflow task sends."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, asyncio.Future[Any]] = {}
+        self._waiting: deque[_Waiting] = deque()
+        self._open = 0
+        self._sent = (0, 0)
+        """The length of the history, which is another one in each task, and the bytes sent in that task."""
+
+    def start(self, op: str, begin: Begin, size: int, what: str) -> asyncio.Future[Any]:
+        """Schedule an activity now or later, and return its end.
+
+        Args:
+            op: The key of its operation.
+            begin: Schedules it.
+            size: The bytes of its argument that go to the server.
+            what: The argument, for messages.
+
+        Raises:
+            PayloadTooLargeError: with what else begins now, it is more than one message to the server holds.
+        """
+        if self._waiting or self._open >= _MOST_OPEN:
+            end = asyncio.get_running_loop().create_future()
+            self._waiting.append(_Waiting(begin=begin, size=size, end=end))
+        else:
+            self.count(size, what)
+            end = self._begin(begin)
+        end.add_done_callback(_look)
+        self._ends[op] = end
+        return end
+
+    def count(self, size: int, what: str) -> None:
+        """Count what this workflow task schedules.
+
+        Raises:
+            PayloadTooLargeError: as `start`.
+        """
+        if not self._fits(size):
+            raise PayloadTooLargeError(
+                f"{what} sends {size} bytes to the server, beside {self._before()} of others that start with "
+                f"it; the engine sends {_MOST_AT_ONCE} at once",
+                hint="put it into a store, and hand over its reference",
+            )
+        self._add(size)
+
+    def is_open(self, op: str) -> bool:
+        """Return whether an activity was started under this key and has not ended."""
+        end = self._ends.get(op)
+        return end is not None and not end.done()
+
+    def cancel(self) -> None:
+        """Cancel all activities; those that the server has not got yet are never scheduled."""
+        self._waiting.clear()
+        for end in self._ends.values():
+            end.cancel()
+
+    def _begin(self, begin: Begin) -> workflow.ActivityHandle[Any]:
+        handle = begin()
+        self._open += 1
+        handle.add_done_callback(self._ended)
+        return handle
+
+    def _ended(self, handle: asyncio.Task[Any]) -> None:
+        self._open -= 1
+        if handle.cancelled() or not isinstance(handle.exception(), ActivityError | None):
+            return  # the run leaves the memory of its worker
+        while self._waiting and self._open < _MOST_OPEN:
+            first = self._waiting[0]
+            if self._open and not self._fits(first.size):  # it comes after the next that ends
+                return
+            self._waiting.popleft()
+            self._add(first.size)
+            self._begin(first.begin).add_done_callback(partial(_pass_on, first.end))
+
+    def _before(self) -> int:
+        return self._sent[1] if self._sent[0] == workflow.info().get_current_history_length() else 0
+
+    def _fits(self, size: int) -> bool:
+        before = self._before()
+        return not before or before + size <= _MOST_AT_ONCE
+
+    def _add(self, size: int) -> None:
+        self._sent = (workflow.info().get_current_history_length(), self._before() + size)
+
+
+def _pass_on(end: asyncio.Future[Any], handle: asyncio.Task[Any]) -> None:
+    """Give the end of an activity to those who wait for it since before it was scheduled."""
+    if end.done():
+        return
+    if handle.cancelled():
+        end.cancel()
+    elif (error := handle.exception()) is not None:
+        end.set_exception(error)
+    else:
+        end.set_result(handle.result())
+
+
+def _look(end: asyncio.Future[Any]) -> None:
+    """Take the end of an operation that its loop may never await."""
+    if not end.cancelled():
+        end.exception()
