@@ -89,21 +89,34 @@ async def test_a_worker_that_does_not_fit_leaves_a_run_as_it_is(workers: Tempora
     assert workers.counts("end") == {"goes_on.first": 1, "goes_on.last": 1, "is_canceled.first": 1}
 
 
-@pytest.mark.parametrize("lacks", ["tool", "script"])
-async def test_what_one_worker_lacks_is_done_by_another(workers: TemporalWorkers, lacks: str) -> None:
-    """As while a version with a further tool or loop is deployed."""
+async def test_what_one_worker_lacks_is_done_by_another(workers: TemporalWorkers) -> None:
+    """As while a version with a further agent or tool is deployed."""
     client, ids = workers.client, [f"r{number}" for number in range(5)]
-    await workers.start("old", lacks=[lacks])
+    await workers.start("old", lacks=["tool"])
     for run_id in ids:
         calls = [call(f"{run_id}.a"), call(f"{run_id}.b", once=True)]
         await play(client, [{"calls": calls}], run_id=run_id)
-    await workers.until(lambda: "registered as" in (workers.folder / "old.stderr").read_text())
+    await workers.until(lambda: "no activity is registered" in (workers.folder / "old.stderr").read_text())
     await workers.start("new")
     for run_id in ids:
-        status = await until_over(workers, run_id)
+        status = await client.result(run_id)
         assert status.output == [[{"id": f"{run_id}.{name}", "ok": True} for name in "ab"]]
     assert set(workers.counts("end").values()) == {1}
     assert {workers.attempts(f"{run_id}.a")[0] for run_id in ids} == {1}, "what was left to others counts not"
+
+
+async def test_a_run_whose_loop_a_worker_lacks_stands_still_until_another_has_it(
+    workers: TemporalWorkers,
+) -> None:
+    client = workers.client
+    await workers.start("old", lacks=["script"])
+    await play(client, [{"calls": [call("a")]}], run_id="r")
+    with pytest.raises(NondeterminismError, match="no loop is registered as 'script'"):
+        await client.result("r")
+    assert (await client.status("r")).state == "running"
+    await workers.start("new")
+    await workers.stop("old")
+    assert (await until_over(workers, "r")).output == [[{"id": "a", "ok": True}]]
 
 
 async def test_what_no_worker_has_is_tried_within_its_time(workers: TemporalWorkers) -> None:
