@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Mapping
-from inspect import CORO_CREATED, getcoroutinestate
+from collections.abc import Awaitable, Mapping
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
     ActivityFailed,
     CallOptions,
-    DuplicateOperationError,
     EngineError,
     NondeterminismError,
     Signal,
@@ -21,6 +19,7 @@ from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_
 from .event_log import EventLog
 from .journal import OpRecord, digest
 from .live_run import Run, Wait
+from .operations import cancel_gathered, duplicate_operation, result_or_failure
 from .payloads import decode, encode
 from .waits import WAIT, Waits
 
@@ -155,18 +154,13 @@ class JournaledContext:
                 await asyncio.gather(*(task for task in tasks if task is not None))
             for awaitable, task in zip(awaitables, tasks, strict=True):
                 if task is None:
-                    results.append(await _result(awaitable))
+                    results.append(await result_or_failure(awaitable))
                 else:
                     result, now = task.result()
                     LOOP_TIME.set(max(LOOP_TIME.get(), now))
                     results.append(result)
         except BaseException:
-            for task in tasks:
-                if task is not None:
-                    task.cancel()
-            for awaitable in awaitables:
-                if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
-                    awaitable.close()  # its task ends before it begins
+            cancel_gathered((task for task in tasks if task is not None), awaitables)
             raise
         return results
 
@@ -206,12 +200,7 @@ class JournaledContext:
         """
         self._require_running()
         if op in self._ops:
-            raise self._note_fault(
-                DuplicateOperationError(
-                    f"the loop of run {self.run_id} uses the key {op!r} for two operations; "
-                    "this is a mistake in the loop, please report it"
-                )
-            )
+            raise self._note_fault(duplicate_operation(self.run_id, op))
         self._ops.add(op)
         recorded = self._run.record.ops.get(op)
         if recorded is None:
@@ -235,16 +224,6 @@ class JournaledContext:
         return fault
 
 
-async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
-    try:
-        return await awaitable
-    except ActivityFailed as failure:
-        return failure
-
-
 async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, float]:
     """Return the result of a branch of a loop, and the newest time that it has seen."""
-    try:
-        return await _result(awaitable), LOOP_TIME.get()
-    except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError("the loop raised an exception that ends the process") from error
+    return await result_or_failure(awaitable), LOOP_TIME.get()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Generator, Mapping
 from datetime import timedelta
 from functools import partial
-from inspect import CORO_CREATED, getcoroutinestate
 from typing import Any, Final
 
 from temporalio import workflow
@@ -17,7 +16,6 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
     ActivityFailed,
     CallOptions,
-    DuplicateOperationError,
     EngineError,
     NondeterminismError,
     Signal,
@@ -25,6 +23,7 @@ from toolgen.runtime.engine import (
 
 from ..event_log import begun_key
 from ..journal import digest
+from ..operations import cancel_gathered, duplicate_operation, result_or_failure
 from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure
@@ -143,15 +142,11 @@ class WorkflowContext:
         return run_id
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        tasks = [asyncio.ensure_future(_result(awaitable)) for awaitable in awaitables]
+        tasks = [asyncio.ensure_future(result_or_failure(awaitable)) for awaitable in awaitables]
         try:
             return list(await asyncio.gather(*tasks))
         except BaseException:
-            for task in tasks:
-                task.cancel()
-            for awaitable in awaitables:
-                if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
-                    awaitable.close()  # its task ends before it begins
+            cancel_gathered(tasks, awaitables)
             raise
 
     async def wait(
@@ -237,12 +232,7 @@ class WorkflowContext:
         if len(op) > _LONGEST_ID:
             raise self._note_fault(_too_long(op))
         if op in self._ops:
-            raise self._note_fault(
-                DuplicateOperationError(
-                    f"the loop of run {self.run_id} uses the key {op!r} for two operations; "
-                    "this is a mistake in the loop, please report it"
-                )
-            )
+            raise self._note_fault(duplicate_operation(self.run_id, op))
         self._ops.add(op)
 
     def _require_running(self) -> None:
@@ -254,15 +244,6 @@ class WorkflowContext:
     def _note_fault(self, fault: EngineError) -> EngineError:
         self.fault = self.fault or fault
         return fault
-
-
-async def _result(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
-    try:
-        return await awaitable
-    except ActivityFailed as failure:
-        return failure
-    except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError("the loop raised an exception that ends the process") from error
 
 
 def _too_long(id_: str) -> EngineError:

@@ -1,0 +1,38 @@
+"""Operations of a loop, for the contexts of all engines: keys that are taken, and what `gather` does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Iterable
+from inspect import CORO_CREATED, getcoroutinestate
+from typing import Any
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.engine import ActivityFailed, DuplicateOperationError
+
+
+def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
+    """Return the error of an operation whose key another one of the run has."""
+    return DuplicateOperationError(
+        f"the loop of run {run_id} uses the key {op!r} for two operations; "
+        "this is a mistake in the loop, please report it"
+    )
+
+
+async def result_or_failure(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
+    """Return what an awaitable of `RunContext.gather` gives: its result, or its failure as a value."""
+    try:
+        return await awaitable
+    except ActivityFailed as failure:
+        return failure
+    except SystemExit as error:  # out of a task it would end the event loop
+        raise RuntimeError("the loop raised an exception that ends the process") from error
+
+
+def cancel_gathered(tasks: Iterable[asyncio.Task[Any]], awaitables: Iterable[Awaitable[Json]]) -> None:
+    """Cancel the tasks of awaitables that are gathered, those too that have not begun."""
+    for task in tasks:
+        task.cancel()
+    for awaitable in awaitables:
+        if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
+            awaitable.close()  # its task ends before it begins
