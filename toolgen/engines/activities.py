@@ -21,6 +21,7 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
+from .attempts import Progress
 from .event_log import EventLog, begun_key
 from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
@@ -80,28 +81,6 @@ class ActivityCall:
     argument: bytes
     options: CallOptions
     operation: Operation
-
-
-class _Progress:
-    """Receives the reports of an attempt while it runs."""
-
-    __slots__ = ("_events", "_op", "_run", "_tasks", "is_open")
-
-    def __init__(self, tasks: Tasks, events: EventLog, run: Run, op: str) -> None:
-        self._tasks = tasks
-        self._events = events
-        self._run = run
-        self._op = op
-        self.is_open = True
-
-    def emit(self, event: Mapping[str, Json]) -> None:
-        if not self.is_open:
-            return
-        try:
-            _, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._tasks.call(self._events.report, self._run, copy)
-        except Exception:
-            log.exception("run %s: an event of %s was lost", self._run.record.run_id, self._op)
 
 
 class Activities:
@@ -222,7 +201,9 @@ class Activities:
         self, run: Run, call: ActivityCall, arg: Json, attempt: int, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
         """Return the end of the operation; None when another attempt must follow."""
-        progress = _Progress(self._tasks, self._events, run, call.op)
+        progress = Progress(
+            run.record.run_id, call.op, lambda report: self._tasks.call(self._events.report, run, report)
+        )
         info = ActivityInfo(
             run_id=run.record.run_id,
             op=call.op,

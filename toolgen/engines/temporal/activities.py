@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from temporalio import activity
@@ -27,6 +28,7 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
+from ..attempts import Progress, keep_no_record
 from ..failure_text import error_text
 from ..journal import digest
 from ..payloads import encode
@@ -168,7 +170,9 @@ class ActivityWorker:
         attempt = info.attempt - heart.missed
         if attempt > given["attempts"] + _LOST_WORKERS:
             raise ApplicationError(ALL_LOST, type="failed", non_retryable=True)
-        progress = _Progress(self, run_id, op, given)
+        report = partial(self._report, run_id, given)
+        soon = asyncio.get_running_loop().call_soon_threadsafe
+        progress = Progress(run_id, op, partial(soon, report))
         told = ActivityInfo(
             run_id=run_id,
             op=op,
@@ -262,6 +266,11 @@ class ActivityWorker:
                 if entry["event"].get("type") == "run_stream_end":
                     self.followers.forget(piece["run_id"])
 
+    def _report(self, run_id: str, given: ActivityStart, event: Mapping[str, Json]) -> None:
+        """Tell those who follow the run in this process, and its listener, of a report."""
+        self.followers.publish(run_id, given["logged"], event)
+        self.notify(run_id, given["loop"], 0, event)
+
     def notify(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Tell the listener of this process of an event, of a report with the offset 0."""
         if self._on_event is not None:
@@ -271,32 +280,6 @@ class ActivityWorker:
                 raise
             except BaseException:
                 log.exception("run %s: an event listener failed", run_id)
-
-
-class _Progress:
-    """Receives the reports of an attempt while it runs."""
-
-    def __init__(self, worker: ActivityWorker, run_id: str, op: str, given: ActivityStart) -> None:
-        self._worker = worker
-        self._run_id = run_id
-        self._op = op
-        self._given = given
-        self._tasks = asyncio.get_running_loop()
-        self.is_open = True
-
-    def emit(self, event: Mapping[str, Json]) -> None:
-        """Pass a report to those who follow the run in this process; from any thread."""
-        if not self.is_open:
-            return
-        try:
-            _, copy = encode(dict(event), f"an event of the operation {self._op}")
-            self._tasks.call_soon_threadsafe(self._publish, copy)
-        except Exception:
-            log.exception("run %s: an event of %s was lost", self._run_id, self._op)
-
-    def _publish(self, event: Mapping[str, Json]) -> None:
-        self._worker.followers.publish(self._run_id, self._given["logged"], event)
-        self._worker.notify(self._run_id, self._given["loop"], 0, event)
 
 
 def _is_canceled() -> bool:
