@@ -83,6 +83,11 @@ def closed_error() -> EngineError:
     return EngineError("the engine is closed", hint="start it again")
 
 
+def registered_error() -> EngineError:
+    """Return the error of an engine that another runtime has."""
+    return EngineError("this engine has its loops and activities already; it belongs to one runtime")
+
+
 def wait_over_error(run_id: str, op: str) -> WaitOverError:
     """Return the error of an answer whose wait has ended."""
     return WaitOverError(f"no wait is open for {op} of run {run_id} any more")

@@ -12,7 +12,6 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
     Activity,
     EngineCaps,
-    EngineError,
     LastEvents,
     Loop,
     OnEvent,
@@ -24,7 +23,7 @@ from toolgen.runtime.engine import (
     WaitStatus,
 )
 
-from .client import Client, closed_error
+from .client import Client, closed_error, registered_error
 from .clock import RunClock, SteadyClock
 from .memory_client import MemoryClient
 from .memory_journal import MemoryJournal
@@ -139,7 +138,7 @@ class InProcessEngine:
         on_forget: OnForget | None = None,
     ) -> None:
         if self._is_registered:
-            raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
+            raise registered_error()
         self._is_registered = True
         self._runs.register(loops, activities, on_event, last_events)
         if on_forget is not None:

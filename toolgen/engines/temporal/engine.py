@@ -34,7 +34,7 @@ from toolgen.runtime.engine import (
     WorkerRole,
 )
 
-from ..client import closed_error
+from ..client import closed_error, registered_error
 from ..payloads import encode
 from ..reports import Followers
 from .activities import BEATS, ActivityWorker
@@ -180,7 +180,7 @@ class TemporalEngine:
     ) -> None:
         """Register as `Engine.register`; `on_forget` is never called, for the server forgets by itself."""
         if self._registered is not None:
-            raise EngineError("this engine has its loops and activities already; it belongs to one runtime")
+            raise registered_error()
         self._registered = _Registered(loops, activities, on_event, last_events)
 
     def assign(
