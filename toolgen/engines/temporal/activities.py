@@ -28,7 +28,7 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from ..attempts import Progress, keep_no_record
+from ..attempts import Progress
 from ..failure_text import error_text
 from ..journal import digest
 from ..payloads import encode

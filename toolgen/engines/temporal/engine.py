@@ -11,10 +11,9 @@ from typing import Final, TypeVar
 from temporalio.client import Client, TLSConfig
 from temporalio.converter import PayloadCodec
 from temporalio.service import RPCError
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
     DRAIN_S,
     Activity,
@@ -37,20 +36,17 @@ from toolgen.runtime.engine import (
 from ..client import closed_error, registered_error
 from ..payloads import encode
 from ..reports import Followers
-from .activities import BEATS, ActivityWorker
+from .activities import ActivityWorker
 from .client import TemporalClient
 from .offloading import offloading
 from .payloads import data_converter
 from .settings import GivesSettings, WorkflowSettings, require_search_attributes
+from .workers import Workers
 from .workflow import RunWorkflow
 
-_STICKY: Final = timedelta(seconds=1)
-"""For which a workflow task waits for the worker that has the run in memory."""
 _SERVER_TAKES: Final = 2_000_000
 """Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
 T = TypeVar("T")
-
-log = logger("toolgen.engines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +127,14 @@ class TemporalEngine:
         self._heartbeat = timedelta(seconds=heartbeat_s)
         self._reply = timedelta(seconds=reply_s)
         self._max_payload_bytes = max_payload_bytes
-        self._max_cached_runs = max_cached_runs
-        self._max_activities = max_activities
-        self._served: tuple[str, ...] = ()
-        self._role: WorkerRole = "all"
-        self._drain = timedelta(0)
+        self._workers = Workers(
+            (queue, *self._queues.values()), max_cached_runs=max_cached_runs, max_activities=max_activities
+        )
         self._followers = Followers()
         self._registered: _Registered | None = None
         self._client: TemporalClient | None = None
         self._connecting = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._workers: list[tuple[Worker, asyncio.Task[None]]] = []
         self._closed = asyncio.Event()
 
     @property
@@ -163,7 +156,7 @@ class TemporalEngine:
 
     @property
     def is_worker(self) -> bool:
-        return bool(self._workers) and not any(task.done() for _, task in self._workers)
+        return self._workers.are_working
 
     def secret(self) -> bytes | None:
         """Return None: all processes need the same secret, and a server of others is no place for it."""
@@ -191,14 +184,7 @@ class TemporalEngine:
         Raises:
             EngineError: the worker has started, or no queue of this engine has such a name.
         """
-        if self._workers:
-            raise EngineError("the worker of this process has started already")
-        known = {self._queue, *self._queues.values()}
-        if unknown := sorted(set(queues) - known):
-            raise EngineError(
-                f"the engine has no queue {unknown[0]!r}", hint=f"it has {', '.join(sorted(known))}"
-            )
-        self._served, self._role, self._drain = tuple(queues), role, timedelta(seconds=drain_s)
+        self._workers.assign(queues, role, timedelta(seconds=drain_s))
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
         """Start to execute; idempotent. With `only` this process is a client: workers have all runs.
@@ -208,18 +194,15 @@ class TemporalEngine:
         """
         self._closed.clear()
         client = await self._connected()
-        if worker and self._may_work and only is None and not self._workers:
+        if worker and self._may_work and only is None and not self._workers.have_started:
             await require_search_attributes(client.client)
-            await self._work(client.client)
+            settings = self._settings(self._require_registered())
+            self._workers.start(client.client, settings, self._activities(client.client))
 
     async def close(self) -> None:
         """Stop executing; activities in flight are tried again by another worker."""
         self._closed.set()
-        workers, self._workers = self._workers, []
-        for worker, task in workers:
-            if not task.done():
-                await worker.shutdown()
-            await asyncio.gather(task, return_exceptions=True)
+        await self._workers.close()
         self._client = None
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
@@ -363,10 +346,9 @@ class TemporalEngine:
             heartbeat=self._heartbeat,
         )
 
-    async def _work(self, client: Client) -> None:
-        """Start a worker for each queue, and return when they take work."""
+    def _activities(self, client: Client) -> ActivityWorker:
         registered = self._require_registered()
-        activities = ActivityWorker(
+        return ActivityWorker(
             client,
             registered.activities,
             registered.on_event,
@@ -375,25 +357,6 @@ class TemporalEngine:
             max_payload_bytes=self._max_payload_bytes,
             prefix=self._prefix,
         )
-        beat = self._heartbeat / BEATS
-        for queue in self._served or sorted({self._queue, *self._queues.values()}):
-            worker = Worker(
-                client,
-                task_queue=queue,
-                workflows=[] if self._role == "activities" else [RunWorkflow],
-                activities=[] if self._role == "runs" else activities.definitions(),
-                interceptors=[GivesSettings(self._settings(registered))],
-                workflow_runner=UnsandboxedWorkflowRunner(),
-                max_cached_workflows=self._max_cached_runs,
-                max_concurrent_activities=self._max_activities,
-                sticky_queue_schedule_to_start_timeout=_STICKY,
-                max_heartbeat_throttle_interval=beat,
-                default_heartbeat_throttle_interval=beat,
-                graceful_shutdown_timeout=self._drain,
-            )
-            task = asyncio.create_task(worker.run(), name=f"worker of {queue}")
-            task.add_done_callback(_log_end)
-            self._workers.append((worker, task))
 
     async def _unless_closed(self, work: Awaitable[T]) -> T:
         """Return the result of a wait.
@@ -425,9 +388,3 @@ def _require_fitting(max_payload_bytes: int, offload_bytes: int, *, has_store: b
         )
     if not 1_000 <= offload_bytes <= _SERVER_TAKES:
         raise EngineError(f"offload_bytes is {offload_bytes}; give 1000 to {_SERVER_TAKES}")
-
-
-def _log_end(task: asyncio.Task[None]) -> None:
-    """Log a worker that ended by itself."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("the %s ended", task.get_name(), exc_info=error)

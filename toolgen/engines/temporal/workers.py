@@ -1,0 +1,97 @@
+"""The workers of one process: which task queues they serve, and what of them, until they are closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Final
+
+from temporalio.client import Client
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from toolgen.contract.logs import logger
+from toolgen.runtime.engine import EngineError, WorkerRole
+
+from .activities import BEATS, ActivityWorker
+from .settings import GivesSettings, WorkflowSettings
+from .workflow import RunWorkflow
+
+_STICKY: Final = timedelta(seconds=1)
+"""For which a workflow task waits for the worker that has the run in memory."""
+
+log = logger("toolgen.engines")
+
+
+class Workers:
+    """A worker of the SDK for each task queue; none before `start`."""
+
+    def __init__(self, queues: Collection[str], *, max_cached_runs: int, max_activities: int) -> None:
+        """Construct without workers; they serve all of these queues, unless `assign` says otherwise."""
+        self._queues = tuple(sorted(set(queues)))
+        self._max_cached_runs = max_cached_runs
+        self._max_activities = max_activities
+        self._served: tuple[str, ...] = ()
+        self._role: WorkerRole = "all"
+        self._drain = timedelta(0)
+        self._running: list[tuple[Worker, asyncio.Task[None]]] = []
+
+    @property
+    def have_started(self) -> bool:
+        """Whether they were started, and not closed since; one may have ended by itself."""
+        return bool(self._running)
+
+    @property
+    def are_working(self) -> bool:
+        """Whether they were started, and all of them go on."""
+        return self.have_started and not any(task.done() for _, task in self._running)
+
+    def assign(self, queues: Collection[str], role: WorkerRole, drain: timedelta) -> None:
+        """Set what they serve, as `QueueEngine.assign`.
+
+        Raises:
+            EngineError: they have started, or the engine has no queue of such a name.
+        """
+        if self.have_started:
+            raise EngineError("the worker of this process has started already")
+        if unknown := sorted(set(queues) - set(self._queues)):
+            raise EngineError(
+                f"the engine has no queue {unknown[0]!r}", hint=f"it has {', '.join(self._queues)}"
+            )
+        self._served, self._role, self._drain = tuple(queues), role, drain
+
+    def start(self, client: Client, settings: WorkflowSettings, activities: ActivityWorker) -> None:
+        """Start a worker for each queue."""
+        beat = settings.heartbeat / BEATS
+        for queue in self._served or self._queues:
+            worker = Worker(
+                client,
+                task_queue=queue,
+                workflows=[] if self._role == "activities" else [RunWorkflow],
+                activities=[] if self._role == "runs" else activities.definitions(),
+                interceptors=[GivesSettings(settings)],
+                workflow_runner=UnsandboxedWorkflowRunner(),
+                max_cached_workflows=self._max_cached_runs,
+                max_concurrent_activities=self._max_activities,
+                sticky_queue_schedule_to_start_timeout=_STICKY,
+                max_heartbeat_throttle_interval=beat,
+                default_heartbeat_throttle_interval=beat,
+                graceful_shutdown_timeout=self._drain,
+            )
+            task = asyncio.create_task(worker.run(), name=f"worker of {queue}")
+            task.add_done_callback(_log_end)
+            self._running.append((worker, task))
+
+    async def close(self) -> None:
+        """Stop them; activities in flight have the seconds of `assign` to end."""
+        running, self._running = self._running, []
+        for worker, task in running:
+            if not task.done():
+                await worker.shutdown()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+def _log_end(task: asyncio.Task[None]) -> None:
+    """Log a worker that ended by itself."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("the %s ended", task.get_name(), exc_info=error)
