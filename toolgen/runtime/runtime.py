@@ -1,6 +1,7 @@
 """The registry of tools, and the door through which calls come in.
 
-The file is longer than others: `Runtime` is the one class that a host sees, and its methods only hand on.
+`Runtime` is the one class that a host sees. What it does for calls that wait, for runs and for disabled tools
+stands in its base classes; all that it and they do is to hand on.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .call.artifact_refs import load_artifact
@@ -27,14 +27,15 @@ from .call.registered_tool import Interceptor, RegisteredTool
 from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
-from .disabling import DisabledTool, DisabledTools, require_disabled
-from .errors import DeclaredError, UnknownToolError
+from .disabling import DisabledTools
+from .errors import UnknownToolError
 from .extension import Extension, ExtensionPoint, ExtensionServices
 from .many_workers import require_shared, stores_of
-from .resolution import Resolution, ResolveError
-from .results import Suspended, ToolResult
+from .results import ToolResult
+from .run_control import RunControl
 from .specs import ToolSpec
 from .stores.servers import servers_of
+from .tool_switches import ToolSwitches
 from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from .toolsets.lookup import id_of_tool
 from .toolsets.registration import ToolsetRegistration, runtime_options
@@ -42,22 +43,22 @@ from .toolsets.registry import Registry
 from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
-from .waiting.answers import cancel_answer
 from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store, require_engine
 from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
 from .waiting.wait_registry import WaitRegistry
+from .waiting.waiting_calls import WaitingCalls
 from .waiting.waiting_runs import WaitingRuns
 
 if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
-    from .engine import Engine, RunStatus
+    from .engine import Engine
     from .events.hub import Events
     from .metrics import Metrics
     from .telemetry import ToolSpans
 
 
-class Runtime:
+class Runtime(WaitingCalls, RunControl, ToolSwitches):
     """Executes the calls of the toolsets that are registered with it."""
 
     def __init__(
@@ -260,115 +261,6 @@ class Runtime:
         batch = Batch(self._services.capabilities, values)
         return await gather_results(calls, directory, batch, self._services, self._later)
 
-    async def deliver(
-        self,
-        token: str,
-        answer: Json | DeclaredError,
-        *,
-        session_id: str | None = None,
-        by: str = "",
-        wait_s: float | None = 30.0,
-        within: Snapshot | None = None,
-    ) -> ToolResult:
-        """Answer a suspended call and return its result; the same answer again runs nothing.
-
-        The process that executes the call returns its result for the first answer. For the same answer again,
-        and in other processes, it is what the log of the run says: status, document, display and error of the
-        same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
-
-        Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
-        kept, and the same answer asks again.
-
-        Args:
-            token: Of what waits.
-            answer: As its `answer_schema` says. Of pending work that failed, `{"error": "why"}` or the
-                `DeclaredError` that an executor would raise; its cause and its retry hint are not kept.
-            session_id: Whose answer it is; without one it is not compared.
-            by: Who answers, for the log and the rule of `WaitOptions`.
-            wait_s: Seconds to wait for the result; None for as long as it takes.
-            within: A snapshot that has the tool, for one of a dynamic toolset.
-
-        Raises:
-            SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
-            RegistrationError: as `call`.
-        """
-        self._hook_tools.require_all_known()
-        return await self._suspensions.deliver(
-            token, answer, session_id=session_id, by=by, wait_s=wait_s, within=within
-        )
-
-    async def cancel(
-        self,
-        token: str,
-        reason: str = "",
-        *,
-        session_id: str | None = None,
-        by: str = "",
-        wait_s: float | None = 30.0,
-    ) -> ToolResult:
-        """Cancel a suspended call and return its result: denied, with the reason.
-
-        The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
-        reason; a tool that has another contract now may still be taken back. `wait_s` is as in `deliver`.
-
-        Raises:
-            SuspensionError: as `deliver`; it was answered, or its time is over, or nothing waits.
-        """
-        return await self.deliver(token, cancel_answer(reason), session_id=session_id, by=by, wait_s=wait_s)
-
-    async def result(
-        self, token: str, *, session_id: str | None = None, wait_s: float | None = 30.0
-    ) -> ToolResult:
-        """Return the result of a suspended call once somebody else has answered it.
-
-        Where it has none after `wait_s` seconds, the status is `pending`; None waits for as long as it takes.
-
-        Raises:
-            SuspensionError: nothing waits under the token, it belongs to another session, or nobody
-                answered in time.
-        """
-        return await self._suspensions.result(token, session_id, wait_s)
-
-    async def progress(
-        self, token: str, fraction: float | None = None, message: str = "", value: Any = None
-    ) -> None:
-        """Report the progress of pending work, from 0 to 1; the value fits `LongRunning(progress=)`.
-
-        The subscribers of this runtime hear of it, and no other process does.
-
-        Raises:
-            SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
-            MalformedResultError: the fraction, the message or the value does not fit.
-        """
-        await self._suspensions.progress(token, fraction, message, value)
-
-    async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
-        """Return the suspended call of a token, answered or not, to show a person all of it.
-
-        Raises:
-            SuspensionError: nothing waits under the token, or it belongs to another session.
-        """
-        return await self._suspensions.suspension(token, session_id)
-
-    async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
-        """Return the suspended calls, oldest first; of one session where it is given.
-
-        Raises:
-            NoEngineError: no call of this runtime can wait.
-        """
-        return await self._suspensions.waiting(session_id)
-
-    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
-        """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
-
-        It is keyed by the secret of tokens, and counts for the session and the id of the call alone, so that
-        sensitive values are compared without being shown.
-
-        Raises:
-            NoEngineError: no call of this runtime can wait.
-        """
-        return self._suspensions.arguments_mac(tool, payload_json, meta)
-
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
         """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
 
@@ -380,66 +272,6 @@ class Runtime:
         """
         return await load_artifact(self._services, uri, session_id)
 
-    def be_client(self) -> None:
-        """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
-
-        It is called before the runtime is opened. Where another process executes the runs of a file, that one
-        executes these too. Without an engine it does nothing.
-        """
-        if self._services.waits is not None:
-            self._services.waits.be_client()
-
-    async def cancel_run(self, run_id: str, reason: str = "") -> None:
-        """Cancel a run, with all that it has started and waits for; one that is over is left alone.
-
-        Raises:
-            UnknownRunError: no run has the id.
-            NoEngineError: this runtime has no runs.
-        """
-        await self._extension.cancel_run(run_id, reason)
-
-    def status_of(self, status: RunStatus) -> RunStatus:
-        """Return the status of a run for its clients.
-
-        For its engine the run of an agent that ended with a failure is `completed`: its loop has returned.
-        For clients it is `failed`, and `error` says why.
-        """
-        return self._extension.status_of(status)
-
-    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Store the outcome of a call whose outcome was unknown, and return it.
-
-        The turns after it see it in the place of the words that the call may have run, and who says so is
-        kept beside it. It is also the run `<run>/resolved:<call>`, whose one `tool_end` names who says so in
-        `resolved_by`. Nothing is executed.
-
-        Args:
-            run_id: Of the agent that made the call, or of the call itself: `call_…`.
-            tool_call_id: Of the call; "" for that of a run of one call.
-            resolution: What became of it; a result has to fit the tool.
-            by: Who has found out.
-
-        Raises:
-            UnknownRunError: no run has the id.
-            ResolveError: the outcome is known or may still come, there is no such call, the result does not
-                fit, or nobody is named.
-        """
-        if not by:
-            raise ResolveError("by is empty", hint="name the person who resolves the call")
-        frozen = None if self._direct is None else await self._direct.waited(run_id)
-        if self._direct is not None and frozen is not None:
-            return await self._direct.resolve(run_id, frozen, tool_call_id, resolution, by)
-        return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)
-
-    async def start_runs(self, run_id: str = "") -> None:
-        """Start to execute the runs of the engine; after `be_client` only the one of this id.
-
-        Raises:
-            EngineError: another process executes the runs of the file, and this runtime is no client.
-        """
-        if self._services.waits is not None:
-            await self._services.waits.start(run_id)
-
     @property
     def events(self) -> Events | None:
         """The hub of its events; None where this runtime was given none, and nothing is told."""
@@ -449,11 +281,6 @@ class Runtime:
     def is_dynamic(self) -> bool:
         """Whether `snapshot` may return other tools for the next request."""
         return self._toolsets.may_change
-
-    @property
-    def engine(self) -> Engine | None:
-        """The engine that executes the runs; None without one, and then no call can wait."""
-        return self._engine
 
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns."""
@@ -513,55 +340,6 @@ class Runtime:
         """Number of stuck threads by tool id: their calls are over, their executors still run."""
         return self._services.execution.stuck_threads
 
-    async def disable_tool(self, tool: str, reason: str = "", *, by: str = "") -> str:
-        """Disable a tool in all processes that share the store, within seconds, and return its id.
-
-        Models are not offered it any more, and its calls end as errors without their executor, those too that
-        wait for an answer now. Calls that are executed go on.
-
-        Args:
-            tool: An id, or a wire name that one tool has.
-            reason: What models and people read.
-            by: Who disables it.
-
-        Raises:
-            UnknownToolError: no tool, or more than one, has the name.
-            RegistrationError: this runtime has no `disabled`, or a toolset cannot list its tools.
-            StoreError: the store cannot be used.
-        """
-        disabled = require_disabled(self._disabled)
-        id_ = await self._id_of(tool)
-        await disabled.disable(id_, reason, by=by)
-        return id_
-
-    async def enable_tool(self, tool: str) -> str:
-        """Enable a tool again, and return its id; of a tool that is gone by its id.
-
-        Raises:
-            UnknownToolError, RegistrationError, StoreError: as `disable_tool`.
-        """
-        disabled = require_disabled(self._disabled)
-        is_known = any(one.tool == tool for one in await disabled.all())
-        id_ = tool if is_known else await self._id_of(tool)
-        await disabled.enable(id_)
-        return id_
-
-    async def disabled_tools(self) -> tuple[DisabledTool, ...]:
-        """Return the tools that are disabled now, by id.
-
-        Raises:
-            RegistrationError, StoreError: as `disable_tool`.
-        """
-        return await require_disabled(self._disabled).all()
-
-    @property
-    def disabled(self) -> DisabledTools | None:
-        """The tools that are disabled; None where none can be."""
-        return self._disabled
-
-    async def _id_of(self, tool: str) -> str:
-        return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])
-
     def list_toolsets(self) -> tuple[str, ...]:
         """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
         return self._toolsets.names
@@ -598,3 +376,6 @@ class Runtime:
             return await self._extension.run_delegated(tool, arguments, result.delegated, meta)
         assert self._direct is not None, "only with an engine a call can wait"
         return await self._direct.begin(result, tool)
+
+    async def _id_of(self, tool: str) -> str:
+        return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])
