@@ -23,7 +23,7 @@ from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
 from .call.policy import Policy
-from .call.registered_tool import Interceptor, RegisteredTool
+from .call.registered_tool import Interceptor, RegisteredTool, RuntimeOptions
 from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
@@ -152,18 +152,8 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             limits=limits,
             stage_timeout=stage_timeout,
         )
-        self._toolsets = Toolsets(options, self._services.reports)
-        self._registry = Registry(options, self._toolsets)
-        self._directory = self._registry.directory
-        self._extension = ExtensionPoint(self._services)
-        self._engine, self._events = engine, events
-        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
-        if engine is not None and engine.caps.has_many_workers:
-            self._services.is_found_again = self._tools.can_list
-        self._suspensions = SuspensionService(self._services, self._tools)
-        self._direct = None
-        if engine is not None:
-            self._direct = WaitingRuns(self._services, self._tools, self._extension.run_delegated, events)
+        self._events, self._engine = events, engine
+        self._assemble(options)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
         """Add a toolset; all of it or, when something does not fit, nothing.
@@ -367,6 +357,22 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         """
         spec = self.tool_spec(tool)
         return {"payload": spec.payload.schema, "result": spec.result.schema}
+
+    def _assemble(self, options: RuntimeOptions) -> None:
+        """Make what stands on the services: the toolsets, the extension, and the calls that wait."""
+        self._toolsets = Toolsets(options, self._services.reports)
+        self._registry = Registry(options, self._toolsets)
+        self._directory = self._registry.directory
+        self._extension = ExtensionPoint(self._services)
+        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
+        self._suspensions = SuspensionService(self._services, self._tools)
+        self._direct = None
+        if self._engine is None:
+            return
+        if self._engine.caps.has_many_workers:
+            self._services.is_found_again = self._tools.can_list
+        delegate = self._extension.run_delegated
+        self._direct = WaitingRuns(self._services, self._tools, delegate, self._events)
 
     async def _later(
         self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
