@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 
 from .conftest import ProjectFolder, in_a_process, surroundings
+from .process_output import Output
 
-PATIENCE_S = 30.0
 MAIN = '''\
 """An agent that calls the tools which it is told to."""
 
@@ -32,6 +31,12 @@ from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 def tell(line: str) -> None:
     with open("did", "a") as log:
         log.write(f"{line}\\n")
+    say(line)
+
+
+def say(line: str) -> None:
+    """Write to stderr itself, for those who read it of this process."""
+    os.write(2, f"{line}\\n".encode())
 
 
 async def work(name: str) -> str:
@@ -54,6 +59,7 @@ async def ask(name: str, ctx: ToolContext) -> str | Unfinished:
 async def wipe(name: str) -> str:
     """Wipe a disk, once the gate of the name is open."""
     Path("wiper").write_text(str(os.getpid()))
+    say(f"begin to wipe {name}")
     while not Path(f"{name}.gate").exists():
         await asyncio.sleep(0.005)
     tell(f"wiped {name}")
@@ -136,16 +142,32 @@ async def pause(run_id: str, session: str) -> None:
 
 asyncio.run(pause(*sys.argv[1:]))
 """
-SERVE = """\
+WAIT = """\
 import asyncio
-from pathlib import Path
+import sys
 
 from app.main import runtime
 
 
+async def wait(until: str, *runs: str) -> None:
+    made = runtime()
+    made.be_client()
+    async with made, asyncio.timeout(30):
+        for run in runs:
+            await {"over": made.engine.result, "settled": made.engine.settled}[until](run)
+
+
+asyncio.run(wait(*sys.argv[1:]))
+"""
+SERVE = """\
+import asyncio
+
+from app.main import runtime, say
+
+
 async def serve() -> None:
     async with runtime():
-        Path("ready").touch()
+        say("ready")
         await asyncio.Event().wait()
 
 
@@ -159,6 +181,7 @@ def write_runs(project: ProjectFolder) -> None:
     project.write("start.py", START)
     project.write("pause.py", PAUSE)
     project.write("serve.py", SERVE)
+    project.write("wait.py", WAIT)
     project.write("did", "")
 
 
@@ -168,32 +191,49 @@ def start(project: ProjectFolder, *runs: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def wait_until_over(project: ProjectFolder, *runs: str) -> None:
+    """Return once runs are over that another process executes."""
+    _wait(project, "over", *runs)
+
+
+def wait_until_settled(project: ProjectFolder, *runs: str) -> None:
+    """Return once runs are over, or wait for an answer, that another process executes."""
+    _wait(project, "settled", *runs)
+
+
+def _wait(project: ProjectFolder, *arguments: str) -> None:
+    done = in_a_process(project.path, "wait.py", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
 def did(project: ProjectFolder) -> list[str]:
     """Return what the tools have done, in whatever process."""
     return (project.path / "did").read_text("utf-8").splitlines()
 
 
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A process that executes the runs of a project."""
+
+    process: subprocess.Popen[str]
+    output: Output
+
+
 @contextmanager
-def serving(project: ProjectFolder) -> Iterator[subprocess.Popen[str]]:
+def serving(project: ProjectFolder) -> Iterator[Serving]:
     """Have a process that executes the runs of the project, and kill it at last."""
-    (project.path / "ready").unlink(missing_ok=True)
     with subprocess.Popen(
         [sys.executable, "serve.py"],
         cwd=project.path,
         env=surroundings(),
         stderr=subprocess.PIPE,
         text=True,
-    ) as server:
+    ) as process:
+        assert process.stderr is not None
+        output = Output(process.stderr)
         try:
-            until_there(project.path / "ready")
-            yield server
+            output.has("ready")
+            yield Serving(process, output)
         finally:
-            server.kill()
-
-
-def until_there(file: Path) -> None:
-    """Return once another process has made the file."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not file.exists():
-        assert time.monotonic() < deadline, f"no process has made {file}"
-        time.sleep(0.01)
+            process.kill()
+            output.to_its_end()

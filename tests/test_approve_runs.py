@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .conftest import Done, ProjectFolder
-from .runs_project import did, serving, start, until_there, write_runs
+from .runs_project import did, serving, start, write_runs
 
 LISTED = "answer one by its id, the first word of its line: toolgen approve ID\n"
 
@@ -61,7 +61,7 @@ def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:
         assert "  x.tools.wipe  " in listed.out
         done = runs.run("approve", waiting_id(runs, "wipe"), "--yes")
         assert (done.code, done.out) == (0, '"disk is empty"\n')
-        assert wiper(runs) == server.pid
+        assert wiper(runs) == server.process.pid
         assert runs.run("approve").err == "nothing waits for an answer\n"
 
 
@@ -70,7 +70,7 @@ def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: 
     start(runs, "run_3:s-3:wipe disk")
     (runs.path / "disk.gate").unlink()
     token = json.loads(runs.run("runs", "show", "run_3").out)["awaiting"][0]["about"]["frozen"]["id"]
-    with serving(runs):
+    with serving(runs) as server:
         done = runs.run("approve", token, "--yes")
         assert (done.code, done.out) == (3, "")
         assert "\nrun: run_3\n" in done.err
@@ -81,7 +81,7 @@ def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: 
             f"error: {token!r} was answered, or nobody can answer it any more\n"
             "  hint: look at its run: toolgen runs show run_3\n"
         )
-        until_there(runs.path / "wiper")
+        server.output.has("begin to wipe disk")
         runs.write("disk.gate", "")
         assert runs.run("runs", "resume", "run_3").out == "run_3  completed  x.agent  session s-3\n"
     assert did(runs) == ["wiped disk"]

@@ -142,7 +142,7 @@ def test_a_second_worker_of_a_file_is_refused(runs: ProjectFolder) -> None:
     with serving(runs) as server:
         done = runs.run("worker")
     assert done.code == 2
-    assert f"are executed by another engine, in the process {server.pid}" in done.err
+    assert f"are executed by another engine, in the process {server.process.pid}" in done.err
 
 
 @pytest.mark.parametrize("option", [("--queue", "x"), ("--role", "activities")])

@@ -6,19 +6,18 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import pytest
 
 from examples.servers.postgres import Server
 from tests.conftest import Done, ProjectFolder, in_a_process, surroundings
 from tests.postgres_server import postgres_server
-from tests.runs_project import MAIN, did
+from tests.process_output import PATIENCE_S
+from tests.runs_project import MAIN, WAIT, did, wait_until_over, wait_until_settled
 from tests.temporal_server import TemporalServer
+from tests.worker_process import working
 
-PATIENCE_S = 40.0
 IMPORTS = """\
 from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore
 from toolgen.engines.temporal import TemporalEngine
@@ -82,6 +81,7 @@ def runs(project: ProjectFolder, temporal: TemporalServer, postgres: Server) -> 
         main = main.replace(before, after)
     project.write("app/main.py", main)
     project.write("start.py", START)
+    project.write("wait.py", WAIT)
     project.write("did", "")
     return project
 
@@ -97,33 +97,6 @@ def toolgen(project: ProjectFolder, *args: str) -> Done:
     done = in_a_process(project.path, "-m", "toolgen", *args)
     assert done.returncode in (0, 1, 2, 3), done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
-
-
-@contextmanager
-def working(project: ProjectFolder, name: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Have a worker process that is ready, and kill it at last."""
-    log = project.path / f"{name}.log"
-    with log.open("wb") as written:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "toolgen", "worker", *options],
-            cwd=project.path,
-            env=surroundings(),
-            stderr=written,
-        )
-    with process:
-        try:
-            until(lambda: "the worker: ready" in log.read_text(), log.read_text)
-            yield process
-        finally:
-            process.kill()
-
-
-def until(is_so: Callable[[], object], said: Callable[[], str] = str) -> None:
-    """Return once something holds that other processes bring about."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < deadline, said()
-        time.sleep(0.2)
 
 
 def state(project: ProjectFolder, run_id: str) -> str:
@@ -144,10 +117,13 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
     queue = ("--queue", runs.path.joinpath("app/main.py").read_text().split("queue='")[1].split("'")[0])
     runs.write("a.gate", "")
     runs.write("disk.gate", "")
-    with working(runs, "loops", "--role", "runs", *queue), working(runs, "calls", "--role", "activities"):
+    with working(runs, "--role", "runs", *queue), working(runs, "--role", "activities"):
         start(runs, "r-1:s-1:work a", "r-2:s-2:wipe disk", "r-3:s-3:ask jo", "r-4:s-4:wipe tape")
-        until(lambda: did(runs) == ["begin a", "end a"])
-        until(lambda: all(text in runs.run("approve").out for text in ("disk?", "jo?", "tape?")))
+        wait_until_over(runs, "r-1")
+        assert did(runs) == ["begin a", "end a"]
+        wait_until_settled(runs, "r-2", "r-3", "r-4")
+        waiting = runs.run("approve").out
+        assert all(text in waiting for text in ("disk?", "jo?", "tape?")), waiting
         listed = toolgen(runs, "runs", "list").out
         assert ("r-2  waiting  x.agent  session s-2" in listed, "Wipe disk?" in listed) == (True, True), (
             listed
@@ -180,24 +156,25 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
 
 
 def test_a_worker_ends_after_its_call_and_the_next_goes_on(runs: ProjectFolder) -> None:
-    with working(runs, "one", "--drain", "30") as worker:
+    with working(runs, "--drain", "30") as worker:
         start(runs, "r-1:s-1:work a")
-        until(lambda: did(runs) == ["begin a"])
-        worker.send_signal(signal.SIGTERM)
-        until(lambda: "the worker: draining" in (runs.path / "one.log").read_text())
+        worker.has_logged("begin a")
+        worker.end(signal.SIGTERM)
+        worker.has_logged("the worker: draining")
         runs.write("a.gate", "")
-        assert worker.wait(PATIENCE_S) == 0
-    assert "the worker has ended" in (runs.path / "one.log").read_text()
+        assert worker.code() == 0
+    assert "the worker has ended" in worker.log
     assert state(runs, "r-1") == "running"
-    with working(runs, "other"):
-        until(lambda: state(runs, "r-1") == "completed")
+    with working(runs):
+        wait_until_over(runs, "r-1")
+        assert state(runs, "r-1") == "completed"
     assert did(runs) == ["begin a", "end a"]
 
 
 def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
-    with working(runs, "one") as worker:
+    with working(runs) as worker:
         start(runs, "r-1:s-1:wipe disk")
-        until(lambda: "Wipe disk?" in runs.run("approve").out)
+        wait_until_settled(runs, "r-1")
         id_ = toolgen(runs, "approve").out.split()[0]
         with subprocess.Popen(
             [sys.executable, "-m", "toolgen", "approve", id_, "--yes", "--by", "jo"],
@@ -206,11 +183,11 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         ) as approving:
-            until(lambda: (runs.path / "wiper").exists())
-            worker.kill()
-            with working(runs, "other"):
+            worker.has_logged("begin to wipe disk")
+            worker.end(signal.SIGKILL)
+            with working(runs):
                 assert approving.wait(PATIENCE_S) == 1
-                until(lambda: state(runs, "r-1") == "completed")
+                wait_until_over(runs, "r-1")
                 assert persons(runs, "r-1") == ["jo"], "once, although its activity gave no result"
                 assert "outcome unknown: " in toolgen(runs, "runs", "list", "--state", "unknown").out
                 done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")

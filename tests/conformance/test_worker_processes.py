@@ -2,85 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 import signal
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from tests.conftest import ProjectFolder, surroundings
-from tests.runs_project import MAIN, PATIENCE_S, did, start, write_runs
+from tests.conftest import ProjectFolder
+from tests.runs_project import MAIN, did, start, wait_until_over, write_runs
+from tests.worker_process import working
 
 RUN = "run_1:s-1:work a"
-
-
-class WorkerProcess:
-    """A worker that runs in a project, and what it has logged."""
-
-    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
-        self.process = process
-        self._log = log
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text("utf-8")
-
-    def until(self, is_so: Callable[[], object]) -> None:
-        """Return once something holds that the process brings about."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not is_so():
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.01)
-
-    def has_logged(self, text: str) -> None:
-        self.until(lambda: text in self.log)
-
-    def end(self, by: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(by)
-
-    def code(self) -> int:
-        return self.process.wait(PATIENCE_S)
-
-    def health(self, path: str) -> tuple[int, str]:
-        """Return the status and the state that the endpoint answers."""
-        found = re.search(r"health: (http://\S+)/live", self.log)
-        assert found, self.log
-        try:
-            with urllib.request.urlopen(f"{found[1]}{path}", timeout=10) as response:
-                return response.status, json.load(response)["status"]
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, json.load(error)["status"]
-
-
-@contextmanager
-def working(
-    project: ProjectFolder, *options: str, until: str = "the worker: ready"
-) -> Iterator[WorkerProcess]:
-    """Have a worker process that has logged a text, by default that it is ready, and kill it at last."""
-    log = project.path / "worker.log"
-    with log.open("wb") as written:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "toolgen", "worker", "--health", "0", *options],
-            cwd=project.path,
-            env=surroundings(),
-            stderr=written,
-        )
-    with process:
-        try:
-            worker = WorkerProcess(process, log)
-            worker.has_logged(until)
-            yield worker
-        finally:
-            process.kill()
 
 
 @pytest.fixture
@@ -98,8 +28,8 @@ def state(project: ProjectFolder, run_id: str = "run_1") -> str:
 
 
 def test_a_call_ends_after_sigterm_and_its_run_goes_on_with_the_next_worker(busy: ProjectFolder) -> None:
-    with working(busy) as worker:
-        worker.until(lambda: did(busy) == ["begin a"])
+    with working(busy, "--health", "0") as worker:
+        worker.has_logged("begin a")
         assert worker.health("/ready") == (200, "ready")
         worker.end()
         worker.has_logged("the worker: draining")
@@ -110,7 +40,8 @@ def test_a_call_ends_after_sigterm_and_its_run_goes_on_with_the_next_worker(busy
     assert did(busy) == ["begin a", "end a"]
     assert state(busy) == "running"
     with working(busy) as worker:
-        worker.until(lambda: state(busy) == "completed")
+        wait_until_over(busy, "run_1")
+        assert state(busy) == "completed"
         worker.end(signal.SIGINT)
         assert worker.code() == 0
         assert worker.log.rstrip().endswith("the worker has ended")
@@ -119,14 +50,15 @@ def test_a_call_ends_after_sigterm_and_its_run_goes_on_with_the_next_worker(busy
 
 def test_a_call_that_takes_too_long_is_cut_off_and_made_again(busy: ProjectFolder) -> None:
     with working(busy, "--drain", "0.2") as worker:
-        worker.until(lambda: did(busy) == ["begin a"])
+        worker.has_logged("begin a")
         worker.end()
         assert worker.code() == 0
         assert "calls that did not end within 0.2 seconds are cut off" in worker.log
     assert state(busy) == "running"
     busy.write("a.gate", "")
-    with working(busy) as worker:
-        worker.until(lambda: state(busy) == "completed")
+    with working(busy):
+        wait_until_over(busy, "run_1")
+        assert state(busy) == "completed"
     assert did(busy) == ["begin a", "begin a", "end a"]
 
 
@@ -143,12 +75,12 @@ def test_a_tool_that_is_disabled_meanwhile_is_not_executed_by_the_worker(project
     project.write("disk.gate", "")
     start(project, RUN, "run_2:s-2:wipe disk")
     with working(project) as worker:  # it reads the store for the first call
-        worker.until(lambda: state(project, "run_1") == "completed")
+        wait_until_over(project, "run_1")
         assert project.run("tools", "disable", "wipe", "--reason", "the disk is full").code == 0
         (id_,) = [line.split()[3] for line in project.run("runs", "list").out.splitlines() if "waits" in line]
         done = project.run("approve", id_, "--yes", "--by", "jo")
         assert (done.code, done.out) == (1, '{"error":"wipe is disabled: the disk is full"}\n')
-        worker.until(lambda: state(project, "run_2") == "completed")
+        wait_until_over(project, "run_2")
         assert "x.tools.wipe is disabled: the disk is full" in worker.log
     assert "wiped disk" not in did(project)
 
@@ -156,7 +88,7 @@ def test_a_tool_that_is_disabled_meanwhile_is_not_executed_by_the_worker(project
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_it_at_once(busy: ProjectFolder, second: signal.Signals) -> None:
     with working(busy) as worker:
-        worker.until(lambda: did(busy) == ["begin a"])
+        worker.has_logged("begin a")
         worker.end()
         worker.has_logged("the worker: draining")
         worker.end(second)
@@ -166,10 +98,11 @@ def test_a_second_signal_ends_it_at_once(busy: ProjectFolder, second: signal.Sig
 
 def test_runs_go_on_after_a_kill(busy: ProjectFolder) -> None:
     with working(busy) as worker:
-        worker.until(lambda: did(busy) == ["begin a"])
+        worker.has_logged("begin a")
         worker.end(signal.SIGKILL)
         assert worker.code() == -signal.SIGKILL
     busy.write("a.gate", "")
-    with working(busy) as worker:
-        worker.until(lambda: state(busy) == "completed")
+    with working(busy):
+        wait_until_over(busy, "run_1")
+        assert state(busy) == "completed"
     assert did(busy) == ["begin a", "begin a", "end a"]

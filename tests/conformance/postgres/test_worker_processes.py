@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from examples.servers.postgres import Server
-from tests.conformance.test_worker_processes import working
 from tests.conftest import ProjectFolder
 from tests.runs_project import MAIN, write_runs
+from tests.worker_process import working
 
 UNREACHABLE = (503, "store unreachable")
 
@@ -38,21 +38,23 @@ def write_project(project: ProjectFolder, conninfo: str) -> None:
 
 def test_it_is_ready_when_its_server_is(conninfo: str, stopped: Server, project: ProjectFolder) -> None:
     write_project(project, conninfo)
-    with working(project, until="the worker: store unreachable") as worker:
+    with working(project, "--health", "0", until="the worker: store unreachable") as worker:
         assert worker.health("/ready") == UNREACHABLE
         assert worker.health("/live") == (200, "store unreachable")
         assert "a store cannot be used: 'postgresql://toolgen@/test_" in worker.log
         stopped.start()
-        worker.until(lambda: worker.health("/ready") == (200, "ready"))
+        worker.has_logged("the worker: ready")
+        assert worker.health("/ready") == (200, "ready")
         stopped.stop()
-        worker.until(lambda: worker.health("/ready") == UNREACHABLE)
+        worker.has_logged("the worker: store unreachable", 2)
+        assert worker.health("/ready") == UNREACHABLE
         worker.end()
         assert worker.code() == 0
 
 
 def test_a_wrong_address_is_in_the_log_without_its_password(project: ProjectFolder) -> None:
     write_project(project, "postgresql://bob:hunter2@127.0.0.1:1/x")
-    with working(project, until="the worker: store unreachable") as worker:
+    with working(project, "--health", "0", until="the worker: store unreachable") as worker:
         assert worker.health("/ready") == UNREACHABLE
         assert "'postgresql://bob@127.0.0.1:1/x' cannot be reached: " in worker.log
         assert "hunter2" not in worker.log
