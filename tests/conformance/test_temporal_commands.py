@@ -6,13 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
-from examples.servers.postgres import Server
 from tests.conftest import Done, ProjectFolder, in_a_process, surroundings
-from tests.postgres_server import postgres_server
 from tests.process_output import PATIENCE_S
 from tests.runs_project import MAIN, WAIT, did, wait_until_over, wait_until_settled
 from tests.temporal_server import TemporalServer
@@ -45,23 +42,9 @@ asyncio.run(start(*sys.argv[1:]))
 """
 
 
-@pytest.fixture(scope="module")
-def temporal() -> Iterator[TemporalServer]:
-    server = TemporalServer()
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Server]:
-    yield from postgres_server()
-
-
 @pytest.fixture
-def runs(project: ProjectFolder, temporal: TemporalServer, postgres: Server) -> ProjectFolder:
+def runs(project: ProjectFolder, temporal: TemporalServer, conninfo: str) -> ProjectFolder:
     """Return a project whose runs are on the server, apart from those of other tests."""
-    conninfo = postgres.new_database()
     queue = conninfo.rpartition("=")[2]
     engine = (
         f"TemporalEngine({temporal.address!r}, queue={queue!r}, queues={{'y.agent': 'other'}}, "

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
 
 import pytest
 
 from tests.virtual_time import LoopFactory, loop_factories, now
-from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Engine, LastEvents, OnEvent
+from toolgen.runtime.engine import Engine
 
+from .starting import StartEngine, starting
+from .starting import engine as engine
+from .starting import follow as follow
+from .starting import toys as toys
 from .toys import Toys
 
 Make = Callable[..., Engine]
@@ -31,60 +33,14 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "real" if item.path.stem.startswith("test_file") else "virtual")
 
 
-class StartEngine(Protocol):
-    def __call__(
-        self,
-        *,
-        max_payload_bytes: int | None = None,
-        on_event: OnEvent | None = None,
-        last_events: LastEvents | None = None,
-        is_started: bool = True,
-    ) -> Awaitable[Engine]: ...
-
-
-@pytest.fixture
-async def toys() -> Toys:
-    return Toys()
-
-
 @pytest.fixture(params=list(ENGINES))
 async def start_engine(
     request: pytest.FixtureRequest, toys: Toys, tmp_path: Path
 ) -> AsyncIterator[StartEngine]:
     """Return what makes an engine with the toys, and closes it after the test."""
-    engines: list[Engine] = []
 
-    async def start(
-        *,
-        max_payload_bytes: int | None = None,
-        on_event: OnEvent | None = None,
-        last_events: LastEvents | None = None,
-        is_started: bool = True,
-    ) -> Engine:
-        engine = ENGINES[request.param](tmp_path, max_payload_bytes=max_payload_bytes)
-        engines.append(engine)
-        engine.register(
-            loops=toys.loops(), activities=toys.activities(), on_event=on_event, last_events=last_events
-        )
-        if is_started:
-            await engine.start()
-        return engine
+    def make(max_payload_bytes: int | None) -> Engine:
+        return ENGINES[request.param](tmp_path, max_payload_bytes=max_payload_bytes)
 
-    yield start
-    for engine in engines:
-        await engine.close()
-
-
-@pytest.fixture
-async def engine(start_engine: StartEngine) -> Engine:
-    return await start_engine()
-
-
-@pytest.fixture
-def follow() -> Callable[..., Awaitable[list[tuple[int, Mapping[str, Json]]]]]:
-    """Return what reads the events of a run to their end."""
-
-    async def read(engine: Engine, run_id: str, **how: Any) -> list[tuple[int, Mapping[str, Json]]]:
-        return [item async for item in engine.events(run_id, **how)]
-
-    return read
+    async with starting(make, toys) as start:
+        yield start

@@ -15,7 +15,7 @@ from toolgen.runtime.engine import (
     UnknownRunError,
 )
 
-from .conftest import StartEngine
+from .starting import StartEngine
 from .toys import Toys, call, play, until_listed
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from toolgen.runtime.engine import Engine, UnknownRunError, WaitOverError, WaitStatus
 
-from .conftest import StartEngine
+from .starting import StartEngine
 from .toys import abouts, play, until_listed
 
 ASKS = [{"wait": ["answer:wait:0"], "about": {"question": "sure?"}}]

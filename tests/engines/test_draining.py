@@ -9,7 +9,7 @@ import pytest
 from tests.virtual_time import VirtualTimeLoop
 from toolgen.runtime.engine import DrainingEngine, Engine
 
-from .conftest import StartEngine
+from .starting import StartEngine
 from .toys import Toys, call, play
 
 

@@ -11,7 +11,7 @@ import pytest
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import Engine, EngineError, NondeterminismError, RunStatus
 
-from .conftest import StartEngine
+from .starting import StartEngine
 from .toys import Toys, abouts, call, play
 
 Follow = Callable[..., Awaitable[list[tuple[int, Mapping[str, Json]]]]]

@@ -19,7 +19,7 @@ from toolgen.runtime.engine import (
 )
 
 from .clock import ManualClock
-from .conftest import StartEngine
+from .starting import StartEngine
 from .toys import Toys, call, play
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from temporalio.testing import TimeSkipper
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json

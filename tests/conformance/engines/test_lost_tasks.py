@@ -12,7 +12,7 @@ from temporalio.api.workflowservice.v1 import (
 )
 from temporalio.client import Client
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import play
 from tests.temporal_server import TemporalServer
 

@@ -12,7 +12,7 @@ from temporalio.client import Client, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 from temporalio.service import RPCError
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol
 
 import psycopg
@@ -12,9 +12,7 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadCodec
 
-from examples.servers.postgres import Server
 from tests.engines.toys import Toys, call
-from tests.postgres_server import postgres_server
 from tests.temporal_server import TemporalServer
 from toolgen.adapters.postgres import Postgres, PostgresPayloads
 from toolgen.contract.json_value import Json
@@ -77,16 +75,6 @@ async def large(info: ActivityInfo, size: int) -> str:
 
 async def length(info: ActivityInfo, text: str) -> int:
     return len(text)
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    yield from postgres_server()
-
-
-@pytest.fixture
-def conninfo(postgres: Server) -> str:
-    return postgres.new_database()
 
 
 @pytest.fixture

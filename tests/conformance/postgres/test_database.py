@@ -120,7 +120,7 @@ async def nothing(connection: Connection) -> None:
 
 
 async def test_no_acknowledged_write_is_lost_while_connections_are_killed(
-    server: Server, conninfo: str, database: Postgres
+    postgres: Server, conninfo: str, database: Postgres
 ) -> None:
     store = PostgresSessionStore(database)
     await store.create("s", "a")
@@ -137,7 +137,7 @@ async def test_no_acknowledged_write_is_lost_while_connections_are_killed(
             " WHERE datname LIKE 'test_%' AND pid <> pg_backend_pid() LIMIT 2"
         )
         async with await psycopg.AsyncConnection.connect(
-            server.conninfo("postgres"), autocommit=True
+            postgres.conninfo("postgres"), autocommit=True
         ) as admin:
             for _ in range(15):
                 await admin.execute(query)
@@ -242,8 +242,8 @@ async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> N
     assert caught.value.hint == "upgrade toolgen here, or name another database"
 
 
-async def test_errors_name_the_server_and_never_the_password(server: Server, conninfo: str) -> None:
-    uri = f"postgresql://toolgen:hunter2@/nowhere?host={server.folder}"
+async def test_errors_name_the_server_and_never_the_password(postgres: Server, conninfo: str) -> None:
+    uri = f"postgresql://toolgen:hunter2@/nowhere?host={postgres.folder}"
     wrong: list[tuple[Callable[[], Awaitable[object]], type[StoreError], str]] = [
         (Postgres(uri).__aenter__, StoreConnectionError, '"nowhere" does not exist'),
         (Postgres("postgresql://toolgen:hunter2@127.0.0.1:1/x").__aenter__, StoreConnectionError, ":1/x"),
@@ -260,7 +260,7 @@ async def test_errors_name_the_server_and_never_the_password(server: Server, con
     assert "hunter2" not in str(refused.value)
 
 
-async def test_a_role_that_may_not_write_is_told(server: Server, conninfo: str, database: Postgres) -> None:
+async def test_a_role_that_may_not_write_is_told(postgres: Server, conninfo: str, database: Postgres) -> None:
     with psycopg.connect(conninfo) as connection:
         connection.execute("CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA toolgen TO reader")
         connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA toolgen TO reader")

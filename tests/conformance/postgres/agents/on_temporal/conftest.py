@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -18,14 +18,6 @@ _NUMBERS = itertools.count(1)
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
     return {"real": asyncio.new_event_loop}
-
-
-@pytest.fixture(scope="session")
-def temporal() -> Iterator[TemporalServer]:
-    server = TemporalServer()
-    server.start()
-    yield server
-    server.kill()
 
 
 @pytest.fixture(autouse=True)
