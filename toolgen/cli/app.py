@@ -342,7 +342,7 @@ def import_(
     from .importing import ImportRequest, import_tools
     from .outcome import print_error_records, print_outcome
 
-    if stdio or url or check or header:
+    if stdio or url or check or header or allow_insecure:
         if kind != "mcp" or source:
             raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
         from .server_lock import LockRequest, lock_server

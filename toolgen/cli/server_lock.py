@@ -82,6 +82,8 @@ def _asked(request: LockRequest) -> tuple[Lock, str]:
         server = HttpServer(request.url, headers=headers, allow_insecure=request.is_insecure)
     elif request.headers:
         raise ToolgenError("--header is for --url", hint="a process reads its environment variables itself")
+    elif request.is_insecure:
+        raise ToolgenError("--allow-insecure is for --url", hint="leave it out: a process gets no headers")
     else:
         command, *args = shlex.split(request.stdio) or [""]
         server = StdioServer(command, tuple(args))
