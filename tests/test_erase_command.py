@@ -13,6 +13,7 @@ from .conftest import Done, ProjectFolder
 from .runs_project import MAIN, serving, start, write_runs
 
 CANARY = "Canary7e1f"
+NOTHING = "  hint: correct its name; what was erased before is gone, and nothing says so\n"
 CAPABILITIES = """\
 from toolgen.runtime.capabilities import (
     ArtifactsCapability, SqliteArtifactStore, SqliteStateStore, StateCapability,
@@ -70,7 +71,9 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     assert done.out.splitlines()[-1] == ("session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0")
     assert places(runs) == []
     again = runs.run("runs", "erase", "--session", "s-1")
-    assert again == Done(0, "session s-1  sessions 0  runs 0  state 0  artifacts 0  events 0\n", "")
+    assert again == Done(2, "", f"error: nothing is kept of a session 's-1'\n{NOTHING}")
+    shown = runs.run("runs", "show", "run_1")
+    assert (shown.code, "it may have been erased" in shown.err) == (2, True)
     assert runs.run("runs", "list").out.startswith("run_2  waiting  x.agent  session s-2\n")
     other = asyncio.run(SqliteStateStore(runs.path / "state.db").load("session", "s-2"))
     assert other == {"k": "kept"}
@@ -95,7 +98,12 @@ def test_no_session_of_a_label_is_erased_while_a_run_of_one_is_not_over(runs: Pr
 
 def test_a_label_that_no_session_has_erases_nothing(runs: ProjectFolder) -> None:
     done = runs.run("runs", "erase", "--label", "user=nobody")
-    assert done == Done(0, "", "no session has the label\n")
+    assert done == Done(2, "", f"error: no session has the label 'user=nobody'\n{NOTHING}")
+
+
+def test_a_session_that_nobody_has_is_not_found(runs: ProjectFolder) -> None:
+    done = runs.run("runs", "erase", "--session", "nobody")
+    assert done == Done(2, "", f"error: nothing is kept of a session 'nobody'\n{NOTHING}")
 
 
 @pytest.mark.parametrize("given", [(), ("--session", "s-1", "--label", "a=b"), ("--label", "user")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from typing import Final
 
 from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
@@ -14,18 +15,23 @@ from toolgen.runtime.engine import Engine
 from .config import Project
 from .runs import cancel_run, open_engine
 
+_NOTHING: Final = "correct its name; what was erased before is gone, and nothing says so"
+
 
 async def erase_sessions(project: Project, *, session: str, label: str, cancel: bool) -> int:
     """Delete sessions with all that belongs to them, and print a line of counts for each.
 
     Raises:
-        ToolgenError: not just one of session and label is given, a run is not over, or a store cannot delete.
+        ToolgenError: not just one of session and label is given, nothing is kept of such a session, a run is
+            not over, or a store cannot delete.
     """
     name, equals, value = label.partition("=")
     if bool(session) == bool(label) or (label and not (name and equals)):
         raise ToolgenError("say whose data is erased", hint="give --session ID, or --label NAME=VALUE")
     async with open_engine(project) as (runtime, engine):
         ids = (session,) if session else await _agents(runtime).labelled(name, value)
+        if not ids:
+            raise ToolgenError(f"no session has the label {label!r}", hint=_NOTHING)
         busy = [(run, id_) for id_ in ids for run in await _unfinished(engine, id_)]
     if busy and not cancel:
         raise ToolgenError(
@@ -39,10 +45,10 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
 
 
 async def _erase(runtime: Runtime, ids: tuple[str, ...]) -> None:
-    if not ids:
-        print("no session has the label", file=sys.stderr)
     for id_ in ids:
         counts = asdict(await _agents(runtime).erase(id_))
+        if not any(counts.values()):
+            raise ToolgenError(f"nothing is kept of a session {id_!r}", hint=_NOTHING)
         print(printable(f"session {id_}  " + "  ".join(f"{name} {count}" for name, count in counts.items())))
 
 

@@ -22,7 +22,8 @@ def unknown_run(run_id: str) -> UnknownRunError:
     """Return the error; in the same words for a run that is not there and for one of somebody else."""
     return UnknownRunError(
         f"no run has the id {run_id!r}",
-        hint="it may be over for long and forgotten, or belong to another session or agent",
+        hint="it may have been erased or forgotten, of which nothing is kept, "
+        "or belong to another session or agent",
     )
 
 
