@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import subprocess
 import sys
-from typing import BinaryIO
 
 import pytest
 
 from .conftest import ProjectFolder, surroundings
+from .terminal import at_a_terminal
 
 DESIGN = '''\
 """A database, for a test."""
@@ -172,32 +170,6 @@ def test_an_answer_without_a_token_is_refused(database: ProjectFolder, arguments
     done = database.run("approve", *arguments)
     assert (done.code, done.out) == (2, "")
     assert "Invalid value for CALL: an answer needs the token or the id of a call" in done.err
-
-
-def at_a_terminal(
-    database: ProjectFolder, arguments: list[str], typed: bytes, stderr: BinaryIO | None = None
-) -> str:
-    """Return all that a command says to a terminal where this is typed."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "toolgen", *arguments],
-        cwd=database.path,
-        env=surroundings(),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs if stderr is None else stderr,
-    ):
-        os.close(theirs)
-        os.write(ours, typed)
-        said = b""
-        try:
-            while data := os.read(ours, 65536):
-                said += data
-        except OSError:  # how Linux says that the terminal is closed
-            pass
-        finally:
-            os.close(ours)
-    return said.decode()
 
 
 def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:

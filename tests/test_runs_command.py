@@ -9,6 +9,7 @@ import pytest
 
 from .conftest import Done, ProjectFolder, in_a_process
 from .runs_project import MAIN, did, serving, start, write_runs
+from .terminal import at_a_terminal
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
         f"  waits for input: {ask}  x.tools.ask  Who is Mira?\n"
         "run_1  running  x.agent  session s-1\n",
         "answer what waits by its id: toolgen approve ID\n"
-        "where no process executes the runs of the file: toolgen runs resume RUN\n",
+        "where no process executes the runs: toolgen runs resume RUN\n",
     )
     assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
@@ -110,6 +111,21 @@ def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
     assert [wait["about"]["frozen"]["id"]] == waiting_ids(runs)
 
 
+def test_a_run_is_indented_at_a_terminal_and_a_line_elsewhere(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:fail this\x1b[2J")
+    piped = runs.run("runs", "show", "run_1").out
+    assert piped.count("\n") == 1
+    seen = at_a_terminal(runs, ["runs", "show", "run_1"])
+    lines = seen.splitlines()
+    assert lines[1:4] == [
+        '  "run_id": "run_1",',
+        '  "state": "failed",',
+        r'  "error": "the planner failed: I cannot this\u001b[2J",',
+    ]
+    assert all(line.isprintable() for line in lines)
+    assert json.loads(seen) == json.loads(piped)
+
+
 def test_what_models_have_written_cannot_move_the_cursor(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1\x1b[2J:ask Mira\x1b[H\n\u202e")
     for done in (runs.run("runs", "list"), runs.run("runs", "resume", "run_1")):
@@ -181,7 +197,9 @@ def test_a_run_that_stands_still_says_why(runs: ProjectFolder) -> None:
 def test_a_run_that_nobody_knows(runs: ProjectFolder, command: str) -> None:
     done = runs.run("runs", command, "run_9")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: no run has the id 'run_9'\n")
+    assert done.err.startswith(
+        "error: no run has the id 'run_9'\n  hint: it may have been erased or forgotten, "
+    )
     assert runs.run("runs", "list").err == "no run is kept\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
@@ -22,7 +21,7 @@ from toolgen.runtime.waiting.wait_registry import frozen_call_of
 from .config import Project
 from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, shown_run
-from .terminal import show_document
+from .terminal import show_document, show_json
 
 
 async def list_runs(
@@ -50,12 +49,13 @@ async def list_runs(
     ):
         print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
     if any(status.state == "running" for status in found):
-        print("where no process executes the runs of the file: toolgen runs resume RUN", file=sys.stderr)
+        command = "toolgen worker" if engine.caps.has_many_workers else "toolgen runs resume RUN"
+        print(f"where no process executes the runs: {command}", file=sys.stderr)
     return 0
 
 
 async def show_run(project: Project, run_id: str) -> int:
-    """Print the state of a run and its events, as one JSON document.
+    """Print the state of a run, why it failed and its events, as one JSON document.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -69,17 +69,17 @@ async def show_run(project: Project, run_id: str) -> int:
     document: dict[str, Any] = {
         "run_id": run_id,
         "state": status.state,
+        "error": status.error,
         "session": status.session,
         "awaiting": [{"op": wait.op, "about": wait.about} for wait in status.awaiting],
         "children": list(status.children),
-        "error": status.error,
         "input": status.input,
         "output": status.output,
         "events": events,
         "unknown": unknown,
         "resolved": resolved,
     }
-    show_document(json.dumps(shown_run(runtime, document), ensure_ascii=False).encode())
+    show_json(shown_run(runtime, document))
     return 0
 
 
@@ -88,7 +88,7 @@ async def resume_run(project: Project, run_id: str) -> int:
 
     Return 1 when it failed, or nobody knows the outcome of a call of it.
 
-    Where another process executes the runs of the file, it is waited for, 30 seconds.
+    Where other processes execute the runs, of a file or on a server, they are waited for, 30 seconds.
 
     Raises:
         UnknownRunError: no run has the id.

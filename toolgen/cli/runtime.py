@@ -29,7 +29,7 @@ from .python_errors import cause_of, user_code_errors
 
 DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
 ELSEWHERE_S: Final = 30.0
-"""How long a command waits for the process that executes the runs of the file."""
+"""How long a command waits for the process that executes the runs."""
 
 
 async def load_runtime(project: Project) -> Runtime:

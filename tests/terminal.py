@@ -1,0 +1,37 @@
+"""Commands at a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from typing import BinaryIO
+
+from .conftest import ProjectFolder, surroundings
+
+
+def at_a_terminal(
+    project: ProjectFolder, arguments: list[str], typed: bytes = b"", stderr: BinaryIO | None = None
+) -> str:
+    """Return all that a command says to a terminal where this is typed."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "toolgen", *arguments],
+        cwd=project.path,
+        env=surroundings(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs if stderr is None else stderr,
+    ):
+        os.close(theirs)
+        os.write(ours, typed)
+        said = b""
+        try:
+            while data := os.read(ours, 65536):
+                said += data
+        except OSError:  # how Linux says that the terminal is closed
+            pass
+        finally:
+            os.close(ours)
+    return said.decode()
