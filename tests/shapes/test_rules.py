@@ -329,3 +329,10 @@ def test_types_and_rules_say_the_same(type_: Any, schema: Any, document: Json) -
         return {(issue.path, issue.constraint, issue.message) for issue in issues}
 
     assert texts(of_types) == texts(of_rules)
+
+
+def test_a_match_that_backtracks_for_too_long_is_none() -> None:
+    rules = Rules({"pattern": "^(?:a(?!c)|a)+$"})
+    assert rules.issues("aa") == ()
+    (issue,) = rules.issues("a" * 40 + "!")
+    assert issue.message == "is too long for the pattern that it must match"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator, ValidationError, validator_cls_for
+from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError, validator_cls_for
 from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
@@ -59,6 +59,9 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
 """What is said of a value that breaks more than one rule; then what comes first in the schema."""
 
 
+BACKTRACKING: Final = FancyRegexOptions(backtrack_limit=1_000_000)
+"""For patterns with look-around or back-references: the steps of one match, some 50 ms. What takes more does
+not fit. Rust's regex matches all others, without backtracking."""
 _ALL: Final = sys.maxsize
 UNEXPLAINED: Final = FieldIssue(
     keys=(), constraint="invalid_value", message="breaks a rule of its schema, and is too large to say where"
@@ -88,7 +91,9 @@ class Rules:
         validator = validator_cls_for(plain) if reads_dialect else Draft202012Validator
         self._bounded = BoundedPatterns(plain) if bounds_patterns else None
         if self._bounded is None:
-            self._validator = self._without = validator(plain, validate_formats=False, offline=True)
+            self._validator = self._without = validator(
+                plain, validate_formats=False, offline=True, pattern_options=BACKTRACKING
+            )
         else:
             self._validator, self._without = (
                 validator(one, validate_formats=False, offline=True, pattern_options=LINEAR)
