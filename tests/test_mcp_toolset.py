@@ -50,6 +50,17 @@ def test_a_lock_is_read_as_it_was_written() -> None:
     assert "_meta" not in text
 
 
+def test_an_export_of_one_says_where_it_belongs(tmp_path: Path) -> None:
+    text = DESIGN.replace("it, Agent", "Agent").replace("Use(it)", "Export(it)")
+    (tmp_path / "design.py").write_text(text)
+    (tmp_path / "it.mcp.json").write_text(lock_text(lock(ECHO)))
+    (finding,) = build(runpy.run_path(str(tmp_path / "design.py"))["design"]).diagnostics
+    assert (finding.message, finding.hint) == (
+        "toolset of Export is MCPToolset 'it', not a Toolset",
+        "put it into Service, and give it to agents by Use(…): its server executes the tools",
+    )
+
+
 def test_an_annotation_of_another_type_is_left_out(tmp_path: Path) -> None:
     facts = {**ECHO, "annotations": {"title": 5, "readOnlyHint": "yes", "idempotentHint": True}}
     echo = tools(tmp_path, facts)["echo"]

@@ -159,13 +159,9 @@ class _Check:
         if isinstance(value, Clause) and isinstance(value, allowed):
             facts[name] = self.clause(value, source)
             return facts[name] is not None or is_optional
-        self._wrong(
-            name,
-            holder,
-            value,
-            " or ".join(f"{_article(one.__name__)} {one.__name__}" for one in allowed),
-            source,
-        )
+        wanted = " or ".join(f"{_article(one.__name__)} {one.__name__}" for one in allowed)
+        hint = _instead_of(value, wanted) if isinstance(value, Clause) else ""
+        self._wrong(name, holder, value, wanted, source, hint)
         facts[name] = None
         return is_optional
 
@@ -263,6 +259,13 @@ def _argument_hint(argument: str, value: object, wanted: str) -> str:
     if isinstance(value, str) and wanted == NAMES_WANTED:
         return f"write {argument}=({source_text(value)},)"
     return f"write {argument}=True, or remove it" if wanted == FLAG_WANTED else f"write {wanted}"
+
+
+def _instead_of(value: Clause, wanted: str) -> str:
+    """Return the hint for a clause that is an argument in the place of another one."""
+    if isinstance(value, MCPToolset):
+        return "put it into Service, and give it to agents by Use(…): its server executes the tools"
+    return f"write {wanted}"
 
 
 def _star_hint(value: object) -> str:
