@@ -29,6 +29,18 @@ class Collected:
         """Return the sum of each point of a histogram."""
         return [total for _, _, total in self._all().get(name, ())]
 
+    def bounds(self, name: str) -> tuple[float, ...]:
+        """Return the bounds of the buckets of a histogram that has measurements."""
+        data = self._reader.get_metrics_data()
+        assert data is not None
+        metrics = [
+            one for all_ in data.resource_metrics for scope in all_.scope_metrics for one in scope.metrics
+        ]
+        (found,) = [one for one in metrics if one.name == name]
+        point = next(iter(found.data.data_points))
+        assert isinstance(point, HistogramDataPoint)
+        return tuple(point.explicit_bounds)
+
     def _all(self) -> dict[str, list[tuple[dict[str, Any], float, float]]]:
         data = self._reader.get_metrics_data()
         found: dict[str, list[tuple[dict[str, Any], float, float]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -49,6 +50,15 @@ async def test_calls_are_counted_and_timed_by_tool_and_status(collected: Collect
         ({**OPERATION, **failed}, 2),
     ]
     assert all(0 < total < 60 for total in collected.sums("gen_ai.execute_tool.duration"))
+
+
+def test_durations_have_the_buckets_of_the_conventions(collected: Collected) -> None:
+    collected.metrics.end_call(TOOL, "ok", 1.0)
+    collected.metrics.end_run("x.agent", "completed", 1.0)
+    calls, runs = (collected.bounds(f"gen_ai.{name}.duration") for name in ("execute_tool", "invoke_agent"))
+    assert (calls[0], calls[-1], len(calls)) == (0.01, 81.92, 14)
+    assert (runs[0], runs[-1], len(runs)) == (0.1, 409.6, 13)
+    assert all(after == 2 * before for bounds in (calls, runs) for before, after in pairwise(bounds))
 
 
 async def test_a_name_that_a_model_made_up_is_no_attribute(collected: Collected) -> None:

@@ -1,7 +1,8 @@
 """OpenTelemetry metrics of calls, waits and runs, for hosts that have `opentelemetry-api`: `toolgen[otel]`.
 
-The two durations have the names of OpenTelemetry's semantic conventions for generative AI (`gen_ai.…`); what
-these have no name for stands under `toolgen.`. Attributes are ids of tools and agents, statuses and kinds:
+The two durations have the names and the buckets of OpenTelemetry's semantic conventions for generative AI
+(`gen_ai.…`; open-telemetry/semantic-conventions-genai, in development); what these have no name for stands
+under `toolgen.`. Attributes are ids of tools and agents, statuses and kinds:
 never an id of a run, a session or a call, nor a value. Nothing here is imported before it is used.
 """
 
@@ -27,8 +28,10 @@ P = ParamSpec("P")
 
 OTHER: Final = "_OTHER"
 """In the place of a name that a model made up, as OpenTelemetry's conventions have it."""
-_DURATIONS_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""Buckets of calls and runs: those of the conventions for operations."""
+_CALLS_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+"""Buckets of calls: those of `gen_ai.execute_tool.duration` in the conventions."""
+_RUNS_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6)
+"""Buckets of runs: those of `gen_ai.invoke_agent.duration` in the conventions."""
 _WAITS_S: Final = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800)
 """Buckets of waits, which are for people: from a second to a week."""
 
@@ -52,7 +55,7 @@ class Metrics:
             "gen_ai.execute_tool.duration",
             "s",
             "Duration of calls.",
-            explicit_bucket_boundaries_advisory=_DURATIONS_S,
+            explicit_bucket_boundaries_advisory=_CALLS_S,
         )
         self._retries = meter.create_counter(
             "toolgen.retries", "{attempt}", "Further attempts at calls and plannings."
@@ -74,7 +77,7 @@ class Metrics:
             "gen_ai.invoke_agent.duration",
             "s",
             "Duration of runs, their waits included.",
-            explicit_bucket_boundaries_advisory=_DURATIONS_S,
+            explicit_bucket_boundaries_advisory=_RUNS_S,
         )
 
     def end_call(self, tool: str, status: str, duration_s: float, error: str = "") -> None:
