@@ -32,6 +32,8 @@ AGENT = ROOT / "docs/durable-agent.md"
 """Starts processes in a folder of its own; tests/conformance/test_durable_agent_doc.py does what it says."""
 POSTGRES = ROOT / "docs/postgres.md"
 """Needs a server; tests/conformance/postgres/test_doc.py runs it."""
+PRODUCTION = ROOT / "docs/production.md"
+"""Its client needs servers and a worker too; tests/conformance/test_home_temporal.py runs it as a process."""
 RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, POSTGRES)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
