@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, LiteralString
 
 from toolgen.agents.planner.messages import Message
-from toolgen.agents.sessions.kept_messages import answers_of, messages_from_text, with_answers
+from toolgen.agents.sessions.kept_messages import answers_of, with_answers
+from toolgen.agents.sessions.kept_rows import messages_of, session_of, turn_of
 from toolgen.agents.sessions.sessions import (
     EngineLease,
     Session,
-    SessionError,
     Turn,
     TurnHolder,
     ended_session,
@@ -106,7 +105,7 @@ async def newest_in(
     query = f"{_TURN} WHERE session_id = %s AND number < %s ORDER BY number DESC LIMIT %s"
     while True:
         page = await rows(connection, query, (session_id, last, _PAGE))
-        found += [_turn_of(row) for row in page]
+        found += [turn_of(row) for row in page]
         shown = newest_turns(found, newest, after)
         if len(shown) < len(found) or len(page) < _PAGE:
             return shown
@@ -134,26 +133,13 @@ async def messages_in(
     return [
         (
             *with_answers(
-                _parsed(steps.get(run_id, ()), "step", run_id),
-                answers_of(_parsed(answers.get(run_id, ()), "call", run_id)),
+                messages_of(steps.get(run_id, ()), "step", run_id, "database"),
+                answers_of(messages_of(answers.get(run_id, ()), "call", run_id, "database")),
             ),
-            *_parsed(spoken.get(run_id, ()), "message", run_id),
+            *messages_of(spoken.get(run_id, ()), "message", run_id, "database"),
         )
         for run_id in ids
     ]
-
-
-def session_of(row: tuple[Any, ...]) -> Session:
-    """Return the session of a row of `SESSION`."""
-    session_id, agent, created_at, ended_at, labels = row
-    return Session(
-        id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=json.loads(labels)
-    )
-
-
-def _turn_of(row: tuple[Any, ...]) -> Turn:
-    turn_id, session_id, run_id, agent, started_at, _ = row
-    return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
 
 
 async def _by_run(
@@ -165,16 +151,3 @@ async def _by_run(
     for run_id, at, text in await rows(connection, query, values):
         found.setdefault(run_id, []).append((at, text))
     return found
-
-
-def _parsed(found: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[Message]:
-    messages: list[Message] = []
-    for place, text in found:
-        try:
-            messages += messages_from_text(text)
-        except ValueError as error:
-            raise SessionError(
-                f"what the database holds of {what} {place} of the run {run_id!r} is no message",
-                hint=f"restore the database, or write the {what} again",
-            ) from error
-    return messages

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, LiteralString
 
 from toolgen.agents.planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from toolgen.agents.sessions.kept_messages import messages_as_text
+from toolgen.agents.sessions.kept_rows import session_of
 from toolgen.agents.sessions.sessions import (
     EngineLease,
     RunMessages,
@@ -32,7 +33,6 @@ from .session_rows import (
     newest_in,
     renew,
     session_in,
-    session_of,
     set_agent,
 )
 

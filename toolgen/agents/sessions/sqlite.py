@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
 from .file import SESSIONS, drop, read_unused, retire, rows
-from .kept_messages import answers_of, messages_as_text, messages_from_text, with_answers
+from .kept_messages import answers_of, messages_as_text, with_answers
+from .kept_rows import messages_of, session_of, turn_of
 from .sessions import (
     EngineLease,
     RunMessages,
     Session,
-    SessionError,
     Summary,
     Turn,
     TurnHolder,
@@ -90,7 +90,7 @@ class SqliteSessionStore:
         query = f"{_SESSION} {_STATES[state]} ORDER BY created_at DESC, number DESC LIMIT ?"
 
         def step(database: sqlite3.Connection) -> tuple[Session, ...]:
-            return tuple(map(_session_of, rows(database, query, (max(limit, 0),))))
+            return tuple(map(session_of, rows(database, query, (max(limit, 0),))))
 
         return await self._file.read(step)
 
@@ -330,7 +330,7 @@ def _holder(database: sqlite3.Connection, session_id: str, now: float) -> TurnHo
 
 def _session(database: sqlite3.Connection, session_id: str) -> Session:
     for row in rows(database, f"{_SESSION} WHERE id = ?", (session_id,)):
-        return _session_of(row)
+        return session_of(row)
     raise unknown_session(session_id)
 
 
@@ -341,25 +341,13 @@ def _open_session(database: sqlite3.Connection, session_id: str) -> Session:
     return session
 
 
-def _session_of(row: tuple[Any, ...]) -> Session:
-    session_id, agent, created_at, ended_at, labels = row
-    return Session(
-        id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=json.loads(labels)
-    )
-
-
-def _turn_of(row: tuple[Any, ...]) -> Turn:
-    turn_id, session_id, run_id, agent, started_at = row
-    return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
-
-
 def _newest(
     database: sqlite3.Connection, session_id: str, newest: int | None, after: str
 ) -> tuple[Turn, ...]:
     """Return the runs of a session that a transcript shows; no row before them is read."""
     query = f"{_TURN} WHERE session_id = ? ORDER BY number DESC"
     with closing(database.execute(query, (session_id,))) as found:
-        return newest_turns(map(_turn_of, found), newest, after)
+        return newest_turns(map(turn_of, found), newest, after)
 
 
 def _messages(database: sqlite3.Connection, run_id: str, before: int | None = None) -> tuple[Message, ...]:
@@ -370,24 +358,11 @@ def _messages(database: sqlite3.Connection, run_id: str, before: int | None = No
     """
     most = _MOST_STEP if before is None else before
     query = "SELECT step, messages FROM message WHERE run_id = ? AND step < ? ORDER BY step"
-    steps = _parsed(rows(database, query, (run_id, most)), "step", run_id)
+    steps = messages_of(rows(database, query, (run_id, most)), "step", run_id, "file")
     query = "SELECT call_id, messages FROM answer WHERE run_id = ?"
-    answers = _parsed(rows(database, query, (run_id,)), "call", run_id)
+    answers = messages_of(rows(database, query, (run_id,)), "call", run_id, "file")
     said = with_answers(steps, answers_of(answers))
     if before is not None:
         return said
     query = "SELECT id, messages FROM spoken WHERE run_id = ? ORDER BY number"
-    return (*said, *_parsed(rows(database, query, (run_id,)), "words", run_id))
-
-
-def _parsed(found: Iterable[tuple[Any, ...]], what: str, run_id: str) -> list[Message]:
-    messages: list[Message] = []
-    for place, text in found:
-        try:
-            messages += messages_from_text(text)
-        except ValueError as error:
-            raise SessionError(
-                f"what the file holds of {what} {place} of the run {run_id!r} is no message",
-                hint=f"restore the file, or write the {what} again",
-            ) from error
-    return messages
+    return (*said, *messages_of(rows(database, query, (run_id,)), "words", run_id, "file"))
