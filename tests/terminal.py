@@ -6,20 +6,25 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import BinaryIO
 
 from .conftest import ProjectFolder, surroundings
 
 
 def at_a_terminal(
-    project: ProjectFolder, arguments: list[str], typed: bytes = b"", stderr: BinaryIO | None = None
+    project: ProjectFolder,
+    arguments: list[str],
+    typed: bytes = b"",
+    stderr: BinaryIO | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> str:
     """Return all that a command says to a terminal where this is typed."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "toolgen", *arguments],
         cwd=project.path,
-        env=surroundings(),
+        env={**surroundings(), **(environment or {})},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs if stderr is None else stderr,

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from .conftest import DESIGN, ProjectFolder, surroundings
 from .findings import findings_in
+from .terminal import at_a_terminal
 
 TYPES = "app/gen/hall/toolsets/people/types.py"
 STUB = "executors/hall/people.py"
@@ -101,32 +100,10 @@ def test_colours_are_for_terminals(
     project.run("gen")
     project.write(TYPES, "mine\n")
     assert "\x1b" not in project.run("gen", "--diff").out
-    said = in_a_terminal(project.path, environment)
-    assert (b"\x1b[31m-mine\x1b[0m" in said, b"\x1b" in said) == (coloured, coloured)
-    assert b"mine" in said
-
-
-def in_a_terminal(folder: Path, environment: dict[str, str]) -> bytes:
-    """Return what `toolgen gen --diff` says to a terminal."""
-    ours, theirs = pty.openpty()
-    inherited = {name: value for name, value in surroundings().items() if name != "NO_COLOR"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "toolgen", "gen", "--diff"],
-        cwd=folder,
-        env={**inherited, "TERM": "xterm", **environment},
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-    ):
-        os.close(theirs)
-        said = b""
-        try:
-            while data := os.read(ours, 65536):
-                said += data
-        except OSError:  # how Linux says that the terminal is closed
-            pass
-        finally:
-            os.close(ours)
-    return said
+    named = {"TERM": "xterm", "NO_COLOR": "", **environment}
+    said = at_a_terminal(project, ["gen", "--diff"], environment=named)
+    assert ("\x1b[31m-mine\x1b[0m" in said, "\x1b" in said) == (coloured, coloured)
+    assert "mine" in said
 
 
 def test_findings_as_json_have_the_keys_of_diagnostics(project: ProjectFolder) -> None:
