@@ -6,7 +6,8 @@ import pytest
 
 from tests import test_approve_command
 from tests.conftest import ProjectFolder
-from tests.test_approve_command import asked, at_a_terminal
+from tests.terminal import at_a_terminal
+from tests.test_approve_command import asked
 
 database = test_approve_command.database
 
