@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.conformance.engines.conftest import engine, server, start_engine, toys
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import play, until_listed
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.conftest import StartEngine
+from tests.engines.starting import StartEngine
 from tests.engines.toys import play
 from toolgen.engines.temporal.log_writer import LogWriter
 from toolgen.runtime.engine import NondeterminismError
