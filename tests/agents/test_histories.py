@@ -46,6 +46,10 @@ class Noting:
     def run_id(self) -> str:
         return self._ctx.run_id
 
+    @property
+    def has_room(self) -> bool:
+        return self._ctx.has_room
+
     def now(self) -> float:
         return self._ctx.now()
 

@@ -83,6 +83,10 @@ class JournaledContext:
     def run_id(self) -> str:
         return self._run.record.run_id
 
+    @property
+    def has_room(self) -> bool:
+        return True
+
     def now(self) -> float:
         return LOOP_TIME.get()
 

@@ -40,7 +40,7 @@ from .planning import STORE_FAILED, Plannings
 from .questions import ask
 
 _MOST_STEPS: Final = 1_000
-"""Plannings of one run, for those whose policy has no limit."""
+"""Plannings of one run, for those whose policy has no limit; fewer where its engine has no room for them."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 
@@ -83,7 +83,7 @@ class _Run:
 
     async def go(self) -> RunDocument:
         await self._events.publish("run_started", run_started(self._facts))
-        while self._step < self._most_steps:
+        while self._step < self._most_steps and self._ctx.has_room:
             if reason := self._progress.exhausted(self._ctx.now()):
                 return await self._close(reason)
             await self._take_interrupts()

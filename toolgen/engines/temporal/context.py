@@ -35,6 +35,10 @@ from .settings import WorkflowSettings, search_attributes
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
 """Of an activity without a time limit; a dead worker is found by its heartbeats."""
+_MANY_EVENTS: Final = 25_000
+"""Events of a history, half of those with which the server terminates a workflow."""
+_MANY_BYTES: Final = 25_000_000
+"""Bytes of a history, likewise."""
 _LONGEST_ID: Final = 1_000
 """Characters of the id of a workflow or an activity, by the server's default."""
 
@@ -92,6 +96,13 @@ class WorkflowContext:
     def input(self) -> Any:
         """The argument of the loop."""
         return self._given["input"]
+
+    @property
+    def has_room(self) -> bool:
+        info = workflow.info()
+        return (
+            info.get_current_history_length() < _MANY_EVENTS and info.get_current_history_size() < _MANY_BYTES
+        )
 
     def now(self) -> float:
         return workflow.time()

@@ -89,6 +89,11 @@ class RunContext(Protocol):
     @property
     def run_id(self) -> str: ...
 
+    @property
+    def has_room(self) -> bool:
+        """Whether the engine has room for many more operations of this run; a loop ends where it has not."""
+        ...
+
     def now(self) -> float:
         """Return the time of the newest recorded operation, in seconds since 1970."""
         ...
