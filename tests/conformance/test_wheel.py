@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ProjectFolder
-from tests.test_call_command import EXECUTOR
+from tests.test_call_command import EXECUTOR, MAIN
 
 ROOT = Path(__file__).parents[2]
 PIP = "-m pip --quiet --disable-pip-version-check".split()
@@ -63,6 +63,7 @@ def test_it_runs_with_pydantic_alone_and_generates_with_the_extra(
     """The versions are those of the lock file."""
     project.run("gen")
     project.write("executors/hall/people.py", EXECUTOR)
+    project.write("app/main.py", MAIN)
     project.write("use.py", CALL)
     pins = re.findall(r"^[\w.-]+==[^\s;]+", (ROOT / "requirements-dev.lock").read_text(), re.MULTILINE)
     project.write("constraints.txt", "\n".join(pins))
@@ -73,6 +74,17 @@ def test_it_runs_with_pydantic_alone_and_generates_with_the_extra(
 
     run(project.path, *install, wheel)
     assert run(project.path, python, "use.py") == '{"text":"Good day, Ada of s-9! ☀"}\n'
+
+    run(project.path, *install, f"toolgen[cli] @ {wheel.as_uri()}")
+    call: list[str | Path] = [
+        python.parent / "toolgen",
+        "call",
+        "greet",
+        '{"name": "Ada"}',
+        "--session",
+        "s-9",
+    ]
+    assert run(project.path, *call) == '{"text":"Good day, Ada of s-9! ☀"}\n'
 
     run(project.path, *install, f"toolgen[gen] @ {wheel.as_uri()}")
     shutil.rmtree(project.path / "app/gen")

@@ -16,6 +16,8 @@ from toolgen.contract.printable import printable_lines
 _EXTRA: Final = frozenset(
     ["datamodel_code_generator", "jinja2", "jsonschema_rs", "ruff", "typer", "watchfiles", "yaml"]
 )
+_HINT: Final = "pip install 'toolgen[gen]'"
+_HINTS: Final = {"typer": f"{_HINT}, or 'toolgen[cli]' for the commands that generate nothing"}
 _REPORT: Final = "error: this is a bug in toolgen; please report it with the lines above"
 
 
@@ -59,7 +61,7 @@ def _run(args: Sequence[str]) -> int:
         else:
             print(
                 f"error: the toolgen command needs {error.name!r}, which is not installed\n"
-                "  hint: pip install 'toolgen[gen]'",
+                f"  hint: {_HINTS.get(error.name, _HINT)}",
                 file=sys.stderr,
             )
     except Exception:
