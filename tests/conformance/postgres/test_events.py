@@ -62,12 +62,12 @@ async def test_events_are_forgotten_by_session_run_and_age(database: Postgres) -
 
 
 async def test_a_server_that_takes_nothing_reaches_no_call(
-    server: Server, conninfo: str, caplog: pytest.LogCaptureFixture
+    postgres: Server, conninfo: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     events = Events()
     async with Postgres(conninfo) as database:
         async with PostgresEventSink(events, database) as sink:
-            server.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name(conninfo))))
+            postgres.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name(conninfo))))
             events.emit(ToolUpdate(tool="a.b.c"), RUN)
         assert sink.written == 0
         assert sink.failed >= 1

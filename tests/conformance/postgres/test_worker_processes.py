@@ -16,12 +16,12 @@ UNREACHABLE = (503, "store unreachable")
 
 
 @pytest.fixture
-def stopped(server: Server) -> Iterator[Server]:
+def stopped(postgres: Server) -> Iterator[Server]:
     """A server that does not run."""
-    server.stop()
-    yield server
-    if not server.is_running:
-        server.start()
+    postgres.stop()
+    yield postgres
+    if not postgres.is_running:
+        postgres.start()
 
 
 def write_project(project: ProjectFolder, conninfo: str) -> None:

@@ -250,6 +250,8 @@ class RunReading:
         if session is not None:
             query += f" AND {SESSION} = {_quoted(attribute(session))}"
         prefix = self._settings.prefix
+        if prefix:
+            query += f" AND WorkflowId STARTS_WITH {_quoted(prefix)}"
         async for id_ in newest_first(self.client, query, statuses, expected=expected):
             if id_.startswith(prefix):
                 yield id_.removeprefix(prefix)

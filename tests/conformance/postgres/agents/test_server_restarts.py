@@ -72,8 +72,8 @@ class Restarts:
 
 
 @pytest.fixture
-def restarts(server: Server) -> Iterator[Restarts]:
-    made = Restarts(server)
+def restarts(postgres: Server) -> Iterator[Restarts]:
+    made = Restarts(postgres)
     yield made
     made.start()
 
