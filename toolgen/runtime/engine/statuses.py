@@ -11,7 +11,7 @@ RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
 """`waiting`: nothing goes on before a signal comes."""
 Receipt = Literal["accepted", "same", "conflict", "recorded"]
 """What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
-another one was. `recorded`: it is kept, and a worker will find it; nothing more is promised."""
+another one was. `recorded`: it is kept, and a worker will find it; where several are, the first counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
