@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.conformance.engines.conftest import engine, server, start_engine, toys
-from tests.engines.starting import StartEngine
+from tests.conformance.conftest import temporal
+from tests.conformance.engines.conftest import server, start_engine
+from tests.engines.starting import StartEngine, toys
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
 
-__all__ = ["engine", "server", "start_engine", "toys"]
+__all__ = ["server", "start_engine", "temporal", "toys"]
 
 CALLS: Final = 2_100
 
