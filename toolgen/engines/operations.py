@@ -1,4 +1,4 @@
-"""Operations of a loop, for the contexts of all engines: keys that are taken, and what `gather` does."""
+"""Operations of a loop, for all engines: keys that are taken, what `gather` does, ends that nobody awaits."""
 
 from __future__ import annotations
 
@@ -36,3 +36,9 @@ def cancel_gathered(tasks: Iterable[asyncio.Task[Any]], awaitables: Iterable[Awa
     for awaitable in awaitables:
         if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
             awaitable.close()  # its task ends before it begins
+
+
+def ignore_exception(end: asyncio.Future[Any]) -> None:
+    """Mark the exception of a future as retrieved, so that asyncio does not log it where nobody awaits it."""
+    if not end.cancelled():
+        end.exception()

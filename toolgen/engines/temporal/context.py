@@ -23,7 +23,7 @@ from toolgen.runtime.engine import (
 
 from ..event_log import begun_key
 from ..journal import digest
-from ..operations import cancel_gathered, duplicate_operation, result_or_failure
+from ..operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
 from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure
@@ -138,7 +138,7 @@ class WorkflowContext:
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)
-        handle.add_done_callback(_look)
+        handle.add_done_callback(ignore_exception)
         self.children.append(handle)
         try:
             output: Json = await asyncio.shield(handle)
@@ -264,9 +264,3 @@ def _too_long(id_: str) -> EngineError:
 def _expire(taken: asyncio.Future[Signal | None]) -> None:
     if not taken.done():
         taken.set_result(None)
-
-
-def _look(task: asyncio.Task[Any]) -> None:
-    """Take the end of a child that its loop may never await."""
-    if not task.cancelled():
-        task.exception()

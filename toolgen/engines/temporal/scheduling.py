@@ -14,6 +14,8 @@ from temporalio.exceptions import ActivityError
 
 from toolgen.runtime.engine import PayloadTooLargeError
 
+from ..operations import ignore_exception
+
 _MOST_OPEN: Final = 1_000
 """Activities of a run that the server has at once; it takes 2,000, and fails the workflow task with more."""
 _MOST_AT_ONCE: Final = 2_500_000
@@ -27,6 +29,7 @@ Begin = Callable[[], workflow.ActivityHandle[Any]]
 class _Waiting:
     """An activity that the server gets when others have ended."""
 
+    op: str
     begin: Begin
     size: int
     end: asyncio.Future[Any]
@@ -36,9 +39,9 @@ class Scheduling:
     """Schedules the activities of a run, the oldest first, and counts what one workflow task sends."""
 
     def __init__(self) -> None:
-        self._ends: dict[str, asyncio.Future[Any]] = {}
+        self._open: dict[str, workflow.ActivityHandle[Any]] = {}
+        """By operation, what the server has and what has not ended."""
         self._waiting: deque[_Waiting] = deque()
-        self._open = 0
         self._sent = (0, 0)
         """The length of the history, which is another one in each task, and the bytes sent in that task."""
 
@@ -54,14 +57,12 @@ class Scheduling:
         Raises:
             PayloadTooLargeError: with what else begins now, it is more than one message to the server holds.
         """
-        if self._waiting or self._open >= _MOST_OPEN:
-            end = asyncio.get_running_loop().create_future()
-            self._waiting.append(_Waiting(begin=begin, size=size, end=end))
-        else:
+        if not self._waiting and len(self._open) < _MOST_OPEN:
             self.count(size, what)
-            end = self._begin(begin)
-        end.add_done_callback(_look)
-        self._ends[op] = end
+            return self._begin(op, begin)
+        end = asyncio.get_running_loop().create_future()
+        end.add_done_callback(ignore_exception)
+        self._waiting.append(_Waiting(op=op, begin=begin, size=size, end=end))
         return end
 
     def count(self, size: int, what: str) -> None:
@@ -79,33 +80,33 @@ class Scheduling:
         self._add(size)
 
     def is_open(self, op: str) -> bool:
-        """Return whether an activity was started under this key and has not ended."""
-        end = self._ends.get(op)
-        return end is not None and not end.done()
+        """Return whether the server has an activity of this key that has not ended."""
+        return op in self._open
 
     def cancel(self) -> None:
         """Cancel all activities; those that the server has not got yet are never scheduled."""
+        for waiting in self._waiting:
+            waiting.end.cancel()
         self._waiting.clear()
-        for end in self._ends.values():
-            end.cancel()
+        for handle in self._open.values():
+            handle.cancel()
 
-    def _begin(self, begin: Begin) -> workflow.ActivityHandle[Any]:
-        handle = begin()
-        self._open += 1
-        handle.add_done_callback(self._ended)
+    def _begin(self, op: str, begin: Begin) -> workflow.ActivityHandle[Any]:
+        handle = self._open[op] = begin()
+        handle.add_done_callback(partial(self._ended, op))
         return handle
 
-    def _ended(self, handle: asyncio.Task[Any]) -> None:
-        self._open -= 1
+    def _ended(self, op: str, handle: asyncio.Task[Any]) -> None:
+        del self._open[op]
         if handle.cancelled() or not isinstance(handle.exception(), ActivityError | None):
             return  # the run leaves the memory of its worker
-        while self._waiting and self._open < _MOST_OPEN:
+        while self._waiting and len(self._open) < _MOST_OPEN:
             first = self._waiting[0]
             if self._open and not self._fits(first.size):  # it comes after the next that ends
                 return
             self._waiting.popleft()
             self._add(first.size)
-            self._begin(first.begin).add_done_callback(partial(_pass_on, first.end))
+            self._begin(first.op, first.begin).add_done_callback(partial(_pass_on, first.end))
 
     def _before(self) -> int:
         return self._sent[1] if self._sent[0] == workflow.info().get_current_history_length() else 0
@@ -128,9 +129,3 @@ def _pass_on(end: asyncio.Future[Any], handle: asyncio.Task[Any]) -> None:
         end.set_exception(error)
     else:
         end.set_result(handle.result())
-
-
-def _look(end: asyncio.Future[Any]) -> None:
-    """Take the end of an operation that its loop may never await."""
-    if not end.cancelled():
-        end.exception()

@@ -15,6 +15,7 @@ from toolgen.contract.logs import logger
 from toolgen.runtime.engine import NondeterminismError
 
 from ..failure_text import failure_text
+from ..operations import ignore_exception
 from ..payloads import encode
 from .context import WorkflowContext
 from .documents import ANSWER, BEGUN, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
@@ -91,7 +92,7 @@ class RunWorkflow:
         context = self._context = WorkflowContext(start, settings, self._inbox, writer)
         writing = asyncio.ensure_future(writer.run())
         loop = asyncio.ensure_future(_execute(context, start, settings))
-        loop.add_done_callback(_look)
+        loop.add_done_callback(ignore_exception)
         writing.add_done_callback(partial(_cancel_without_log, writer, loop))
         output, problem = None, None
         try:
@@ -241,9 +242,3 @@ def _cancel_without_log(writer: LogWriter, loop: asyncio.Future[Any], writing: a
     """Cancel a loop whose writer has failed; its run looks why."""
     if writer.failure is not None:
         loop.cancel()
-
-
-def _look(task: asyncio.Future[Any]) -> None:
-    """Take the end of a loop that may come after that of its run."""
-    if not task.cancelled():
-        task.exception()
