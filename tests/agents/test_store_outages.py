@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,10 +24,13 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.agents.activities.batches import Batches
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import RunMessages, Turn
 from toolgen.contract.json_value import Json
-from toolgen.runtime import StaticToolset, ToolContext
+from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values
+from toolgen.runtime.call.dispatch import dispatch
+from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     Change,
@@ -37,6 +41,7 @@ from toolgen.runtime.capabilities import (
 from toolgen.runtime.capabilities.state import Scope
 from toolgen.runtime.events.records import Event, PlanRetry
 from toolgen.runtime.stores import StoreConnectionError, StoreError, StoreFullError, StoreLockedError
+from toolgen.runtime.stores.outages import StoreRetry
 from toolgen.runtime.toolsets.functions import func_tool
 
 from .tools import engine_of
@@ -364,3 +369,28 @@ async def test_the_result_of_a_call_comes_within_the_time_of_its_run() -> None:
         capabilities=[StateCapability(states)],
     )
     assert (found.output.text, found.output.stop) == ('"counted"', "final")
+
+
+class Suspending(MemoryStateStore):
+    """State in memory, which suspends before it is stored, as every server does."""
+
+    async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
+        await asyncio.sleep(0)
+        await super().apply(scope, owner, changes)
+
+
+async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
+    """Another call of its batch began earlier, and its time is over."""
+    states, batches = Suspending(), Batches()
+    runtime = Runtime(capabilities=[StateCapability(states)])
+    runtime.register(Tools().toolset)
+    tool = (await runtime.snapshot()).directory.find("count")
+    assert tool is not None
+    services = runtime._services
+    late = replace(services, store_retry=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1))
+    with batches.enter("r 0", 1, late, Values()) as batch, batches.enter("r 0", 0, services, Values()):
+        frame = Frame(tool, b"{}", CallMeta(session_id="s"), batch.batch, services)
+        result = await dispatch(frame)
+        batch.leave(1)
+        assert (await batch.result(frame.context, result)).status == "ok"
+    assert await states.load("session", "s") == {"visits": 1}

@@ -12,6 +12,7 @@ from toolgen.contract.json_value import Json
 from .calls import CallMeta
 from .events.progress import check_progress, progress_json
 from .results import Actions
+from .stores.outages import ONCE, StoreRetry
 from .values import Key, Values
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class ToolContext:
     _key: str = ""
     _opened: dict[str, Any] | None = None
     _resumption: Resumption | None = None
+    _store_retry: StoreRetry = ONCE
 
     def __init__(
         self,
@@ -205,6 +207,16 @@ def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     context.kept = resumption.kept
     context._resumption = resumption
     context._key = resumption.key
+
+
+def set_store_retry(context: ToolContext, retry: StoreRetry) -> None:
+    """Set how the changes of a call wait for a store that is away."""
+    context._store_retry = retry
+
+
+def store_retry_of(context: ToolContext) -> StoreRetry:
+    """Return how the changes of a call wait for a store that is away."""
+    return context._store_retry
 
 
 def actions_of(context: ToolContext) -> Actions | None:

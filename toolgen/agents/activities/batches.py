@@ -81,9 +81,7 @@ class Batches:
         """Yield the batch with the call at this place running in it, and remove the call at the end."""
         siblings = self._running.get(key)
         if siblings is None or siblings.is_closed:
-            siblings = self._running[key] = BatchCalls(
-                Batch(services.capabilities, values, store_retry=services.store_retry)
-            )
+            siblings = self._running[key] = BatchCalls(Batch(services.capabilities, values))
         siblings.running[place] = services.reports
         try:
             yield siblings

@@ -145,7 +145,7 @@ class CallActivities:
         self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
         tool = await self._find_waiting_tool(info.run_id, facts, frozen)
-        batch = self._batch(services, info.run_id)
+        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         ticket = claims_of(info.run_id, argument["op"], frozen)
         waits = services.waits
         assert waits is not None, "nothing waits without"
@@ -173,7 +173,7 @@ class CallActivities:
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
-        batch = self._batch(services, info.run_id)
+        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         frame = Frame(tool, call["arguments"], meta, batch, services)
         result = await result_of_run(frame, output, link, duration_s=took)
         done = self._call_record(result, call, tool, facts, info.run_id, events)
@@ -238,10 +238,6 @@ class CallActivities:
             ends_at = asyncio.get_running_loop().time() + max(0.0, info.timeout - GRACE_S)
             retry = replace(retry, ends_at=ends_at)
         return events, replace(services, beside=lambda: len(to_json(given)), store_retry=retry)
-
-    def _batch(self, services: RuntimeServices, run_id: str) -> Batch:
-        values = self._host.values_of(run_id)
-        return Batch(services.capabilities, values, store_retry=services.store_retry)
 
     def _reporting_services(self, events: CallEvents) -> RuntimeServices:
         """Return the runtime services of a call, with a reporter of its events."""

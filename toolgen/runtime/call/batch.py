@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.secrets import Secrets, hiding, within
 
-from ..context import ToolContext, actions_of, opened_by
+from ..context import ToolContext, actions_of, opened_by, store_retry_of
 from ..results import ToolResult
-from ..stores.outages import ONCE, StoreRetry
 from ..values import Values
 from .boundary import Contained
 from .failures import log
@@ -24,17 +23,10 @@ if TYPE_CHECKING:
 class Batch:
     """The calls of one turn's step; a single call is a batch of its own."""
 
-    __slots__ = ("_capabilities", "_secrets", "_store_retry", "_values", "touched")
+    __slots__ = ("_capabilities", "_secrets", "_values", "touched")
 
-    def __init__(
-        self,
-        capabilities: Mapping[str, Capability],
-        values: Values | None = None,
-        *,
-        store_retry: StoreRetry = ONCE,
-    ) -> None:
+    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
         self._capabilities = capabilities
-        self._store_retry = store_retry
         self.touched: list[ToolContext] = []
         """Contexts of calls that used a capability, or asked something of their agent."""
         self._values = values
@@ -71,7 +63,7 @@ class Batch:
             tool=context.tool,
             spec=context.spec,
             report=context.report,
-            store_retry=self._store_retry,
+            store_retry=store_retry_of(context),
         )
         return capability.open(scope)
 

@@ -9,7 +9,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import hiding
 
 from ..calls import CallMeta
-from ..context import ToolContext, set_resumption
+from ..context import ToolContext, set_resumption, set_store_retry
 from ..errors import DeclaredError, ToolError, ToolValidationError
 from ..results import ToolResult
 from .batch import Batch
@@ -67,6 +67,7 @@ class Frame:
         self.batch = batch
         self.services = services
         self.context = ToolContext(meta, spec.id, spec, batch)
+        set_store_retry(self.context, services.store_retry)
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
         self.resumption = resumption
