@@ -18,6 +18,7 @@ from .conftest import ProjectFolder
 from .runs_project import MAIN, serving, write_runs
 
 AWAY = StoreConnectionError("cannot be reached", server="postgresql://db/x", hint="start the server")
+BUG = ValueError("a bug")
 QUEUES = """
 
 from toolgen.runtime.engine import EngineError
@@ -84,7 +85,7 @@ async def test_it_is_ready_until_it_is_asked_to_end_and_logs_each_change_once() 
 @in_virtual_time
 async def test_it_is_ready_only_while_its_stores_can_be_used(caplog: pytest.LogCaptureFixture) -> None:
     engine, worker, loop = await started(InProcessEngine()), Worker(), asyncio.get_running_loop()
-    found: list[Exception | None] = [AWAY, None, AWAY, AWAY, ValueError("a bug"), None]
+    found: list[Exception | None] = [AWAY, None, AWAY, AWAY, BUG, BUG, None]
     seen: list[tuple[float, str]] = []
     began = loop.time()
 
@@ -96,7 +97,7 @@ async def test_it_is_ready_only_while_its_stores_can_be_used(caplog: pytest.LogC
             raise error
 
     working = asyncio.ensure_future(worker.work(engine, check))
-    await asyncio.sleep(34.5)
+    await asyncio.sleep(39.5)
     assert worker.state == "store unreachable", "a check that hangs is given up"
     worker.end()
     await working
@@ -108,13 +109,15 @@ async def test_it_is_ready_only_while_its_stores_can_be_used(caplog: pytest.LogC
         (15.0, away),
         (20.0, away),
         (25.0, away),
-        (30.0, "ready"),
+        (30.0, away),
+        (35.0, "ready"),
     ]
     reasons = [one.getMessage() for one in caplog.records if "a store cannot be used" in one.getMessage()]
     assert reasons == [
         f"a store cannot be used: {why}"
         for why in (AWAY.message, AWAY.message, "ValueError", "no answer within 3 seconds")
     ]
+    assert [one.exc_info[1] for one in caplog.records if one.exc_info] == [BUG], "once, not at each check"
 
 
 async def test_a_worker_that_is_asked_to_end_before_it_works_ends() -> None:

@@ -46,20 +46,19 @@ class StoreWatch:
             await self._look()
 
     async def _look(self) -> None:
-        before, self._problem = self._problem, await self._found()
+        before, (self._problem, error) = self._problem, await self._found()
         if self._problem and self._problem != before:
-            log.warning("a store cannot be used: %s", self._problem)
+            log.warning("a store cannot be used: %s", self._problem, exc_info=error)
 
-    async def _found(self) -> str:
-        """Return why a store cannot be used; "" where all can."""
+    async def _found(self) -> tuple[str, Exception | None]:
+        """Return why a store cannot be used, with the exception of a bug; "" where all can."""
         try:
             async with asyncio.timeout(_CHECK_S):
                 await self._check()
         except TimeoutError:
-            return f"no answer within {_CHECK_S:g} seconds"
+            return f"no answer within {_CHECK_S:g} seconds", None
         except ToolgenError as error:
-            return error.message
+            return error.message, None
         except Exception as error:  # of a store that others wrote
-            log.exception("the check of a store failed")
-            return type(error).__name__
-        return ""
+            return type(error).__name__, error
+        return "", None
