@@ -111,9 +111,8 @@ class Heart:
         await workflow.signal(BEGUN, sent)
 
     async def _beat(self) -> None:
-        while (
-            True
-        ):  # not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it
+        # Not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it.
+        while True:
             await asyncio.sleep(self._every)
             activity.heartbeat(*self._details())
 

@@ -43,7 +43,7 @@ class RunWorkflow:
     def signal(self, *args: Any) -> None:
         sent = received_signal(args)
         if sent is None:
-            _log_dropped("signal")
+            _log_dropped("a signal that is malformed, or named as an answer")
         else:
             self._inbox.add_signal(sent)
 
@@ -51,7 +51,7 @@ class RunWorkflow:
     def answer_by_signal(self, *args: Any) -> None:
         sent = received_answer(args)
         if sent is None:
-            _log_dropped("answer")
+            _log_dropped("a malformed answer")
         else:
             self._inbox.add_answer(sent)
 
@@ -59,7 +59,7 @@ class RunWorkflow:
     def begun(self, *args: Any) -> None:
         sent = received_begun(args)
         if sent is None or self._context is None or not self._context.activities.is_open(sent["op"]):
-            _log_dropped("record of an activity that begins")
+            _log_dropped("a begun record that is malformed, or of no activity in flight")
         else:
             self._context.publish_begun(sent)
 
@@ -156,9 +156,9 @@ def _ending(start: RunStart, problem: BaseException | None) -> tuple[Ending, str
     return "failed", failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])  # in a replay the same
 
 
-def _log_dropped(name: str) -> None:
+def _log_dropped(what: str) -> None:
     if not workflow.unsafe.is_replaying():
-        log.warning("the workflow %s drops a malformed %s", workflow.info().workflow_id, name)
+        log.warning("the workflow %s drops %s", workflow.info().workflow_id, what)
 
 
 def _require_answer(args: Sequence[Any]) -> SentAnswer:
