@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engines.starting import StartEngine
-from tests.engines.toys import play, until_listed
+from tests.engines.toys import Toys, call, play, until_listed
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine
 
@@ -37,6 +37,7 @@ class Requests(Counter[str]):
 
     def __init__(self, engine: TemporalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
+        self.most_at_once = self._now = 0
         assert engine._client is not None
         service = engine._client.client.workflow_service
         for name in ("list_workflow_executions", "get_workflow_execution_history"):
@@ -45,7 +46,12 @@ class Requests(Counter[str]):
     def _counted(self, name: str, method: Any) -> Any:
         async def call(*given: Any, **how: Any) -> Any:
             self[name] += 1
-            return await method(*given, **how)
+            self._now += 1
+            self.most_at_once = max(self.most_at_once, self._now)
+            try:
+                return await method(*given, **how)
+            finally:
+                self._now -= 1
 
         return call
 
@@ -86,3 +92,22 @@ async def test_a_list_reads_the_pages_and_the_histories_that_it_needs(
         assert pages <= 4
     assert await listed(limit=0) == []
     assert requests.taken() == (0, 0)
+
+
+async def test_runs_of_other_states_are_read_side_by_side(
+    start_engine: StartEngine, toys: Toys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = await start_engine()
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"wait": ["go"]}], run_id="waits")
+    await engine.settled("waits")
+    busy = [f"busy{number}" for number in range(6)]
+    for id_ in busy:
+        await play(engine, [{"calls": [call(id_, gate="1")]}], run_id=id_)
+        await toys.has("start", id_)
+    for id_ in ("waits", *busy):
+        await until_listed(engine, id_)
+    requests = Requests(engine, monkeypatch)
+    assert [run.run_id for run in await engine.list_runs(state="waiting", limit=1)] == ["waits"]
+    assert requests.most_at_once > 1, "after the first, which does not wait"
+    toys.open("1")

@@ -184,16 +184,16 @@ class RunReading:
         """Return runs, the newest first. The server lists a run some milliseconds after it began."""
         found: list[RunStatus] = []
         listed = self._listed(_STATES[state], session, expected=limit)
-        while len(found) < limit:
-            most = min(_AT_ONCE, limit - len(found))
+        most, is_at_end = min(_AT_ONCE, limit), False
+        while len(found) < limit and not is_at_end:
             ids = [run_id async for run_id in _first(listed, most)]
-            for run_id, view in await self._views(ids):
-                status = await self._status(run_id, view)
-                if state in (None, status.state):
-                    found.append(status)
-            if len(ids) < most:
-                break
-        return tuple(found)
+            is_at_end = len(ids) < most
+            statuses = [await self._status(run_id, view) for run_id, view in await self._views(ids)]
+            fitting = [status for status in statuses if state in (None, status.state)]
+            found += fitting
+            # Where some do not fit, nobody knows how many have to be read: not one after the other then.
+            most = min(_AT_ONCE, limit - len(found)) if len(fitting) == len(ids) else _AT_ONCE
+        return tuple(found[: max(0, limit)])
 
     async def history(self, run_id: str) -> WorkflowHistory:
         """Return the whole history of a run.
