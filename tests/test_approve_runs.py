@@ -75,7 +75,9 @@ def test_a_call_that_takes_its_time_elsewhere(runs: ProjectFolder, monkeypatch: 
         assert (done.code, done.out) == (3, "")
         assert "\nrun: run_3\n" in done.err
         assert done.err.endswith(
+            "another process executes the runs; waiting at most 30 seconds\n"
             "the answer is stored; the result is not known yet\nwait for it with: toolgen runs resume run_3\n"
+            "it still goes on there\n"
         )
         assert runs.run("approve", token, "--yes").err == (
             f"error: {token!r} was answered, or nobody can answer it any more\n"

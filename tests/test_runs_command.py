@@ -151,7 +151,7 @@ def test_a_worker_elsewhere_is_waited_for(runs: ProjectFolder) -> None:
     with serving(runs):
         done = runs.run("runs", "resume", "run_1")
         assert done.out == "run_1  completed  x.agent  session s-1\n"
-        assert done.err == "another process executes the runs, and is waited for\n"
+        assert done.err == "another process executes the runs; waiting at most 30 seconds\n"
     assert did(runs) == ["begin a", "begin a", "end a"]
 
 

@@ -138,6 +138,21 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
         assert (done.code, "no run has the id 'r-1'" in done.err) == (2, True)
 
 
+def test_commands_say_that_no_worker_may_run(runs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("runs", "approve"):
+        monkeypatch.setattr(f"toolgen.cli.{module}.ELSEWHERE_S", 0.1)
+    not_over = "it is not over; see that a worker runs, and is ready: toolgen worker\n"
+    waiting = "workers execute the runs; waiting at most 30 seconds\n"
+    start(runs, "r-1:s-1:work a")
+    done = runs.run("runs", "cancel", "r-1")
+    assert (done.code, done.err) == (0, waiting + not_over)
+    with working(runs):
+        start(runs, "r-2:s-2:wipe disk")
+        wait_until_settled(runs, "r-2")
+    done = runs.run("approve", runs.run("approve").out.split()[0], "--yes")
+    assert (done.code, waiting in done.err, done.err.endswith(not_over)) == (3, True, True), done.err
+
+
 def test_a_worker_ends_after_its_call_and_the_next_goes_on(runs: ProjectFolder) -> None:
     with working(runs, "--drain", "30") as worker:
         start(runs, "r-1:s-1:work a")

@@ -19,7 +19,15 @@ from toolgen.runtime.waiting.answers import cancel_answer
 
 from .call import waiting_text
 from .config import Project
-from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime, specs_of
+from .runtime import (
+    ELSEWHERE_S,
+    collect_unimplemented,
+    durable_engine,
+    load_runtime,
+    not_over_elsewhere,
+    specs_of,
+    waiting_elsewhere,
+)
 from .sensitive import shown_document, waiting_secrets
 from .terminal import show_document
 from .user import user_name
@@ -75,10 +83,14 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             await runtime.start_runs(suspended.run_id)
             if engine.is_worker:
                 await engine.settled(suspended.run_id)  # a stalled one gets no answer
+            else:
+                print(waiting_elsewhere(engine), file=sys.stderr)
             result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
         specs = specs_of(runtime, suspended.tool)
         shown = shown_document(result, specs[0] if specs else None, secrets)
         _show(result, shown, unimplemented, suspended.run_id)
+        if _is_stored_only(result):
+            print(not_over_elsewhere(engine), file=sys.stderr)
         if result.status == "unknown":
             call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
             print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
@@ -89,9 +101,14 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
 
 def _exit_code(result: ToolResult) -> int:
     """Return the exit code for the result of an answered call."""
-    if result.status == "suspended" or (result.status == "pending" and not result.json):
+    if result.status == "suspended" or _is_stored_only(result):
         return NOT_OVER
     return 0 if result.status in ("ok", "denied", "pending") else 1
+
+
+def _is_stored_only(result: ToolResult) -> bool:
+    """Return whether the answer is stored, and nothing is known of the call yet."""
+    return result.status == "pending" and not result.json
 
 
 async def _deliver(

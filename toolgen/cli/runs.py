@@ -19,7 +19,15 @@ from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .config import Project
-from .runtime import ELSEWHERE_S, collect_unimplemented, durable_engine, load_runtime, specs_of
+from .runtime import (
+    ELSEWHERE_S,
+    collect_unimplemented,
+    durable_engine,
+    load_runtime,
+    not_over_elsewhere,
+    specs_of,
+    waiting_elsewhere,
+)
 from .sensitive import shown_document, shown_run
 from .terminal import show_document, show_json
 
@@ -142,12 +150,12 @@ async def _wait_for_status(
     """Wait for a status that `when` accepts; return the current one after some seconds."""
     if engine.is_worker:
         return await when(run_id)
-    print("another process executes the runs, and is waited for", file=sys.stderr)
+    print(waiting_elsewhere(engine), file=sys.stderr)
     try:
         async with asyncio.timeout(ELSEWHERE_S):
             return await when(run_id)
     except TimeoutError:
-        print("it still goes on there", file=sys.stderr)
+        print(not_over_elsewhere(engine), file=sys.stderr)
         return await engine.status(run_id)
 
 
