@@ -19,8 +19,14 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
 
+from .documents import AGENT, SESSION
+
 _OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")
 """What the server puts before the reason for which one workflow cancels another."""
+ADD_SEARCH_ATTRIBUTES: Final = (
+    f"temporal operator search-attribute create --name {SESSION} --type Keyword --name {AGENT} --type Keyword"
+)
+"""The command that adds the search attributes of runs to a namespace."""
 ALL_LOST: Final = "the processes that executed it ended, one after the other"
 LOST: Final = "its process ended while it was executed; it may have had its effect"
 
@@ -67,7 +73,9 @@ def of_server(run_id: str | None = None) -> Iterator[None]:
     except RPCError as error:
         if error.status == RPCStatusCode.NOT_FOUND and run_id is not None:
             raise unknown_run(run_id) from error
+        hint = "see that it is up, and that its namespace is there"
+        if "search attribute" in error.message:
+            hint = f"start a worker, which adds them (toolgen worker), or run: {ADD_SEARCH_ATTRIBUTES}"
         raise EngineError(
-            f"the Temporal server says {error.status.name}: {error.message}",
-            hint="see that it is up, and that its namespace and search attributes are there",
+            f"the Temporal server says {error.status.name}: {error.message}", hint=hint
         ) from error

@@ -23,6 +23,7 @@ from temporalio.worker import (
 from toolgen.runtime.engine import EngineError, LastEvents, Loop
 
 from .documents import AGENT, SESSION, RunStart, agent_of, attribute
+from .failures import ADD_SEARCH_ATTRIBUTES
 
 SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
 AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
@@ -116,6 +117,5 @@ async def require_search_attributes(client: Client) -> None:
             return
         raise EngineError(
             f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
-            hint=f"temporal operator search-attribute create --name {SESSION} --type Keyword "
-            f"--name {AGENT} --type Keyword",
+            hint=ADD_SEARCH_ATTRIBUTES,
         ) from error
