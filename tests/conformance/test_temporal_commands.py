@@ -169,6 +169,16 @@ def test_a_worker_ends_after_its_call_and_the_next_goes_on(runs: ProjectFolder) 
     assert did(runs) == ["begin a", "end a"]
 
 
+def test_a_worker_names_the_call_that_it_cuts_off(runs: ProjectFolder) -> None:
+    with working(runs, "--drain", "0") as worker:
+        start(runs, "r-1:s-1:work a")
+        worker.has_logged("begin a")
+        worker.end(signal.SIGTERM)
+        assert worker.code() == 0
+    assert "run r-1: " in worker.log
+    assert " of x.tools.work did not end before its worker, and is cut off; another worker" in worker.log
+
+
 def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
     with working(runs) as worker:
         start(runs, "r-1:s-1:wipe disk")
