@@ -193,7 +193,7 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
         ) as approving:
             worker.has_logged("begin to wipe disk")
             worker.end(signal.SIGKILL)
-            with working(runs):
+            with working(runs) as second:
                 assert approving.wait(PATIENCE_S) == 1
                 wait_until_over(runs, "r-1")
                 assert persons(runs, "r-1") == ["jo"], "once, although its activity gave no result"
@@ -201,4 +201,6 @@ def test_a_call_of_a_killed_worker_is_settled(runs: ProjectFolder) -> None:
                 done = toolgen(runs, "runs", "resolve", "r-1", "call_wipe", "--not-run", "--by", "jo")
                 assert done.code == 0, done.err
                 assert toolgen(runs, "runs", "list", "--state", "unknown").out == ""
+                assert "outcome_unknown: its process ended while it was executed" in second.log
+                assert "Traceback" not in second.log
     assert did(runs) == []

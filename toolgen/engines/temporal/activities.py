@@ -14,7 +14,7 @@ from temporalio.api.common.v1 import Payloads
 from temporalio.api.workflowservice.v1 import RecordActivityTaskHeartbeatRequest
 from temporalio.client import Client
 from temporalio.common import RawValue
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -41,6 +41,9 @@ BEATS: Final = 6
 
 _LOST_WORKERS: Final = 20
 """Attempts of an activity beyond its own, for workers that ended while they executed it."""
+
+_LOGGED: Final = ApplicationErrorCategory.BENIGN
+"""Of a failure that is a line of our log and no fault of the code: the SDK logs no traceback of it."""
 
 log = logger("toolgen.engines")
 
@@ -165,7 +168,7 @@ class ActivityWorker:
         heart = Heart(self._client, self._heartbeat / BEATS)
         if given["once"] and heart.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
-            raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True)
+            raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True, category=_LOGGED)
         attempt = info.attempt - heart.missed
         if attempt > given["attempts"] + _LOST_WORKERS:
             raise ApplicationError(ALL_LOST, type="failed", non_retryable=True)
@@ -230,7 +233,7 @@ class ActivityWorker:
             return ApplicationError(message, type="timeout", non_retryable=True)
         await heart.miss()
         log.warning("run %s: %s: %s; it is left to another worker", info.run_id, info.op, message)
-        return ApplicationError(message, type=type(error).__name__)
+        return ApplicationError(message, type=type(error).__name__, category=_LOGGED)
 
     def _failure(
         self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: BaseException, *, is_late: bool
