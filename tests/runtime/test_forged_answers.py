@@ -44,7 +44,7 @@ FORGED = [
 
 @pytest.mark.parametrize("given", FORGED)
 async def test_a_forged_answer_runs_nothing_and_the_person_is_asked_again(
-    engine: InProcessEngine, given: Json
+    engine: InProcessEngine, given: Json, caplog: pytest.LogCaptureFixture
 ) -> None:
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
@@ -54,6 +54,7 @@ async def test_a_forged_answer_runs_nothing_and_the_person_is_asked_again(
     (again,) = await made.suspended("s")
     assert (again.reason, again.arguments, executor.calls) == (UNSEALED, first.arguments, [])
     assert again.id != first.id
+    assert "sealed with another secret; give all processes the same Runtime(secret=...)" in caplog.text
     with pytest.raises(SuspensionError):  # what the forger wrote stands there
         await made.deliver(first.token, YES)
     assert (await made.deliver(again.token, YES)).status == "ok"

@@ -39,6 +39,10 @@ _CHANGED: Final = "the tool has changed since the question was asked"
 _GONE: Final = "the tool was not registered when the answer came"
 UNSEALED: Final = "the answer in the journal has no valid seal"
 """Why it is asked again, of an answer that has no seal for this very question."""
+_SEAL_HINT: Final = (
+    "it is forged, or sealed with another secret; give all processes the same Runtime(secret=...)"
+)
+"""Why it may have none, and what to do, for the log."""
 
 
 async def resume_call(
@@ -81,6 +85,7 @@ async def _resume(
 ) -> ToolResult:
     assert services.waits is not None, "nothing waits without"
     if not services.waits.sealer.is_sealed(ticket, given):
+        log.warning("run %s: %s, of %s: %s", ticket.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
         return _ask_again(services, frozen, UNSEALED, tool)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
