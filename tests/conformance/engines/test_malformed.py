@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
 from typing import Any, Final
@@ -14,7 +15,7 @@ from temporalio.service import RPCError
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
-from toolgen.engines.temporal import TemporalEngine
+from toolgen.engines.temporal import TemporalEngine, scheduling
 from toolgen.runtime.engine import Engine
 
 from .processes import ends
@@ -105,10 +106,11 @@ async def test_a_signal_that_is_named_as_an_answer_ends_no_wait(engine: Engine) 
         {"op": "tool:a", "events": [{"type": "run_stream_end"}]},
         {"op": "tool:a", "events": [{"type": "run_completed", "status": "failed"}]},
         {"op": "tool:a", "events": [{"type": 1}]},
+        {"op": "tool:a", "events": [{"type": "x" * 1_700_000}]},
         {"op": "tool:a", "events": ["approved"]},
         {"op": "tool:a", "events": {"type": "approved"}},
     ],
-    ids=["ended", "unknown", "end of the log", "end of the run", "no type", "no event", "no list"],
+    ids=["ended", "unknown", "end of the log", "end of the run", "no type", "long type", "no event", "no list"],
 )
 async def test_events_of_no_activity_in_flight_and_ends_are_not_in_the_log(
     engine: Engine, toys: Toys, sent: Any, caplog: pytest.LogCaptureFixture
@@ -123,6 +125,37 @@ async def test_events_of_no_activity_in_flight_and_ends_are_not_in_the_log(
         assert (await engine.result("r")).state == "completed"
     assert "drops a begun record" in caplog.text
     assert [event["type"] for event in await ends(engine, "r")] == ["after", "run_stream_end"]
+
+
+async def test_events_of_an_activity_that_waits_for_others_are_not_in_the_log(
+    engine: Engine, toys: Toys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(engine, TemporalEngine)
+    monkeypatch.setattr(scheduling, "_MOST_OPEN", 1)
+    await play(engine, [{"calls": [call("a", gate="1"), call("b")]}], run_id="r")
+    await toys.has("start", "a")
+    forged = {"op": "tool:b", "events": [{"type": "approved"}]}
+    await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", forged)
+    toys.open("1")
+    assert (await engine.result("r")).state == "completed"
+    assert [event["type"] for event in await ends(engine, "r")] == ["run_stream_end"]
+
+
+async def test_an_event_of_very_many_values_is_cut(engine: Engine, toys: Toys) -> None:
+    """Its numbers are longer as the log writes them, and more than the server takes of one piece."""
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"calls": [call("a", gate="1")]}], run_id="r")
+    await toys.has("start", "a")
+    values = b",".join(b'"%d":1e15' % number for number in range(150_000))
+    data = b'{"op":"tool:a","events":[{%b,"type":"x"}]}' % values
+    sent = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=data))
+    await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", sent)
+    toys.open("1")
+    async with asyncio.timeout(30):
+        assert (await engine.result("r")).state == "completed"
+    first, _ = await ends(engine, "r")
+    assert (first["type"], first["is_cut"]) == ("x", True)
+    assert len(first) <= 101
 
 
 @pytest.mark.parametrize("args", MALFORMED.values(), ids=MALFORMED)

@@ -19,6 +19,8 @@ from .documents import LOG, Entry, LogPiece, RunStart
 _MOST_BYTES: Final = 512 * 1024
 """Of JSON in one piece, unless one entry alone has more."""
 _LONGEST_TEXT: Final = 1_000
+_MOST_VALUES: Final = 100
+"""Of an event that is cut."""
 _TIME: Final = timedelta(seconds=10)
 """Of telling listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
 _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
@@ -124,9 +126,10 @@ def _is_too_deep(value: Json) -> bool:
 
 
 def _without_large_values(event: Mapping[str, Json]) -> dict[str, Json]:
-    """Return an event without the values that are too large for the log; `is_cut` says so."""
-    small = {name: value for name, value in event.items() if _is_small(value)}
-    return {**small, "is_cut": True}
+    """Return the type and the first small values of an event too large for the log; `is_cut` says so."""
+    small = [(name, value) for name, value in event.items() if _is_small(name) and _is_small(value)]
+    small.sort(key=lambda one: one[0] != "type")
+    return {**dict(small[:_MOST_VALUES]), "is_cut": True}
 
 
 def _is_small(value: Json) -> bool:

@@ -18,6 +18,8 @@ _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "in
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
 _ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
 _BEGUN: Final = {"op": str, "events": list}
+_LONGEST_TYPE: Final = 100
+"""Characters of the type of an event."""
 
 
 def received_start(args: Sequence[Any]) -> RunStart | None:
@@ -45,7 +47,11 @@ def received_begun(args: Sequence[Any]) -> SentBegun | None:
 
 
 def _is_event(event: object) -> bool:
-    return isinstance(event, dict) and isinstance(event.get("type"), str) and log_key(None, event) is None
+    match event:
+        case {"type": str(type_)}:
+            return len(type_) <= _LONGEST_TYPE and log_key(None, {"type": type_}) is None
+        case _:
+            return False
 
 
 def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] | None:
