@@ -280,6 +280,8 @@ class AgentHost:
             "tool_call_id": call["id"],
             "tool": call["tool"],
         }
+        if call.get("is_designed"):
+            parent["is_designed"] = True
         given = self._next_run_input(delegated.agent, delegated.message, parent, facts)
         tool = self.find_tool(call["tool"], run_id)
         timeout = None if tool is None else tool.spec.timeout

@@ -110,7 +110,16 @@ async def test_a_signal_that_is_named_as_an_answer_ends_no_wait(engine: Engine) 
         {"op": "tool:a", "events": ["approved"]},
         {"op": "tool:a", "events": {"type": "approved"}},
     ],
-    ids=["ended", "unknown", "end of the log", "end of the run", "no type", "long type", "no event", "no list"],
+    ids=[
+        "ended",
+        "unknown",
+        "end of the log",
+        "end of the run",
+        "no type",
+        "long type",
+        "no event",
+        "no list",
+    ],
 )
 async def test_events_of_no_activity_in_flight_and_ends_are_not_in_the_log(
     engine: Engine, toys: Toys, sent: Any, caplog: pytest.LogCaptureFixture

@@ -27,7 +27,7 @@ from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.result_encoding import encode_result
 from toolgen.runtime.call.services import RuntimeServices
-from toolgen.runtime.engine import ActivityInfo, NotRegisteredError, UnknownRunError
+from toolgen.runtime.engine import ActivityInfo, UnknownRunError
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.runtime.events.call_events import CallEvents
 from toolgen.runtime.events.event_reporter import EventReporter
@@ -46,9 +46,8 @@ from ..planner.messages import ToolMessage, messages_from_json
 from ..run_artifacts import documents_so_far
 from .batches import Batches
 from .call_records import call_record
+from .missing_tools import leave_to_others
 
-_MOST_MISSED: Final = 20
-"""Workers that may lack the tool of a call, within about five minutes, before the model is told."""
 _TOO_MANY: Final = "too many calls of this run wait for an answer already"
 
 
@@ -115,8 +114,7 @@ class CallActivities:
         directory = await self._directory(info.run_id, facts, argument["step"])
         tool = self._find_tool(directory, call, facts)
         if tool is None:
-            if call.get("is_designed") and info.missed < _MOST_MISSED:
-                raise NotRegisteredError(f"the tool {call['tool']} is not registered in this runtime")
+            leave_to_others(info, call)
             return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
         values = self._host.values_of(info.run_id)
         place = argument["place"]
@@ -169,6 +167,7 @@ class CallActivities:
         directory = await self._directory(info.run_id, facts)
         tool = self._find_tool(directory, call, facts)
         if tool is None:
+            leave_to_others(info, call)
             return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])

@@ -53,6 +53,7 @@ from ..planner.portable import portable_arguments, portable_json, portable_text
 from ..registered_agents import RegisteredAgent
 from .call_ids import CallIds
 from .conversation import hides_calls, record_position
+from .missing_tools import require_returned
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
@@ -75,7 +76,7 @@ class Planning:
 
         Raises:
             PlannerError: the planner refused, called `sys.exit`, or returned something else.
-            NotRegisteredError: the agent is not registered.
+            NotRegisteredError: the agent is not registered, or the tool that its run answers.
             NonRetryableError: the time of the run is over.
         """
         secrets = Secrets()
@@ -129,6 +130,7 @@ class Planning:
     ) -> Step:
         host, facts = self._host, argument["facts"]
         agent = host.agent(facts["agent"])
+        require_returned(host, info, facts)
         snapshot = await host.snapshot(agent, host.meta(info.run_id, facts), argument["step"])
         new = messages_from_json(argument["new"])
         events.dropped(snapshot)

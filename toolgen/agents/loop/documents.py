@@ -46,6 +46,8 @@ class Parent(TypedDict):
     tool_call_id: str
     tool: str
     """Id of the tool whose result the run returns; "" for a conversation that was handed over."""
+    is_designed: NotRequired[bool]
+    """As that of the call."""
     child: NotRequired[str]
     """Id of the run itself, where no loop made the call."""
 

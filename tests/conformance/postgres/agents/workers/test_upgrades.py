@@ -6,9 +6,17 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from tests.agents.tools import add, agent, calling, first_answer
+from tests.agents.tools import add, agent, calling, exported, first_answer
 from tests.many_workers import SECRET, Cluster
-from toolgen.agents import AgentRegistration, Agents, FinalResponse, ScriptedPlanner, agents_of
+from toolgen.agents import (
+    AgentRegistration,
+    Agents,
+    FinalResponse,
+    FinalResult,
+    PlanInput,
+    ScriptedPlanner,
+    agents_of,
+)
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.runtime import Runtime
 from toolgen.runtime.toolsets.functions import function_toolset
@@ -48,3 +56,32 @@ async def test_no_run_fails_by_a_worker_that_lacks_something(lacks: str) -> None
         handles = [await client.start("Add.", session_id=f"s{number}") for number in range(12)]
         texts = {(await handle.result()).text for handle in handles}
     assert texts == ({"5"} if lacks == "agent" else {"5", "it cannot add"})
+
+
+CHECK = calling(("look", {}))
+
+
+def low(given: PlanInput) -> FinalResult | FinalResponse:
+    """Return the result that the call wants; text where it is not said that it wants one."""
+    return FinalResponse(text="It is dust.") if given.result_schema is None else FinalResult(result="dust")
+
+
+async def test_a_call_of_an_agent_has_its_result_beside_workers_that_lack_the_tool() -> None:
+    cluster, sessions = Cluster(7), MemorySessionStore()
+    ends = ScriptedPlanner([CHECK, first_answer])
+    new = agent("x.top", ends, exported("x.checks", "x.low"))
+    old = agent("x.top", ScriptedPlanner([FinalResponse(text="it cannot look"), first_answer]))
+
+    def made(registration: AgentRegistration) -> Runtime:
+        runtime = Runtime(engine=cluster.worker(), secret=SECRET)
+        agents = Agents(runtime, sessions=sessions)
+        agents.register(registration)
+        agents.register(agent("x.low", ScriptedPlanner([low], [low])))
+        return runtime
+
+    async with AsyncExitStack() as stack:
+        runtimes = [await stack.enter_async_context(made(one)) for one in (new, old)]
+        client = agents_of(runtimes[0]).client("x.top")
+        handles = [await client.start("Look.", session_id=f"s{number}") for number in range(24)]
+        texts = {(await handle.result()).text for handle in handles}
+    assert texts == {'"dust"', "it cannot look"}
