@@ -213,6 +213,23 @@ async def test_no_planner_is_asked_while_the_store_is_away() -> None:
     assert (found.output.text, len(found.retries), len(planner.inputs)) == ("done", 7, 2)
 
 
+@pytest.mark.parametrize("step", [0, 1])
+async def test_no_planner_is_asked_again_while_the_store_can_be_read_alone(step: int) -> None:
+    """As where others hold a lock against writers."""
+    sessions = Sessions(Outage(LOCKED))
+
+    def plan(given: Any) -> Any:
+        if [one.step for one in planner.inputs].count(step) == 1 and given.step == step:
+            sessions.outage.left.update(write=7)
+        return texts(given) if given.step else calling(("add", {"a": 1, "b": 1}))
+
+    planner = ScriptedPlanner([plan] * 3)
+    found = await turn(planner, sessions)
+    assert (found.output.text, len(found.retries)) == ("[Go.] [] [results]", 7)
+    assert [one.step for one in planner.inputs] == sorted([0, 1, step])
+    assert len(found.messages) == 4
+
+
 @pytest.mark.parametrize(
     ("error", "attempts", "message"),
     [

@@ -104,8 +104,8 @@ class Planning:
     def _retry(self, error: Exception, info: ActivityInfo, attempt: int, events: PlanEvents) -> RetryStep:
         """Return what follows a failed attempt.
 
-        Where a store has failed, the next attempt reads the conversation from it before it asks the planner,
-        so that no model is paid for while the store is away.
+        Where a store has failed, the next attempt reads the conversation from it, and writes to it, before it
+        asks the planner, so that no model is paid for while the store is away.
         """
         step: RetryStep = {
             "kind": "retry",
@@ -157,7 +157,8 @@ class Planning:
             agent, facts, given, host.clock(), is_back=argument.get("is_back", False)
         )
         place, new = record_position(argument["step"]), talk.missing_messages(new)
-        if not talk.is_kept:  # what is new is not lost with the planning
+        is_again = argument.get("attempt", 1) > 1  # maybe since a store took no writes
+        if is_again or not talk.is_kept:  # what is new is not lost with the planning
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(talk.call_ids)
         given = replace(given, messages=talk.messages)
