@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -171,6 +173,27 @@ async def test_a_step_that_is_cancelled_is_rolled_back(conninfo: str, database: 
         await task
     await PostgresSessionStore(database).beat(EngineLease(engine_id="e", is_durable=True, seconds=1))
     assert count(conninfo, b"SELECT count(*) FROM toolgen.engine") == 1
+
+
+async def test_a_step_is_cancelled_soon_where_the_server_does_not_answer(database: Postgres) -> None:
+    stopped: list[int] = []
+
+    async def step(connection: Connection) -> None:
+        stopped.append(connection.info.backend_pid)
+        os.kill(stopped[0], signal.SIGSTOP)
+        await connection.execute("SELECT 1")
+
+    async def limited() -> None:
+        async with asyncio.timeout(0.1):
+            await database.read(step)
+
+    task = asyncio.create_task(limited())
+    try:
+        await asyncio.wait([task], timeout=4)
+        assert isinstance(task.exception(), TimeoutError)
+    finally:
+        os.kill(stopped[0], signal.SIGCONT)
+    await database.check()
 
 
 RACE = textwrap.dedent(
