@@ -25,6 +25,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.activities.batches import Batches
+from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import RunMessages, Turn
 from toolgen.contract.json_value import Json
@@ -411,3 +412,22 @@ async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
         batch.leave(1)
         assert (await batch.result(frame.context, result)).status == "ok"
     assert await states.load("session", "s") == {"visits": 1}
+
+
+class Silent(MemorySessionStore):
+    """Sessions whose server never says that it has the result of a call."""
+
+    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_session_that_never_takes_a_result_keeps_it_from_no_run() -> None:
+    tools = Tools()
+    found = await turn(
+        ScriptedPlanner([calling("count"), first_answer]),
+        Silent(),
+        tools.toolset,
+        policy=RunPolicy(time_budget=32.0),
+        capabilities=[StateCapability(MemoryStateStore())],
+    )
+    assert (found.output.text, tools.calls["count"]) == ('"counted"', 1)

@@ -48,6 +48,8 @@ from .batches import Batches
 from .call_records import call_record
 from .missing_tools import leave_to_others
 
+_KEEPING_S: Final = GRACE_S / 2
+"""Before the end of an activity, when it waits no longer for its conversation to store the result."""
 _TOO_MANY: Final = "too many calls of this run wait for an answer already"
 
 
@@ -90,21 +92,25 @@ class CallActivities:
 
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
         """Return the result of a call, after the conversation has stored it."""
-        return await self._kept(info, argument["facts"], await self._tool(info, argument))
+        ends_at = _ends_at(info, _KEEPING_S)
+        return await self._kept(info, argument["facts"], await self._tool(info, argument), ends_at)
 
     async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         """Return the result of a suspended call after its answer, once the conversation has stored it."""
-        return await self._kept(info, argument["facts"], await self._answer(info, argument))
+        ends_at = _ends_at(info, _KEEPING_S)
+        return await self._kept(info, argument["facts"], await self._answer(info, argument), ends_at)
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
         """Return the result of a call that another agent's run answered, after it is stored."""
         return await self._kept(info, argument["facts"], await self._conclude(info, argument))
 
-    async def _kept(self, info: ActivityInfo, facts: RunFacts, done: CallRecord) -> CallRecord:
+    async def _kept(
+        self, info: ActivityInfo, facts: RunFacts, done: CallRecord, ends_at: float | None = None
+    ) -> CallRecord:
         if facts["in_conversation"] and done["status"] != "suspended":
             (message,) = messages_from_json([{"type": "tools", "answers": [done["answer"]]}])
             if isinstance(message, ToolMessage):
-                await self._host.conversations.answer(info.run_id, message.answers[0])
+                await self._host.conversations.answer(info.run_id, message.answers[0], ends_at=ends_at)
         return done
 
     async def _tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
@@ -232,10 +238,7 @@ class CallActivities:
         events = CallEvents(info, self._host.clock)
         given = {"facts": argument["facts"], "call": argument["call"]}
         services = self._reporting_services(events)
-        retry = self._host.store_retry
-        if info.timeout is not None:  # the result of the call has to come before
-            ends_at = asyncio.get_running_loop().time() + max(0.0, info.timeout - GRACE_S)
-            retry = replace(retry, ends_at=ends_at)
+        retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
         return events, replace(services, beside=lambda: len(to_json(given)), store_retry=retry)
 
     def _reporting_services(self, events: CallEvents) -> RuntimeServices:
@@ -292,6 +295,16 @@ async def result_of_run(
         remember(result, frame.context.values)
     (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), services.reports)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+def _ends_at(info: ActivityInfo, before_s: float) -> float | None:
+    """Return when so many seconds are left of an activity that begins now, in the time of the event loop.
+
+    It is None for one without a time limit.
+    """
+    if info.timeout is None:
+        return None
+    return asyncio.get_running_loop().time() + max(0.0, info.timeout - before_s)
 
 
 def _link(run_id: str, call: StepCall, agent: str) -> RunLink:

@@ -6,6 +6,7 @@ same. Where many workers plan for a run, it is read for each planning: another o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -113,13 +114,15 @@ class Conversations:
         self._is_shared = is_shared
         self._kept: RecentRuns[Conversation] = RecentRuns(MOST_RUNS)
 
-    async def answer(self, run_id: str, answer: ToolAnswer) -> None:
+    async def answer(self, run_id: str, answer: ToolAnswer, *, ends_at: float | None = None) -> None:
         """Store the result of a call at once, before the whole batch is recorded.
 
-        A store that fails is no failure of the call: its run has the result.
+        A store that fails, or takes longer than until `ends_at` in the time of the event loop, is no failure
+        of the call: its run has the result.
         """
         try:
-            await self._sessions.answer(run_id, answer)
+            async with asyncio.timeout_at(ends_at):
+                await self._sessions.answer(run_id, answer)
         except Exception:
             log.exception("the result of the call %s of run %s was not stored yet", answer.id, run_id)
             return
