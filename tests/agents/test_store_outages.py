@@ -17,7 +17,9 @@ from tests.agents.test_long_work import long_running
 from tests.agents.tools import agent, calling, first_answer, keeping, running, texts
 from toolgen.agents import (
     HandOver,
+    History,
     Message,
+    PlanInput,
     PlannerRetry,
     RunOutput,
     RunPolicy,
@@ -27,7 +29,7 @@ from toolgen.agents import (
 from toolgen.agents.activities.batches import Batches
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.sessions.sessions import RunMessages, Turn
+from toolgen.agents.sessions.sessions import RunMessages, Summary, Turn
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values
 from toolgen.runtime.call.dispatch import dispatch
@@ -86,6 +88,10 @@ class Sessions(MemorySessionStore):
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         self.outage.step("turns")
         return await super().turns(session_id)
+
+    async def summarize(self, session_id: str, summary: Summary) -> None:
+        self.outage.step("summarize")
+        await super().summarize(session_id, summary)
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Any:
         self.outage.step("create")
@@ -229,6 +235,26 @@ async def test_no_planner_is_asked_again_while_the_store_can_be_read_alone(step:
     assert (found.output.text, len(found.retries)) == ("[Go.] [] [results]", 7)
     assert [one.step for one in planner.inputs] == sorted([0, 1, step])
     assert len(found.messages) == 4
+
+
+class Short(ScriptedPlanner):
+    """Summarizes, and counts how often."""
+
+    summaries = 0
+
+    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+        self.summaries += 1
+        return "short"
+
+
+async def test_no_summary_is_made_again_in_a_turn_for_a_store_that_is_away() -> None:
+    sessions, planner = Sessions(Outage(LOCKED)), Short(["done"])
+    policy = RunPolicy(history=History(keep_turns=1, summarize_after=1))
+    for _ in range(2):
+        await turn(planner, sessions, policy=policy)
+    sessions.outage.left.update(summarize=7)
+    found = await turn(planner, sessions, policy=policy)
+    assert (found.output.text, planner.summaries) == ("done", 1)
 
 
 @pytest.mark.parametrize(

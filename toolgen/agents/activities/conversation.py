@@ -134,7 +134,14 @@ class Conversations:
         self._kept.pop(run_id)
 
     async def of(
-        self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool = False
+        self,
+        agent: RegisteredAgent,
+        facts: RunFacts,
+        given: PlanInput,
+        now: float,
+        *,
+        is_again: bool = False,
+        is_back: bool = False,
     ) -> Conversation:
         """Return the conversation before a planning.
 
@@ -143,23 +150,32 @@ class Conversations:
             facts: Those of its run.
             given: What it is given.
             now: Seconds since 1970.
+            is_again: An attempt at the planning has failed, so that nothing is summarized: a store that takes
+                no writes would lose the summary of each attempt.
             is_back: Another run had the conversation since the planning before.
         """
         found = self._kept.pop(given.run_id)
         if found is None or is_back or not found.is_before(given.step):
-            found = await self._read(agent, facts, given, now, is_back=is_back)
+            found = await self._read(agent, facts, given, now, is_again=is_again, is_back=is_back)
         if not self._is_shared:
             self._kept.put(given.run_id, found)
         return found
 
     async def _read(
-        self, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, now: float, *, is_back: bool
+        self,
+        agent: RegisteredAgent,
+        facts: RunFacts,
+        given: PlanInput,
+        now: float,
+        *,
+        is_again: bool,
+        is_back: bool,
     ) -> Conversation:
         sessions = self._sessions
         said: Sequence[RunMessages] = ()
         if facts["in_conversation"] and facts["session_id"]:
             await _join_session(sessions, agent, facts, given, now, is_back=is_back)
-            before, said = await _before(sessions, agent, facts, given)
+            before, said = await _before(sessions, agent, facts, given, is_again=is_again)
         else:
             heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
@@ -194,7 +210,7 @@ async def _join_session(
 
 
 async def _before(
-    sessions: SessionStore, agent: RegisteredAgent, facts: RunFacts, given: PlanInput
+    sessions: SessionStore, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, *, is_again: bool
 ) -> tuple[Sequence[Message], Sequence[RunMessages]]:
     """Return the messages of earlier runs that the history policy shows, and all runs that were read.
 
@@ -212,7 +228,7 @@ async def _before(
     others = _others(said, given)
     seen = visible_history(others, summary, history)
     summarize = getattr(agent.planner, "summarize", None)
-    if not seen.to_summarize or summarize is None or given.step > 0:
+    if not seen.to_summarize or summarize is None or given.step > 0 or is_again:
         return seen.messages, said
     secrets = within()
     note_messages(secrets, seen.to_condense, given.tools, None)

@@ -153,12 +153,12 @@ class Planning:
             closing=argument["closing"],
             reports=events,
         )
+        is_again, is_back = argument.get("attempt", 1) > 1, argument.get("is_back", False)
         talk = await host.conversations.of(
-            agent, facts, given, host.clock(), is_back=argument.get("is_back", False)
+            agent, facts, given, host.clock(), is_again=is_again, is_back=is_back
         )
         place, new = record_position(argument["step"]), talk.missing_messages(new)
-        is_again = argument.get("attempt", 1) > 1  # maybe since a store took no writes
-        if is_again or not talk.is_kept:  # what is new is not lost with the planning
+        if is_again or not talk.is_kept:  # what is new is not lost, and a store is there that takes writes
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(talk.call_ids)
         given = replace(given, messages=talk.messages)
