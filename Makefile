@@ -32,9 +32,7 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.temporal_demo
 
-# Two processes for each core, for half of what the tests do is to wait for servers and other processes.
-PROCESSES = $(shell $(BIN)/python -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
-PYTEST = $(BIN)/pytest --numprocesses $(PROCESSES) --dist loadfile
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
 FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
