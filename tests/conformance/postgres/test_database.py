@@ -196,6 +196,21 @@ async def test_a_step_is_cancelled_soon_where_the_server_does_not_answer(databas
     await database.check()
 
 
+@pytest.mark.parametrize(("given", "idle"), [("", "30"), (" keepalives_idle=7", "7")])
+async def test_a_host_that_vanishes_is_noticed(conninfo: str, given: str, idle: str) -> None:
+    async def options(connection: Connection) -> dict[str, str]:
+        return connection.info.get_parameters()
+
+    async with Postgres(conninfo + given) as database:
+        found = await database.read(options)
+    assert (found["keepalives_idle"], found["keepalives_interval"], found["keepalives_count"]) == (
+        idle,
+        "10",
+        "3",
+    )
+    assert found["tcp_user_timeout"] == "60000"
+
+
 RACE = textwrap.dedent(
     """
     import asyncio, sys

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 
@@ -34,6 +35,13 @@ _SNAPSHOT: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _CANCEL_S: Final = 0.2
 """For a statement that is cancelled to be ended by the server; then its connection is closed."""
+_KEEPALIVE: Final = {
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,  # milliseconds
+}
+"""When a connection over TCP ends whose host has vanished: after a minute, not the hours of the system."""
 _ATTEMPTS: Final = 10
 """Of a transaction that the server rolled back, or whose connection broke before its end."""
 
@@ -74,7 +82,8 @@ class Postgres:
 
         Args:
             conninfo: As libpq reads it, such as `postgresql://user@host/database`; what it does not say comes
-                from libpq's environment variables and files, where a password belongs.
+                from libpq's environment variables and files, where a password belongs. Where it has no
+                `keepalives_…` and no `tcp_user_timeout`, a host that vanishes is noticed after a minute.
             connections: The most connections of one event loop.
             connect_s: How long a connection may take to be made, in seconds.
 
@@ -83,7 +92,7 @@ class Postgres:
         """
         self.server = server_of(conninfo)
         """What messages call it; without the password."""
-        self._conninfo = conninfo
+        self._conninfo = make_conninfo(conninfo, **(_KEEPALIVE | conninfo_to_dict(conninfo)))
         self._most = connections
         self._connect_s = connect_s
         self._is_migrated = False
