@@ -145,7 +145,9 @@ def test_commands_say_that_no_worker_may_run(runs: ProjectFolder, monkeypatch: p
     waiting = "workers execute the runs; waiting at most 30 seconds\n"
     start(runs, "r-1:s-1:work a")
     done = runs.run("runs", "cancel", "r-1")
-    assert (done.code, done.err) == (0, waiting + not_over)
+    assert (done.code, done.err) == (3, waiting + not_over)
+    done = runs.run("runs", "resume", "r-1")
+    assert (done.code, done.err.startswith(waiting + not_over)) == (3, True)
     with working(runs):
         start(runs, "r-2:s-2:wipe disk")
         wait_until_settled(runs, "r-2")

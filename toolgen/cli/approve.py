@@ -21,6 +21,7 @@ from .call import waiting_text
 from .config import Project
 from .runtime import (
     ELSEWHERE_S,
+    NOT_OVER,
     collect_unimplemented,
     durable_engine,
     load_runtime,
@@ -33,8 +34,6 @@ from .terminal import show_document
 from .user import user_name
 from .waiting import describe_suspended, summarize_suspended
 
-NOT_OVER: Final = 3
-"""Exit code of an answer that was taken, where the call is asked again or is not executed yet."""
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
 

@@ -21,6 +21,7 @@ from toolgen.runtime.waiting.wait_registry import frozen_call_of
 from .config import Project
 from .runtime import (
     ELSEWHERE_S,
+    NOT_OVER,
     collect_unimplemented,
     durable_engine,
     load_runtime,
@@ -96,7 +97,8 @@ async def resume_run(project: Project, run_id: str) -> int:
 
     Return 1 when it failed, or nobody knows the outcome of a call of it.
 
-    Where other processes execute the runs, of a file or on a server, they are waited for, 30 seconds.
+    Where other processes execute the runs, of a file or on a server, they are waited for, 30 seconds; return
+    3 when it goes on after that.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -111,11 +113,15 @@ async def resume_run(project: Project, run_id: str) -> int:
             print(line, file=sys.stderr)
         await _show_line(engine, status)
         is_unknown = await _show_unknown(engine, run_id)
-    return 1 if status.state == "failed" or is_unknown else 0
+    if status.state == "failed" or is_unknown:
+        return 1
+    return NOT_OVER if status.state == "running" else 0
 
 
 async def cancel_run(project: Project, run_id: str, reason: str) -> int:
     """Cancel a run, with all that it has started and waits for.
+
+    Return 3 when other processes execute the runs, and after 30 seconds it is not over.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -127,7 +133,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         if not status.is_over:
             status = await _wait_for_status(engine, run_id, engine.result)
         await _show_line(engine, runtime.status_of(status))
-    return 0
+    return 0 if status.is_over else NOT_OVER
 
 
 async def resolve_call(project: Project, run_id: str, call: str, resolution: Resolution, by: str) -> int:

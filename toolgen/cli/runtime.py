@@ -30,6 +30,8 @@ from .python_errors import cause_of, user_code_errors
 DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
 ELSEWHERE_S: Final = 30.0
 """How long a command waits for the process that executes the runs."""
+NOT_OVER: Final = 3
+"""Exit code of a command whose request is stored, where the run or the call is not over yet."""
 
 
 def waiting_elsewhere(engine: Engine) -> str:
