@@ -1,4 +1,4 @@
-"""Servers for all tests of a process that want them: started for the first one, and ended at last."""
+"""Servers for tests: PostgreSQL for all of a process, Temporal for those of a file."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def conninfo(postgres: Server) -> str:
     return postgres.new_database()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def temporal() -> Iterator[TemporalServer]:
+    """Start a server for the tests of a file; it takes half a second, and one that was used is never idle."""
     server = TemporalServer()
     server.start()
     yield server

@@ -28,7 +28,7 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return {"real": asyncio.new_event_loop}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(temporal: TemporalServer) -> TemporalServer:
     return temporal
 
