@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -19,6 +19,11 @@ from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
 """For which a workflow task waits for the worker that has the run in memory."""
+_SERVED: Final[Mapping[WorkerRole, str]] = {
+    "all": "runs and activities",
+    "runs": "runs",
+    "activities": "activities",
+}
 
 log = logger("toolgen.engines")
 
@@ -63,7 +68,10 @@ class Workers:
     def start(self, client: Client, settings: WorkflowSettings, activities: ActivityWorker) -> None:
         """Start a worker for each queue."""
         beat = settings.heartbeat / BEATS
-        for queue in self._served or self._queues:
+        queues = self._served or self._queues
+        place = f"{client.service_client.config.target_host}, namespace {client.namespace}"
+        log.info("serves %s of %s: task queues %s", _SERVED[self._role], place, ", ".join(queues))
+        for queue in queues:
             worker = Worker(
                 client,
                 task_queue=queue,
