@@ -33,7 +33,7 @@ AGENT = ROOT / "docs/durable-agent.md"
 POSTGRES = ROOT / "docs/postgres.md"
 """Needs a server; tests/conformance/postgres/test_doc.py runs it."""
 PRODUCTION = ROOT / "docs/production.md"
-"""Its client needs servers and a worker too; tests/conformance/test_home_temporal.py runs it as a process."""
+"""Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
 RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, POSTGRES)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")

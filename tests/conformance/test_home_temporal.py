@@ -1,22 +1,18 @@
-"""docs/production.md on Temporal and PostgreSQL: a conversation that goes on after a kill, and the client."""
+"""docs/production.md on Temporal and PostgreSQL: a conversation that outlives a worker, host and client."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from examples.home.database import build
 from examples.home.scripts import LAMP
 from examples.home.temporal_demo import Place, story
-from tests.conftest import in_a_process, surroundings
+from tests.conftest import ProjectFolder, in_a_process
 from tests.temporal_server import TemporalServer
 from tests.test_docs import PRODUCTION, blocks
-
-SECRET = "the same in every process: 32 b."
-"""That of the workers of the demo."""
+from tests.worker_process import working
 
 
 async def test_a_conversation_goes_on_after_a_worker_was_killed(
@@ -27,23 +23,15 @@ async def test_a_conversation_goes_on_after_a_worker_was_killed(
     assert [line async for line in story(place)] == shown.splitlines()
 
 
-def test_the_client_starts_a_run_answers_and_prints_its_result(
-    temporal: TemporalServer, conninfo: str, tmp_path: Path
+def test_a_client_has_its_run_executed_by_a_worker_of_the_host(
+    temporal: TemporalServer, conninfo: str, project: ProjectFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = [text for _, text in blocks(PRODUCTION, "python")][-1]
-    for shown, here in (
-        ("temporal.example:7233", temporal.address),
-        ('namespace="assistant"', 'namespace="default"'),
-        ("postgresql://app@db.example/app", conninfo),
-    ):
-        assert program.count(shown) == 1, shown
-        program = program.replace(shown, here)
-    (tmp_path / "client.py").write_text(program, "utf-8")
-    place = Place(temporal.address, conninfo, tmp_path / "home.db")
-    build(place.path)
-    (tmp_path / "held").touch()  # so that no tool of the demo stands still
-    with working(place):
-        done = in_a_process(tmp_path, "client.py", LAMP, TOOLGEN_SECRET=SECRET)
+    monkeypatch.setenv("TOOLGEN_SECRET", "0" * 32)
+    host, client = (of_servers(text, temporal, conninfo) for _, text in blocks(PRODUCTION, "python"))
+    project.write("app/main.py", host)
+    build(project.path / "home.db")
+    with working(project):
+        done = in_a_process(project.path, str(project.write("client.py", client)), LAMP)
     assert (done.returncode, done.stdout) == (
         0,
         "confirmation: Reset h10 to factory settings? Its settings are lost.\n"
@@ -51,19 +39,13 @@ def test_the_client_starts_a_run_answers_and_prints_its_result(
     ), done.stderr
 
 
-@contextmanager
-def working(place: Place) -> Iterator[None]:
-    """Have a worker process of the demo that is ready, and kill it at last."""
-    arguments = (place.temporal, place.postgres, str(place.path))
-    with subprocess.Popen(
-        [sys.executable, "-m", "examples.home.temporal_demo", *arguments],
-        env=surroundings(),
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as worker:
-        try:
-            assert worker.stdout is not None
-            assert worker.stdout.readline() == "ready\n"
-            yield
-        finally:
-            worker.kill()
+def of_servers(program: str, temporal: TemporalServer, conninfo: str) -> str:
+    """Return a program of the document with the addresses of these servers."""
+    for shown, here in (
+        ("temporal.example:7233", temporal.address),
+        ('namespace="assistant"', 'namespace="default"'),
+        ("postgresql://app@db.example/app", conninfo),
+    ):
+        assert program.count(shown) == 1, shown
+        program = program.replace(shown, here)
+    return program

@@ -103,8 +103,9 @@ def test_workers_of_two_roles_execute_what_commands_answer_cancel_and_erase(
     runs.write("a.gate", "")
     runs.write("disk.gate", "")
     with working(runs, "--role", "runs", *queue) as first, working(runs, "--role", "activities") as second:
-        assert f"serves runs of {address}, namespace default: task queues {queue[1]}\n" in first.log
-        assert f"serves activities of {address}, namespace default: task queues other, {queue[1]}\n" in second.log
+        place = f"{address}, namespace default: task queues"
+        assert f"serves runs of {place} {queue[1]}\n" in first.log
+        assert f"serves activities of {place} other, {queue[1]}\n" in second.log
         start(runs, "r-1:s-1:work a", "r-2:s-2:wipe disk", "r-3:s-3:ask jo", "r-4:s-4:wipe tape")
         wait_until_over(runs, "r-1")
         assert did(runs) == ["begin a", "end a"]

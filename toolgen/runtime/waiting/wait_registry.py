@@ -298,7 +298,7 @@ def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
     try:
         return Sealer(*([secret] if isinstance(secret, bytes) else secret))
     except ValueError as error:
-        raise RegistrationError(str(error), hint="secrets.token_bytes(32) makes one") from None
+        raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
 
 
 def claims_of(run_id: str, op: str, frozen: FrozenCall) -> TokenClaims:
