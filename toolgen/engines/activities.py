@@ -26,6 +26,7 @@ from .event_log import EventLog, begun_key
 from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
 from .live_run import Notifier, Run
+from .operations import activity_name, log_cut_off
 from .payloads import decode, encode
 from .tasks import Tasks
 from .timers import CallLater
@@ -103,15 +104,15 @@ class Activities:
         self._tasks = tasks
         self._events = events
         self.functions: Mapping[str, Activity] = {}
-        self._executing = 0
-        """Attempts that run now."""
+        self._executing: dict[Operation, tuple[Run, ActivityCall]] = {}
+        """Those of which an attempt runs now."""
         self._is_draining = False
         self._drained = Notifier()
         self._closed = Notifier()
         """Never notified: what waits for it ends when its task is cancelled."""
 
     async def drain(self, seconds: float) -> bool:
-        """Begin no further attempt, and wait for those that run; return False after so many seconds."""
+        """Begin no further attempt, and wait for those that run; log them and return False in the end."""
         self._is_draining = True
         if self._executing:
             timer = self._call_later(seconds, self._drained.notify_all)
@@ -119,6 +120,10 @@ class Activities:
                 await self._drained.wait()
             finally:
                 timer.cancel()
+        for run, call in self._executing.values():
+            is_unknown = call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
+            name = activity_name(call.activity, decode(call.argument))
+            log_cut_off(run.record.run_id, call.op, name, is_unknown=is_unknown)
         return not self._executing
 
     def undrain(self) -> None:
@@ -146,11 +151,11 @@ class Activities:
             if self._is_draining:
                 await self._closed.wait()
             is_last = attempt >= options.attempts
-            self._executing += 1
+            self._executing[call.operation] = run, call
             try:
                 done = await self._attempt(run, call, arg, attempt, is_last=is_last)
             finally:
-                self._executing -= 1
+                del self._executing[call.operation]
                 if not self._executing:
                     self._drained.notify_all()
             if run.is_stopped:

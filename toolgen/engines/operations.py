@@ -1,14 +1,21 @@
-"""Operations of a loop, for all engines: keys that are taken, what `gather` does, ends that nobody awaits."""
+"""Operations of a loop, for all engines: names, keys that are taken, `gather`, ends that nobody sees."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Coroutine, Iterable
 from inspect import CORO_CREATED, getcoroutinestate
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.runtime.engine import ActivityFailed, DuplicateOperationError
+
+_TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
+"""What may be the name of an activity; a model may ask for a tool of any name."""
+
+log = logger("toolgen.engines")
 
 
 def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
@@ -36,6 +43,23 @@ def cancel_gathered(tasks: Iterable[asyncio.Task[Any]], awaitables: Iterable[Awa
     for awaitable in awaitables:
         if isinstance(awaitable, Coroutine) and getcoroutinestate(awaitable) == CORO_CREATED:
             awaitable.close()  # its task ends before it begins
+
+
+def activity_name(activity: str, arg: Json) -> str:
+    """Return what people know an activity by: of a tool call, the id of the tool."""
+    match arg:
+        case {"call": {"tool": str(tool)}} if activity == "tool" and _TOOL.fullmatch(tool):
+            return tool
+        case _:
+            return activity
+
+
+def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool) -> None:
+    """Log that an attempt did not end before its worker, and what becomes of it."""
+    then = "its outcome is unknown" if is_unknown else "another worker executes it again"
+    log.warning(
+        "run %s: %s of %s did not end before its worker, and is cut off; %s", run_id, op, activity, then
+    )
 
 
 def ignore_exception(end: asyncio.Future[Any]) -> None:

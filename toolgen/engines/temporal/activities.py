@@ -31,6 +31,7 @@ from toolgen.runtime.engine import (
 from ..attempts import Progress
 from ..failure_text import error_text
 from ..journal import digest
+from ..operations import log_cut_off
 from ..payloads import encode
 from ..reports import Followers
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
@@ -213,7 +214,8 @@ class ActivityWorker:
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and _is_canceled():
                 if activity.is_worker_shutdown():
-                    _log_cut_off(info, given, heart)
+                    is_unknown = given["once"] and heart.has_begun
+                    log_cut_off(info.run_id, info.op, activity.info().activity_type, is_unknown=is_unknown)
                 raise
             if isinstance(error, NotRegisteredError) and not heart.has_begun:
                 raise await self._missed(info, given, heart, error) from None
@@ -284,14 +286,6 @@ class ActivityWorker:
                 raise
             except BaseException:
                 log.exception("run %s: an event listener failed", run_id)
-
-
-def _log_cut_off(info: ActivityInfo, given: ActivityStart, heart: Heart) -> None:
-    """Log that an attempt did not end before its worker, and what becomes of it."""
-    is_unknown = given["once"] and heart.has_begun
-    then = "its outcome is unknown" if is_unknown else "another worker executes it again"
-    text = "run %s: %s of %s did not end before its worker, and is cut off; %s"
-    log.warning(text, info.run_id, info.op, activity.info().activity_type, then)
 
 
 def _is_canceled() -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from typing import Any, Final, TypedDict
 
 from toolgen.contract.json_value import Json
@@ -23,8 +22,6 @@ VERSION: Final = 1
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
 """Search attributes, both of the type Keyword."""
-_NAME: Final = re.compile(r"[\w.:/-]{1,200}")
-"""What may be the type of an activity; a model may ask for a tool of any name."""
 _LONGEST_ATTRIBUTE: Final = 255
 """Characters of a keyword that every store of a Temporal server takes."""
 
@@ -126,15 +123,6 @@ def agent_of(given: Any) -> str:
             return agent
         case _:
             return ""
-
-
-def activity_type(activity: str, arg: Any) -> str:
-    """Return the name by which the server knows an activity: of a tool call, the id of the tool."""
-    match arg:
-        case {"call": {"tool": str(tool)}} if activity == "tool" and _NAME.fullmatch(tool):
-            return tool
-        case _:
-            return activity
 
 
 def attribute(value: str) -> str:
