@@ -45,6 +45,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._returned)
         return future
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """Wait for the threads however long they take: theirs is real time."""
+        await super().shutdown_default_executor()
+
     def _returned(self, future: asyncio.Future[T]) -> None:
         self._in_executors -= 1
 

@@ -8,6 +8,7 @@ the stores beside it, and the next process goes on with the copies. Time is virt
 from __future__ import annotations
 
 import asyncio
+import gc
 import shutil
 import sys
 from collections import Counter
@@ -135,6 +136,7 @@ def _short_life(world: World, data: Data, life: int, steps: int, clock: float) -
 
         runner.run(end())
         loop.steps_left = 0
+        gc.collect()  # the files that the dead process has open, of which Python 3.13 says so
         if left is data:
             task.result()
             clock = loop.time()
