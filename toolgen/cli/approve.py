@@ -19,16 +19,8 @@ from toolgen.runtime.waiting.answers import cancel_answer
 
 from .call import waiting_text
 from .config import Project
-from .runtime import (
-    ELSEWHERE_S,
-    NOT_OVER,
-    collect_unimplemented,
-    durable_engine,
-    load_runtime,
-    not_over_elsewhere,
-    specs_of,
-    waiting_elsewhere,
-)
+from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
+from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, waiting_secrets
 from .terminal import show_document
 from .user import user_name
