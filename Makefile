@@ -6,6 +6,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 	"$$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
 BIN := .venv/bin
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+unexport PYTHONDONTWRITEBYTECODE # without compiled files, each process of a test compiles what it imports
 
 .PHONY: help
 help: ## show the targets
@@ -37,12 +38,17 @@ FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
+# No process of a test writes compiled files: the designs in their folders change within a second.
+.PHONY: compiled
+compiled: .venv/ready
+	$(BIN)/python -m compileall -q toolgen
+
 .PHONY: test
-test: .venv/ready ## run the tests
+test: compiled ## run the tests
 	$(PYTEST)
 
 .PHONY: conformance
-conformance: .venv/ready .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
+conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
 	$(PYTEST) tests/conformance
 
 .PHONY: fuzz
@@ -82,6 +88,7 @@ lock: .venv/ready ## pin the newest versions of all dependencies
 .PHONY: clean
 clean: ## remove what make has made
 	rm -rf .venv .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	find . -name __pycache__ -prune -exec rm -r {} +
 
 .venv/ready: requirements-dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
