@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from .conftest import ProjectFolder, in_a_process, surroundings
+from .forked import run_forked
 from .process_output import Output
 
 MAIN = '''\
@@ -187,8 +189,8 @@ def write_runs(project: ProjectFolder) -> None:
 
 def start(project: ProjectFolder, *runs: str) -> None:
     """Start runs, `run:session:message` each, in a process that is killed once they wait or work."""
-    done = in_a_process(project.path, "start.py", *runs)
-    assert done.returncode == 0, done.stderr
+    assert Path.cwd() == project.path
+    assert run_forked("start.py", *runs) == 0
 
 
 def wait_until_over(project: ProjectFolder, *runs: str) -> None:
