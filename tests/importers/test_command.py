@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,10 +72,17 @@ class Folder:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Folder:
+def folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Folder]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
-    return Folder(tmp_path, capsys)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield Folder(tmp_path, capsys)
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] in ("sums", "failing", "empty", "package")
+    ]:
+        del sys.modules[name]
 
 
 def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
@@ -239,9 +247,9 @@ paths:
 @pytest.mark.parametrize("source", ["sums.py", "sums", "sums.py:add", "sums:add"])
 def test_functions_become_a_design(folder: Folder, source: str) -> None:
     folder.write(MODULE, "sums.py")
-    done = in_a_process(folder.path, "-m", "toolgen", "import", "python", source)
-    assert done.returncode == 0, done.stderr
-    assert ("tool 'spread' at /numbers" in done.stderr) == (":" not in source)
+    done = folder.run("python", source)
+    assert done.code == 0, done.err
+    assert ("tool 'spread' at /numbers" in done.err) == (":" not in source)
     text = (folder.path / "sums_design.py").read_text("utf-8")
     assert 'Attribute("a", Int, "The first.", required=True)' in text
 
@@ -261,9 +269,9 @@ def test_functions_that_are_not_there_are_refused(folder: Folder, source: str, m
     folder.write(MODULE, "sums.py")
     folder.write("1 / 0\n", "failing.py")
     folder.write("", "empty.py")
-    done = in_a_process(folder.path, "-m", "toolgen", "import", "python", source)
-    assert done.returncode == 2
-    assert message in done.stderr
+    done = folder.run("python", source)
+    assert done.code == 2
+    assert message in done.err
 
 
 def test_a_file_in_a_package_may_import_its_neighbours(folder: Folder) -> None:
@@ -271,8 +279,8 @@ def test_a_file_in_a_package_may_import_its_neighbours(folder: Folder) -> None:
     folder.write("", "package/__init__.py")
     folder.write("Number = int\n", "package/types.py")
     folder.write("from .types import Number\n\ndef one(a: Number) -> Number: ...\n", "package/tools.py")
-    done = in_a_process(folder.path, "-m", "toolgen", "import", "python", "package/tools.py")
-    assert done.returncode == 0, done.stderr
+    done = folder.run("python", "package/tools.py")
+    assert done.code == 0, done.err
 
 
 ARGUMENTS = {"type": "object", "properties": {"a": {"type": "string"}}}
