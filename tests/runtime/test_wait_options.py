@@ -426,7 +426,7 @@ async def test_who_answers_does_not_wait_for_ever(engine: InProcessEngine) -> No
 @in_virtual_time
 async def test_who_answers_may_wait_as_long_as_it_takes(engine: InProcessEngine) -> None:
     async def hangs(payload: Any, ctx: Any) -> Any:
-        await asyncio.sleep(100_000)
+        await asyncio.sleep(1_000)
         return nothing()
 
     made = runtime(Listing(hangs), CONFIRMED, engine=engine, waiting=options())
