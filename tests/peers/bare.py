@@ -74,7 +74,12 @@ HOSTILE: dict[str, list[dict[str, Any]]] = {
         {"name": "bad", "inputSchema": {**ANY, "properties": {"a": {"$ref": "http://127.0.0.1:9/"}}}}
     ],
     "loop_ref": [{"name": "bad", "inputSchema": {**ANY, "allOf": [{"$ref": "#"}]}}],
-    "many": [{"name": "bad", "inputSchema": {**ANY, "properties": {f"p{n}": {} for n in range(1_000_000)}}}]
+    "many": [
+        {
+            "name": "bad",
+            "inputSchema": {**ANY, "properties": {f"p{n}": {"title": "a" * 400} for n in range(11_000)}},
+        }
+    ]
     if MODE == "many"
     else [],
     "deep": [
