@@ -158,11 +158,10 @@ def planted(request: pytest.FixtureRequest, project: ProjectFolder) -> Planted:
     return case
 
 
-@pytest.mark.parametrize("command", [("gen",), ("gen", "--check"), ("gen", "--diff"), ("stubs",), ("test",)])
-def test_programs_get_one_record(project: ProjectFolder, planted: Planted, command: tuple[str, ...]) -> None:
+def test_programs_get_one_record(project: ProjectFolder, planted: Planted) -> None:
     _, (line, column), message, hint = planted
     before = project.files()
-    done = project.run(*command, "--format", "json")
+    done = project.run("gen", "--format", "json")
     assert done.code == 2
     (record,) = findings_in(done.out)
     assert (record["severity"], record["code"]) == ("error", "python-error")
@@ -171,6 +170,16 @@ def test_programs_get_one_record(project: ProjectFolder, planted: Planted, comma
     assert (record["end"]["line"], record["end"]["column"]) >= (line, column)
     assert record["hint"].startswith(hint)
     assert bool(record["hint"]) == bool(hint)
+    assert project.files() == before
+
+
+@pytest.mark.parametrize("case", ["a misspelt name", "a missing comma that Python sees", "an exit"])
+@pytest.mark.parametrize("command", [("gen", "--check"), ("gen", "--diff"), ("stubs",), ("test",)])
+def test_every_command_gives_the_record(project: ProjectFolder, command: tuple[str, ...], case: str) -> None:
+    project.write("app/design.py", CASES[case][0])
+    before = project.files()
+    done = project.run(*command, "--format", "json")
+    assert (done.code, done.out) == (2, project.run("gen", "--format", "json").out)
     assert project.files() == before
 
 
