@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.main import get_command
 
 from toolgen.findings import Format
 from toolgen.importers.tool import Kind
@@ -38,10 +40,16 @@ ParentToolCall = Annotated[str, typer.Option(help="parent_tool_call_id of the ca
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     try:
-        app(list(args), prog_name="toolgen")
+        _command()(list(args), prog_name="toolgen")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
+
+
+@cache
+def _command() -> Callable[..., Any]:
+    """Return the command of the app, which takes longer to make than most commands to run."""
+    return get_command(app)
 
 
 @app.callback(invoke_without_command=True)
