@@ -7,6 +7,7 @@ import keyword
 import sys
 from importlib.metadata import distribution, packages_distributions
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +79,7 @@ def _check_name(name: str) -> None:
             f"{name!r} cannot be the name of a package: a small letter, then small letters, digits and '_'",
             hint=f"toolgen init {near if TOOL_NAME.fullmatch(near) else 'my_tools'}",
         )
-    taken = {**packages_distributions()}
+    taken = {**packages_distributions()} if find_spec(name) else {}
     taken |= {module: ["the standard library"] for module in sys.stdlib_module_names}
     taken |= {"tests": ["the folder of the tests"], "toolgen": ["toolgen itself"]}
     if name in taken:
