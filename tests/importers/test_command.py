@@ -50,6 +50,8 @@ def spread(*numbers: int) -> None: ...
 
 def _hidden(a: int) -> None: ...
 '''
+IMPORTED = ("empty", "failing", "files_design", "package", "sums")
+"""Modules of folders, which the next test writes anew."""
 
 
 @dataclass(slots=True)
@@ -79,9 +81,7 @@ def folder(
     monkeypatch.setattr(sys, "path", sys.path[:])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield Folder(tmp_path, capsys)
-    for name in [
-        name for name in sys.modules if name.partition(".")[0] in ("sums", "failing", "empty", "package")
-    ]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in IMPORTED]:
         del sys.modules[name]
 
 
@@ -343,5 +343,4 @@ def test_a_property_called_class_is_a_property(folder: Folder) -> None:
     source = folder.write([{"name": "odd", "description": "x", "inputSchema": schema}])
     assert folder.run("mcp", source).code == 0
     folder.write('[tool.toolgen]\ndesign = "files_design"\n', "pyproject.toml")
-    done = in_a_process(folder.path, "-m", "toolgen", "gen")
-    assert done.returncode == 0, done.stderr
+    assert main(["gen"]) == 0
