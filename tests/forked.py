@@ -1,4 +1,4 @@
-"""Scripts in forks of one process that has imported toolgen: a fork takes a tenth of a new process."""
+"""Scripts in forks of one process that has imported toolgen: a fork takes a quarter of a new process."""
 
 from __future__ import annotations
 
