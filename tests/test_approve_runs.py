@@ -62,6 +62,7 @@ def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:
         done = runs.run("approve", waiting_id(runs, "wipe"), "--yes")
         assert (done.code, done.out) == (0, '"disk is empty"\n')
         assert wiper(runs) == server.process.pid
+        assert runs.run("runs", "resume", "run_3").out.startswith("run_3  completed")
         assert runs.run("approve").err == "nothing waits for an answer\n"
 
 
