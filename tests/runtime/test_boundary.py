@@ -238,8 +238,9 @@ async def test_the_cancellation_of_the_caller_leaves(seconds: float | None, grou
         calling_it = asyncio.create_task(runtime(Listing(long), spec(timeout=seconds)).call(TOOL, SITE, META))
         await began.wait()
         calling_it.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError) as raised:
             await calling_it
+    assert raised.value.__cause__ is not raised.value, "whoever follows the causes comes to an end"
 
 
 async def test_a_call_that_is_closed_runs_nothing_more() -> None:

@@ -85,8 +85,10 @@ def as_task_exception(error: BaseException) -> Exception:
     _raise_interrupt(error)
     if _is_closing(error):
         raise error
+    if isinstance(error, asyncio.CancelledError) and is_cancelled(error):
+        raise error
     if is_cancelled(error):
-        raise error if isinstance(error, asyncio.CancelledError) else asyncio.CancelledError from error
+        raise asyncio.CancelledError from error
     return as_exception(error)
 
 
