@@ -20,12 +20,20 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return {"real": asyncio.new_event_loop}
 
 
+@pytest.fixture
+def heartbeat_s() -> float:
+    """Short, so that a cancellation soon comes to what is executed."""
+    return 1.5
+
+
 @pytest.fixture(autouse=True)
-def engine_of_agents(temporal: TemporalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def engine_of_agents(temporal: TemporalServer, heartbeat_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Execute the runs of a test on the server."""
 
     def new_engine() -> TemporalEngine:
         number = next(_NUMBERS)
-        return TemporalEngine(temporal.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=1.5)
+        return TemporalEngine(
+            temporal.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=heartbeat_s
+        )
 
     monkeypatch.setattr(tools, "new_engine", new_engine)
