@@ -1,14 +1,14 @@
-"""A client process that does at once what a line of its input says: `clerk.py SETTINGS`.
+"""A client process that does at once what it is told, and sends back what became of it.
 
-The settings are, as JSON, the arguments of the engine. A line is JSON: `["answer", run, op, payload]` or
-`["cancel", run]`. It writes a line of what became of it.
+Its settings are the arguments of the engine. It is told `["answer", run, op, payload]` or `["cancel", run]`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from typing import Any
 
 from tests.engines.toys import script
@@ -16,28 +16,26 @@ from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import WaitOverError
 
 
-async def serve(settings: dict[str, Any]) -> None:
-    """Do what the lines of the input say, until it ends."""
+async def serve(settings: dict[str, Any], told: Connection[str, list[Any]]) -> None:
+    """Do what comes through the connection, until it is closed."""
     engine = TemporalEngine(**settings, worker=False)
     engine.register(loops={"script": script}, activities={})
     await engine.start()
-    say("ready")
-    while line := await asyncio.to_thread(sys.stdin.readline):
-        match json.loads(line):
-            case ["answer", run_id, op, payload]:
-                try:
-                    say(await engine.answer(run_id, op, payload, key=json.dumps(payload)))
-                except WaitOverError:
-                    say("over")
-            case ["cancel", run_id]:
-                await engine.cancel(run_id, reason="enough")
-                say("canceled")
+    told.send("ready")
+    with suppress(EOFError):
+        while True:
+            match await asyncio.to_thread(told.recv):
+                case ["answer", run_id, op, payload]:
+                    try:
+                        told.send(await engine.answer(run_id, op, payload, key=json.dumps(payload)))
+                    except WaitOverError:
+                        told.send("over")
+                case ["cancel", run_id]:
+                    await engine.cancel(run_id, reason="enough")
+                    told.send("canceled")
     await engine.close()
 
 
-def say(word: str) -> None:
-    print(word, flush=True)
-
-
-if __name__ == "__main__":
-    asyncio.run(serve(json.loads(sys.argv[1])))
+def run(settings: dict[str, Any], told: Connection[str, list[Any]]) -> None:
+    """Serve in a process of its own."""
+    asyncio.run(serve(settings, told))

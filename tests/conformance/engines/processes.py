@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
+import multiprocessing
 from collections import Counter
 from collections.abc import Mapping
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.engines.processes import PATIENCE_S, WorkLog
 from tests.engines.toys import script
@@ -16,11 +16,17 @@ from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine
 
+from . import worker
 from .codec import XorCodec
 from .versions import versioned
 
 HEARTBEAT_S = 3.0
 """Short, so that a killed worker is missed soon; long enough for two busy cores."""
+
+FORKS: Final = multiprocessing.get_context("forkserver")
+"""Forks processes from one that has imported what they need, and that has no threads: an import of the SDK in
+each took a second."""
+FORKS.set_forkserver_preload([f"{__package__}.worker", f"{__package__}.clerk"])
 
 
 class TemporalWorkers(WorkLog):
@@ -29,7 +35,7 @@ class TemporalWorkers(WorkLog):
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         super().__init__(folder)
         self.settings = {"heartbeat_s": HEARTBEAT_S, **settings}
-        self._processes: dict[str, asyncio.subprocess.Process] = {}
+        self._processes: dict[str, BaseProcess] = {}
         self.client = self.new_client()
 
     def new_client(self, **how: Any) -> TemporalEngine:
@@ -43,32 +49,24 @@ class TemporalWorkers(WorkLog):
     async def start(self, *names: str, **how: Any) -> None:
         """Start workers, and return once they work."""
         ready = Counter(self.counts("ready"))
-        root = Path(__file__).parents[3]
         for name in names:
-            with (self.folder / f"{name}.stderr").open("ab") as said:
-                self._processes[name] = await asyncio.create_subprocess_exec(
-                    sys.executable,
-                    "-m",
-                    "tests.conformance.engines.worker",
-                    name,
-                    str(self.log),
-                    json.dumps({**self.settings, **how}),
-                    cwd=root,
-                    stdout=said,
-                    stderr=said,
-                )
+            given = (name, self.log, self.folder / f"{name}.stderr", {**self.settings, **how})
+            self._processes[name] = FORKS.Process(target=worker.run, args=given, daemon=True)
+            self._processes[name].start()
         for name in names:
             await self.has("ready", name, ready[name] + 1)
 
     def pid(self, name: str) -> int:
         """Return the process id of a worker."""
-        return self._processes[name].pid
+        pid = self._processes[name].pid
+        assert pid is not None
+        return pid
 
     async def kill(self, name: str) -> None:
         """Kill a worker as a loss of its machine would."""
         process = self._processes.pop(name)
         process.kill()
-        await process.wait()
+        await asyncio.to_thread(process.join)
 
     async def kill_all(self) -> None:
         for name in list(self._processes):
@@ -78,7 +76,7 @@ class TemporalWorkers(WorkLog):
         """Tell a worker to end, and return when it has."""
         process = self._processes.pop(name)
         process.terminate()
-        await process.wait()
+        await asyncio.to_thread(process.join)
 
     async def until_awaiting(self, run_id: str) -> None:
         """Return when a run has an open wait, although some worker may not fit it."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
@@ -16,7 +14,8 @@ from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
 from toolgen.runtime.engine import Receipt, WaitOverError
 
-from .processes import TemporalWorkers, ends
+from . import clerk
+from .processes import FORKS, TemporalWorkers, ends
 
 RACES = 30
 STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
@@ -25,40 +24,37 @@ STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
 class Clerks:
     """Two client processes."""
 
-    def __init__(self, processes: list[asyncio.subprocess.Process]) -> None:
-        self._processes = processes
+    def __init__(self, connections: list[Connection[list[Any], str]]) -> None:
+        self._connections = connections
 
     async def at_once(self, *commands: list[Any]) -> list[str]:
         """Return what became of the command of each."""
-        for process, command in zip(self._processes, commands, strict=True):
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(command).encode() + b"\n")
+        for connection, command in zip(self._connections, commands, strict=True):
+            connection.send(command)
         return await self.said()
 
     async def said(self) -> list[str]:
-        return [await _line(process) for process in self._processes]
-
-
-async def _line(process: asyncio.subprocess.Process) -> str:
-    assert process.stdout is not None
-    return (await process.stdout.readline()).decode().strip()
+        return [await asyncio.to_thread(connection.recv) for connection in self._connections]
 
 
 @asynccontextmanager
 async def two_clerks(settings: dict[str, Any]) -> AsyncIterator[Clerks]:
-    pipe, root = asyncio.subprocess.PIPE, Path(__file__).parents[3]
-    program = [sys.executable, "-m", "tests.conformance.engines.clerk", json.dumps(settings)]
-    processes = [
-        await asyncio.create_subprocess_exec(*program, cwd=root, stdin=pipe, stdout=pipe) for _ in range(2)
-    ]
+    processes, connections = [], []
+    for _ in range(2):
+        ours, theirs = FORKS.Pipe()
+        processes.append(FORKS.Process(target=clerk.run, args=(settings, theirs), daemon=True))
+        processes[-1].start()
+        theirs.close()
+        connections.append(ours)
     try:
-        clerks = Clerks(processes)
+        clerks = Clerks(connections)
         assert await clerks.said() == ["ready", "ready"]
         yield clerks
     finally:
-        for process in processes:
+        for process, connection in zip(processes, connections, strict=True):
             process.kill()
-            await process.wait()
+            await asyncio.to_thread(process.join)
+            connection.close()
 
 
 async def parked(workers: TemporalWorkers, prefix: str, runs: int = RACES) -> list[str]:

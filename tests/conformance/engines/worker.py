@@ -1,16 +1,15 @@
-"""A process that works on a Temporal server, to be killed or stopped: `worker.py NAME LOG SETTINGS`.
+"""A process that works on a Temporal server, to be killed or stopped.
 
-The settings are, as JSON, the arguments of the engine, with `loops` for which version of the loops it has,
-`lacks` for names of loops and activities that it does not have, `drain_s`, and `key` to hide what it sends.
-SIGTERM closes the engine, as a deployment does.
+Its settings are the arguments of the engine, with `loops` for which version of the loops it has, `lacks` for
+names of loops and activities that it does not have, `drain_s`, and `key` to hide what it sends. SIGTERM
+closes the engine, as a deployment does.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import os
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -61,5 +60,9 @@ async def work(name: str, log: Path, settings: dict[str, Any]) -> None:
     write(log, f"closed {name} 0")
 
 
-if __name__ == "__main__":
-    asyncio.run(work(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])))
+def run(name: str, log: Path, said: Path, settings: dict[str, Any]) -> None:
+    """Work until the process is told to end; its output is added to the file `said`."""
+    with said.open("ab") as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+    asyncio.run(work(name, log, settings))
