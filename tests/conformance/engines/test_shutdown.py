@@ -31,10 +31,10 @@ async def test_what_ends_within_the_drain_is_not_executed_again(workers: Tempora
     await workers.start("second")
     stopping = asyncio.ensure_future(workers.stop("first"))
     await workers.has("closing", "first")
+    workers.open("soon")
     receipt = await client.answer("parked", "wait:0", "yes", key="yes")
     assert receipt in ("accepted", "recorded")
     assert (await client.result("parked")).state == "completed"
-    workers.open("soon")
     await stopping
     assert workers.counts("closed")["first"] == 1
     workers.open("late")
