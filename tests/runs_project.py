@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .conftest import ProjectFolder, in_a_process, surroundings
+from toolgen.runtime import Runtime
+from toolgen.runtime.engine import Engine
+
+from .agents.tools import engine_of
+from .conftest import ProjectFolder, forget, in_a_process, surroundings
 from .forked import run_forked
-from .process_output import Output
+from .process_output import PATIENCE_S, Output
 
 MAIN = '''\
 """An agent that calls the tools which it is told to."""
@@ -144,23 +150,6 @@ async def pause(run_id: str, session: str) -> None:
 
 asyncio.run(pause(*sys.argv[1:]))
 """
-WAIT = """\
-import asyncio
-import sys
-
-from app.main import runtime
-
-
-async def wait(until: str, *runs: str) -> None:
-    made = runtime()
-    made.be_client()
-    async with made, asyncio.timeout(30):
-        for run in runs:
-            await {"over": made.engine.result, "settled": made.engine.settled}[until](run)
-
-
-asyncio.run(wait(*sys.argv[1:]))
-"""
 SERVE = """\
 import asyncio
 
@@ -183,7 +172,6 @@ def write_runs(project: ProjectFolder) -> None:
     project.write("start.py", START)
     project.write("pause.py", PAUSE)
     project.write("serve.py", SERVE)
-    project.write("wait.py", WAIT)
     project.write("did", "")
 
 
@@ -193,19 +181,34 @@ def start(project: ProjectFolder, *runs: str) -> None:
     assert run_forked("start.py", *runs) == 0
 
 
+@asynccontextmanager
+async def client_of(project: ProjectFolder) -> AsyncIterator[Runtime]:
+    """Yield the runtime of the project, newly imported in this process, which executes none of its runs."""
+    forget()
+    if str(project.path) not in sys.path:
+        sys.path.insert(0, str(project.path))
+    made: Runtime = importlib.import_module("app.main").runtime()
+    made.be_client()
+    async with made:
+        yield made
+
+
 def wait_until_over(project: ProjectFolder, *runs: str) -> None:
     """Return once runs are over that another process executes."""
-    _wait(project, "over", *runs)
+    asyncio.run(_wait(project, lambda engine, run: engine.result(run), runs))
 
 
 def wait_until_settled(project: ProjectFolder, *runs: str) -> None:
     """Return once runs are over, or wait for an answer, that another process executes."""
-    _wait(project, "settled", *runs)
+    asyncio.run(_wait(project, lambda engine, run: engine.settled(run), runs))
 
 
-def _wait(project: ProjectFolder, *arguments: str) -> None:
-    done = in_a_process(project.path, "wait.py", *arguments)
-    assert done.returncode == 0, done.stderr
+async def _wait(
+    project: ProjectFolder, until: Callable[[Engine, str], Awaitable[object]], runs: Sequence[str]
+) -> None:
+    async with client_of(project) as made, asyncio.timeout(PATIENCE_S):
+        for run in runs:
+            await until(engine_of(made), run)
 
 
 def did(project: ProjectFolder) -> list[str]:

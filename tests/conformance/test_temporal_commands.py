@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -11,34 +12,15 @@ import pytest
 
 from tests.conftest import Done, ProjectFolder, in_a_process, surroundings
 from tests.process_output import PATIENCE_S
-from tests.runs_project import MAIN, WAIT, did, wait_until_over, wait_until_settled
+from tests.runs_project import MAIN, client_of, did, wait_until_over, wait_until_settled
 from tests.temporal_server import TemporalServer
 from tests.worker_process import working
+from toolgen.agents import agents_of
 
 IMPORTS = """\
 from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.disabling import DisabledTools
-"""
-START = """\
-import asyncio
-import os
-import sys
-
-from app.main import agents_of, runtime
-
-
-async def start(*runs: str) -> None:
-    made = runtime()
-    made.be_client()
-    async with made:
-        for run in runs:
-            run_id, session, message = run.split(":")
-            await agents_of(made).client("x.agent").start(message, run_id=run_id, session_id=session)
-    os._exit(0)
-
-
-asyncio.run(start(*sys.argv[1:]))
 """
 
 
@@ -63,16 +45,20 @@ def runs(project: ProjectFolder, temporal: TemporalServer, conninfo: str) -> Pro
         assert main.count(before) == 1, before
         main = main.replace(before, after)
     project.write("app/main.py", main)
-    project.write("start.py", START)
-    project.write("wait.py", WAIT)
     project.write("did", "")
     return project
 
 
 def start(project: ProjectFolder, *started: str) -> None:
     """Start runs, `run:session:message` each."""
-    done = in_a_process(project.path, "start.py", *started)
-    assert done.returncode == 0, done.stderr
+
+    async def start_all() -> None:
+        async with client_of(project) as made:
+            for one in started:
+                run_id, session, message = one.split(":")
+                await agents_of(made).client("x.agent").start(message, run_id=run_id, session_id=session)
+
+    asyncio.run(start_all())
 
 
 def toolgen(project: ProjectFolder, *args: str) -> Done:
