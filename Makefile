@@ -49,7 +49,7 @@ test: compiled ## run the tests
 
 .PHONY: conformance
 conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
-	$(PYTEST) tests/conformance
+	$(PYTEST) --no-loadscope-reorder tests/conformance
 
 .PHONY: fuzz
 fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each

@@ -1,14 +1,55 @@
-"""Servers for tests: PostgreSQL for all of a process, Temporal for those of a file."""
+"""Servers for tests, PostgreSQL for a process and Temporal for a file, and the order of the files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from examples.servers.postgres import Server
 from tests.postgres_server import postgres_server
 from tests.temporal_server import TemporalServer
+
+FOLDER: Final = Path(__file__).parent
+LONGEST: Final = tuple(
+    FOLDER / name
+    for name in (
+        "test_corpora.py",
+        "test_temporal_commands.py",
+        "test_corpora_in_clauses.py",
+        "engines/test_upgrades.py",
+        "engines/test_offloading.py",
+        "engines/test_suite.py",
+        "test_generated_types.py",
+        "postgres/agents/on_temporal/test_agents.py",
+        "test_wheel.py",
+        "test_imported_designs.py",
+        "test_random_designs.py",
+        "test_home_temporal.py",
+        "test_field_tree.py",
+        "engines/test_races.py",
+        "engines/test_killed_workers.py",
+        "test_first_steps.py",
+        "test_oracle_dcg.py",
+        "test_durable_agent_doc.py",
+        "engines/test_killed_server.py",
+        "test_wide_schemas.py",
+        "test_long_running_doc.py",
+        "test_worker_processes.py",
+        "postgres/test_worker_processes.py",
+        "test_doc_commands.py",
+    )
+)
+"""The files that take longer than ten seconds, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that no process is left with one of them when the others are done."""
+    assert all(map(Path.exists, LONGEST)), "each is a file"
+    places = {path: place for place, path in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(scope="session")
