@@ -52,6 +52,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def mypy_cache() -> Iterator[None]:
+    """Have the runs of mypy read pydantic, toolgen and the standard library once; nothing else is shared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MYPY_CACHE_DIR", str(FOLDER.parents[1] / ".mypy_cache/conformance"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Server]:
     yield from postgres_server()

@@ -16,7 +16,6 @@ def test_every_tree_passes_mypy() -> None:
             "-m",
             "mypy",
             "--config-file=",
-            "--cache-dir=.mypy_cache/cases",
             "--strict",
             "--explicit-package-bases",
             "tests/cases",
