@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -43,6 +44,11 @@ LONGEST: Final = tuple(
     )
 )
 """The files that take longer than ten seconds, the longest first."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more than there are cores: tests on Temporal wait for servers and for other processes."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
