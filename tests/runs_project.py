@@ -15,7 +15,7 @@ from toolgen.runtime import Runtime
 from toolgen.runtime.engine import Engine
 
 from .agents.tools import engine_of
-from .conftest import ProjectFolder, forget, in_a_process, surroundings
+from .conftest import ProjectFolder, forget, surroundings
 from .forked import run_forked
 from .process_output import PATIENCE_S, Output
 

@@ -85,9 +85,9 @@ def as_task_exception(error: BaseException) -> Exception:
     _raise_interrupt(error)
     if _is_closing(error):
         raise error
-    if isinstance(error, asyncio.CancelledError) and is_cancelled(error):
-        raise error
     if is_cancelled(error):
+        if isinstance(error, asyncio.CancelledError):
+            raise error  # not from itself: what walks along the causes would come to no end
         raise asyncio.CancelledError from error
     return as_exception(error)
 
