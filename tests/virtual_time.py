@@ -45,7 +45,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._returned)
         return future
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # its parameter
         """Wait for the threads however long they take: theirs is real time."""
         await super().shutdown_default_executor()
 
