@@ -8,9 +8,9 @@ the stores beside it, and the next process goes on with the copies. Time is virt
 from __future__ import annotations
 
 import asyncio
-import gc
 import shutil
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import Context
@@ -105,6 +105,9 @@ class Kills:
                 data = left
             complaints: list[str] = []
             with quiet(complaints):
+                warnings.filterwarnings(
+                    "ignore", "unclosed database"
+                )  # of a life before, says Python 3.13
                 outcome = _last_life(world, data, clock, complaints)
             assert not complaints, complaints
         return Outcome(kind=f"{deaths} kills", detail=outcome.detail)
@@ -136,7 +139,6 @@ def _short_life(world: World, data: Data, life: int, steps: int, clock: float) -
 
         runner.run(end())
         loop.steps_left = 0
-        gc.collect()  # the files that the dead process has open, of which Python 3.13 says so
         if left is data:
             task.result()
             clock = loop.time()
