@@ -30,11 +30,13 @@ LATER = ROOT / "docs/long-running.md"
 """Generates in a folder of its own too; tests/conformance/test_long_running_doc.py does what it says."""
 AGENT = ROOT / "docs/durable-agent.md"
 """Starts processes in a folder of its own; tests/conformance/test_durable_agent_doc.py does what it says."""
+FRAMEWORKS = ROOT / "docs/frameworks.md"
+"""Imports the frameworks, which takes seconds; tests/conformance/adapters/frameworks/test_doc.py runs it."""
 POSTGRES = ROOT / "docs/postgres.md"
 """Needs a server; tests/conformance/postgres/test_doc.py runs it."""
 PRODUCTION = ROOT / "docs/production.md"
 """Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
-RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, POSTGRES)]
+RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, FRAMEWORKS, POSTGRES)]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MAP = ROOT / "docs/architecture.md"
@@ -62,6 +64,11 @@ def blocks(file: Path, *languages: str) -> Iterator[tuple[int, str]]:
 def test_the_python_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TOOLGEN_SECRET", "0" * 32)
+    run_python(file)
+
+
+def run_python(file: Path) -> None:
+    """Run the Python of a document, one block after the other in one namespace."""
     names: dict[str, object] = {"__name__": "document"}
     for line, text in blocks(file, "python"):
         source, flags = "\n" * line + text, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
