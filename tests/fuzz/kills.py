@@ -105,9 +105,8 @@ class Kills:
                 data = left
             complaints: list[str] = []
             with quiet(complaints):
-                warnings.filterwarnings(
-                    "ignore", "unclosed database"
-                )  # of a life before, says Python 3.13
+                # Of lives before; Python 3.13 warns when their connections are collected.
+                warnings.filterwarnings("ignore", "unclosed database")
                 outcome = _last_life(world, data, clock, complaints)
             assert not complaints, complaints
         return Outcome(kind=f"{deaths} kills", detail=outcome.detail)
