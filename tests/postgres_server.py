@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
 from examples.servers.postgres import Server, find_binaries, running_server
@@ -19,3 +20,13 @@ def postgres_server() -> Iterator[Server]:
         pytest.skip(missing)
     with running_server(binaries) as made:
         yield made
+
+
+def empty(conninfo: str) -> None:
+    """Drop what toolgen has made in a database, and end the connections that others have to it."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        connection.execute("DROP SCHEMA IF EXISTS toolgen CASCADE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import IO
 
-PATIENCE_S = 40.0
+PATIENCE_S = 120.0
 """For what another process does; a test that waits for longer fails."""
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 
 
 def find_cli() -> str | None:

@@ -276,7 +276,7 @@ async def test_whoever_works_for_a_canceled_run_hears_of_it(where: str) -> None:
         if where == "waiting":
             await handle.settled()
         else:
-            await asyncio.wait_for(ears.is_there.wait(), 5)
+            await asyncio.wait_for(ears.is_there.wait(), 60)
         await asyncio.gather(handle.cancel("enough"), handle.cancel("again"))
         await handle.cancel("late")
         assert (await handle.result()).error == "enough"

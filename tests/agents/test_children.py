@@ -152,7 +152,7 @@ async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
     top = ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top, engine=InProcessEngine()) as runtime:
         handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
-        output = await asyncio.wait_for(handle.settled(), 5)
+        output = await asyncio.wait_for(handle.settled(), 60)
         (asked,) = output.awaiting
         assert (output.status, asked.run_id) == ("waiting", f"{handle.run_id}/child:call_0_0")
         await runtime.deliver(asked.token, "Bo")
@@ -182,7 +182,7 @@ async def test_a_child_has_no_more_time_than_its_parent() -> None:
     top = ScriptedPlanner([DIAGNOSE, everything])
     async with two(low, top, policy=RunPolicy(time_budget=0.25)) as runtime:
         handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
-        output = await asyncio.wait_for(handle.result(), 5)
+        output = await asyncio.wait_for(handle.result(), 60)
         child = await agents_of(runtime).snapshot(f"{handle.run_id}/child:call_0_0")
     assert child.stop == "time_budget"
     assert output.status == "completed"
@@ -273,7 +273,7 @@ async def test_a_circle_of_transfers_ends() -> None:
         ScriptedPlanner([HandOver(agent="x.a"), "b"]),
     )
     async with pair(first, second) as runtime:
-        output = await asyncio.wait_for(agents_of(runtime).client("x.a").run("Hi.", session_id="s"), 5)
+        output = await asyncio.wait_for(agents_of(runtime).client("x.a").run("Hi.", session_id="s"), 60)
     assert (output.status, output.children_count, output.text) == ("completed", 7, "b")
 
 

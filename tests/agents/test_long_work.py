@@ -113,7 +113,7 @@ def asking(**more: Any) -> dict[str, Any]:
 
 
 async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
-    output = await asyncio.wait_for(handle.settled(), 5)
+    output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting
 

@@ -65,7 +65,7 @@ async def bank(path: Path, safe: Safe) -> AsyncIterator[Runtime]:
 
 
 async def waits(handle: RunHandle) -> Awaiting:
-    (awaiting,) = (await asyncio.wait_for(handle.settled(), 10)).awaiting
+    (awaiting,) = (await asyncio.wait_for(handle.settled(), 60)).awaiting
     return awaiting
 
 

@@ -249,7 +249,7 @@ async def test_whoever_answered_hears_of_the_result_whatever_the_host_cannot_kee
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
-        assert (await asyncio.wait_for(runtime.deliver(asked.token, "Bo"), 2)).json == b'"heard"'
+        assert (await asyncio.wait_for(runtime.deliver(asked.token, "Bo"), 60)).json == b'"heard"'
 
     planner = ScriptedPlanner([calling("ask"), first_answer])
     options = keeping(capabilities=[Broken()])
@@ -276,7 +276,7 @@ def asking(**more: Any) -> dict[str, Any]:
 
 
 async def all_waiting(handle: RunHandle) -> tuple[Awaiting, ...]:
-    output = await asyncio.wait_for(handle.settled(), 5)
+    output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     return output.awaiting
 
@@ -310,7 +310,7 @@ async def test_an_answer_whose_call_takes_too_long_has_a_result_while_the_run_wa
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         first, second = await all_waiting(handle)
         assert (first.kind, second.kind) == ("input", "credential")
-        result = await asyncio.wait_for(runtime.deliver(first.token, "yes"), 5)
+        result = await asyncio.wait_for(runtime.deliver(first.token, "yes"), 60)
         assert (result.status, result.json) == (
             "error",
             b'{"error":"slowly did not end within the time of the run"}',

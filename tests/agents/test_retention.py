@@ -51,7 +51,7 @@ async def is_there(runtime: Runtime, uri: str) -> bool:
 
 
 async def until_dropped(runtime: Runtime, uri: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await is_there(runtime, uri):  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
@@ -139,7 +139,7 @@ async def test_the_next_process_drops_what_a_killed_one_was_dropping(tmp_path: P
     store = SqliteArtifactStore(tmp_path / "artifacts.db")
     owners = [f"run/s/r{number}" for number in range(MANY)]
     assert [owner for owner in owners[:3] if await store.listed(owner)] == owners[2:3]
-    async with painted(tmp_path, store, 0) as runtime, asyncio.timeout(10):
+    async with painted(tmp_path, store, 0) as runtime, asyncio.timeout(60):
         while await store.listed(owners[2]) or len(await agents_of(runtime).list_runs()) > 2:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
         kept = {f"run/s/{run.run_id}" for run in await agents_of(runtime).list_runs()}
@@ -155,7 +155,7 @@ def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> SessionStore:
 
 
 async def until_left(runtime: Runtime, *ids: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while {one.id for one in await agents_of(runtime).sessions.list()} != {*ids}:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 

@@ -269,7 +269,7 @@ def keeping(**more: Any) -> dict[str, Any]:
 
 async def waiting(handle: RunHandle) -> Awaiting:
     """Return the one thing that a run waits for."""
-    output = await asyncio.wait_for(handle.settled(), 5)
+    output = await asyncio.wait_for(handle.settled(), 60)
     assert output.status == "waiting"
     (awaiting,) = output.awaiting
     return awaiting

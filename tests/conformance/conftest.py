@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from examples.servers.postgres import Server
-from tests.postgres_server import postgres_server
+from tests.postgres_server import empty, postgres_server
 from tests.temporal_server import TemporalServer
 
 FOLDER: Final = Path(__file__).parent
@@ -71,10 +71,19 @@ def postgres() -> Iterator[Server]:
     yield from postgres_server()
 
 
+@pytest.fixture(scope="session")
+def databases() -> list[str]:
+    """Return the connection strings of databases that no test uses, which are as new."""
+    return []
+
+
 @pytest.fixture
-def conninfo(postgres: Server) -> str:
-    """Return the connection string of a new database."""
-    return postgres.new_database()
+def conninfo(postgres: Server, databases: list[str]) -> Iterator[str]:
+    """Yield the connection string of a database as new; it is emptied after the test, for another one."""
+    taken = databases.pop() if databases else postgres.new_database()
+    yield taken
+    empty(taken)
+    databases.append(taken)
 
 
 @pytest.fixture(scope="module")

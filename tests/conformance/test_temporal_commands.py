@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from tests.temporal_server import TemporalServer
 from tests.worker_process import working
 from toolgen.agents import agents_of
 
+_NUMBERS = itertools.count(1)
 IMPORTS = """\
 from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore
 from toolgen.engines.temporal import TemporalEngine
@@ -27,7 +29,7 @@ from toolgen.runtime.disabling import DisabledTools
 @pytest.fixture
 def runs(project: ProjectFolder, temporal: TemporalServer, conninfo: str) -> ProjectFolder:
     """Return a project whose runs are on the server, apart from those of other tests."""
-    queue = conninfo.rpartition("=")[2]
+    queue = f"test-{next(_NUMBERS)}"
     engine = (
         f"TemporalEngine({temporal.address!r}, queue={queue!r}, queues={{'y.agent': 'other'}}, "
         f"prefix={queue + ':'!r}, heartbeat_s=3, payloads=PostgresPayloads(DATABASE), offload_bytes=1_000)"

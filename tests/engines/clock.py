@@ -32,7 +32,7 @@ class ManualClock:
         """Return the seconds until the next callback, as soon as somebody waits for one."""
         while not (found := self._next()):
             self._set.clear()
-            await asyncio.wait_for(self._set.wait(), 10)
+            await asyncio.wait_for(self._set.wait(), 60)
         return found[0] - self._now
 
     async def advance(self) -> float:

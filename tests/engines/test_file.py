@@ -201,7 +201,7 @@ async def test_what_must_not_happen_twice_ends_as_unknown(tmp_path: Path) -> Non
                 "done",
             ]
         else:
-            await asyncio.wait_for(both.wait(), 5)
+            await asyncio.wait_for(both.wait(), 60)
         await engine.close()
     assert sorted(begun) == ["began", "not yet", "not yet"]
 
@@ -324,7 +324,7 @@ async def test_runs_are_kept_for_a_time(open_engine: Open) -> None:
     engine = await open_engine(keep_s=3600, clock=clock.time, call_later=clock.call_later)
     await play(engine, [], run_id="new")
     await engine.result("new")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(await engine.list_runs()) > 1:
             await clock.advance()
             await asyncio.sleep(0.002)

@@ -63,7 +63,7 @@ async def test_a_start_that_is_cancelled_leaves_no_run_that_nobody_executes(
     starting.cancel()
     await asyncio.wait([starting])
     await play(engine, [], run_id="r")
-    assert (await asyncio.wait_for(engine.result("r"), 5)).state == "completed"
+    assert (await asyncio.wait_for(engine.result("r"), 60)).state == "completed"
 
 
 async def test_a_full_disk_refuses_what_is_new_and_loses_nothing(

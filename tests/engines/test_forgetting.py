@@ -47,7 +47,7 @@ async def gone(engine: InProcessEngine, run_id: str) -> bool:
 
 
 async def until_gone(engine: InProcessEngine, run_id: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await gone(engine, run_id):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -85,7 +85,7 @@ class Toys:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait until something holds that an activity of ours brings about."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not is_so():
                 await self._news.wait()
 

@@ -63,7 +63,7 @@ async def test_a_row_that_nobody_waits_for_is_written_soon(batches: SqliteBatche
     written = asyncio.Event()
     batches.on_commit = lambda _: written.set()
     batches.put(PUT, "a")
-    await asyncio.wait_for(written.wait(), 5)
+    await asyncio.wait_for(written.wait(), 60)
     assert batches.read(words) == ["a"]
 
 
@@ -126,7 +126,7 @@ async def test_it_goes_on_by_itself_when_there_is_room_again(batches: SqliteBatc
         with pytest.raises(StoreFullError):
             await batches.run(add("y" * 100_000))
         assert batches.read(words) == ["a"]
-    await asyncio.wait_for(kept, 5)
+    await asyncio.wait_for(kept, 60)
     assert batches.read(words) == ["a", "x" * 100_000]
 
 
@@ -201,7 +201,7 @@ def test_a_forked_process_is_refused_and_says_why(tmp_path: Path) -> None:
     if child == 0:
         for number, ask in enumerate(asked.values()):
             try:
-                asyncio.run(asyncio.wait_for(ask(), 10))
+                asyncio.run(asyncio.wait_for(ask(), 60))
             except StoreError as error:
                 if "forked" in error.message:
                     continue

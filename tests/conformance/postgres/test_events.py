@@ -62,9 +62,9 @@ async def test_events_are_forgotten_by_session_run_and_age(database: Postgres) -
 
 
 async def test_a_server_that_takes_nothing_reaches_no_call(
-    postgres: Server, conninfo: str, caplog: pytest.LogCaptureFixture
+    postgres: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    events = Events()
+    events, conninfo = Events(), postgres.new_database()
     async with Postgres(conninfo) as database:
         async with PostgresEventSink(events, database) as sink:
             postgres.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name(conninfo))))
