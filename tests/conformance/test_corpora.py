@@ -208,12 +208,12 @@ def judge(schema: Any) -> Any:
     return kind(schema)
 
 
-def changed(documents: list[Any], schema: Any, seed: str) -> Iterator[Any]:
-    """Yield documents near valid ones: one made of the schema, and each with some values changed."""
+def changed(documents: list[Any], schema: Any, seed: str, *, times: int = 6) -> Iterator[Any]:
+    """Yield documents near valid ones: one made of the schema, and each so often with some values changed."""
     chance = random.Random(seed)
     for document in [sample(schema), *documents[:3]]:
         yield document
-        for _ in range(6):
+        for _ in range(times):
             other = oracle.mutations(document, chance.choice)
             if isinstance(document, dict) and not isinstance(other, dict):
                 continue  # arguments are always an object
