@@ -30,9 +30,12 @@ class ReportQueue:
         self._news.set()
 
     async def wait(self) -> None:
-        """Return when a report comes."""
-        self._news.clear()
+        """Return once a report was added since the last return.
+
+        Take the reports after it, not before: what is added later is for the next wait.
+        """
         await self._news.wait()
+        self._news.clear()
 
     def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
         """Yield the reports before the event after this offset."""

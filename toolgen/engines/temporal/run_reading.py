@@ -169,8 +169,10 @@ class RunReading:
                         return
                     growing = growing or asyncio.create_task(reader.grow())
                     news = asyncio.create_task(reports.wait())
-                    await asyncio.wait((growing, news), return_when=asyncio.FIRST_COMPLETED)
-                    news.cancel()
+                    try:
+                        await asyncio.wait((growing, news), return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        news.cancel()
                     if growing.done():
                         growing.result()
                         growing = None
