@@ -41,7 +41,10 @@ _KEEPALIVE: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 60_000,  # milliseconds
 }
-"""When a connection over TCP ends whose host has vanished: after a minute, not the hours of the system."""
+"""When a connection over TCP ends whose host has vanished: on Linux after a minute, not after hours.
+
+Where a system has no TCP_USER_TIMEOUT, such as macOS, libpq ignores `tcp_user_timeout`.
+"""
 _ATTEMPTS: Final = 10
 """Of a transaction that the server rolled back, or whose connection broke before its end."""
 
@@ -82,8 +85,10 @@ class Postgres:
 
         Args:
             conninfo: As libpq reads it, such as `postgresql://user@host/database`; what it does not say comes
-                from libpq's environment variables and files, where a password belongs. Where it has no
-                `keepalives_…` and no `tcp_user_timeout`, a host that vanishes is noticed after a minute.
+                from libpq's environment variables and files, where a password belongs. The `keepalives_…`
+                and the `tcp_user_timeout` that it does not say are ours, even where a service file has
+                them: on Linux a host that vanishes is noticed after a minute. macOS has no
+                `tcp_user_timeout`, so there a statement that was sent may wait for longer.
             connections: The most connections of one event loop.
             connect_s: How long a connection may take to be made, in seconds.
 
