@@ -73,15 +73,15 @@ async def test_data_that_was_changed_is_not_returned(conninfo: str, payloads: Po
         await payloads.get(ref)
 
 
-async def test_a_session_is_erased_and_the_same_data_of_another_one_stays(payloads: PostgresPayloads) -> None:
-    of_a = await payloads.put(b"a", session="a")
-    both = [await payloads.put(b"both", session=session) for session in ("a", "b", "")]
+async def test_an_owner_is_erased_and_the_same_data_of_another_one_stays(payloads: PostgresPayloads) -> None:
+    of_a = await payloads.put(b"a", owner="a")
+    both = [await payloads.put(b"both", owner=owner) for owner in ("a", "b", "")]
     assert await payloads.forget("a") == 2
     assert await payloads.forget("a") == 0
     assert await payloads.get(both[0]) == b"both"
     with pytest.raises(PayloadGoneError):
         await payloads.get(of_a)
-    with pytest.raises(ValueError, match="session is empty"):
+    with pytest.raises(ValueError, match="owner is empty"):
         await payloads.forget("")
 
 

@@ -29,14 +29,17 @@ _ADD: Final = """
 
 
 class PostgresPayloads:
-    """Keeps each content once for each session; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`."""
+    """Keeps each content once for each owner; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`.
+
+    The column `session_id` of its table holds the owner.
+    """
 
     def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970."""
         self.database = database
         self._clock = clock
 
-    async def put(self, data: bytes, *, session: str = "") -> str:
+    async def put(self, data: bytes, *, owner: str = "") -> str:
         """Store data, if it is not there, and return its reference.
 
         Raises:
@@ -46,9 +49,9 @@ class PostgresPayloads:
 
         async def step(connection: Connection) -> None:
             use = f"{_USE} AND session_id = %s"
-            if (await connection.execute(use, (now, digest, session))).rowcount:
+            if (await connection.execute(use, (now, digest, owner))).rowcount:
                 return  # the data is not sent a second time
-            await connection.execute(_ADD, (digest, session, now, now, bytes(data)))
+            await connection.execute(_ADD, (digest, owner, now, now, bytes(data)))
 
         await self.database.write(step, may_repeat=True)
         return _ref(data)
@@ -96,16 +99,16 @@ class PostgresPayloads:
         before = float(self._clock()) - older_than_s
         return await self._delete("last_used < %s", before)
 
-    async def forget(self, session: str) -> int:
-        """Erase what was stored for a session; return how many payloads it were.
+    async def forget(self, owner: str) -> int:
+        """Erase what was stored for an owner; return how many payloads it were.
 
         Raises:
-            ValueError: the session is "".
+            ValueError: the owner is "".
             StoreError: the server cannot be used.
         """
-        if not session:
-            raise ValueError("session is empty; name the session whose payloads are erased")
-        return await self._delete("session_id = %s", session)
+        if not owner:
+            raise ValueError("owner is empty; name the owner whose payloads are erased")
+        return await self._delete("session_id = %s", owner)
 
     async def _use(self, digest: bytes, now: float) -> None:
         async def step(connection: Connection) -> None:

@@ -95,7 +95,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
 
     async def _put(self, payload: Payload) -> Payload:
         try:
-            ref = await self._store.put(payload.SerializeToString(), session=self._workflow_id)
+            ref = await self._store.put(payload.SerializeToString(), owner=self._workflow_id)
         except Exception as error:
             raise _unusable(error) from error
         return Payload(metadata={"encoding": REFERENCE.encode()}, data=ref.encode())

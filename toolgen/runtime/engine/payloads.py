@@ -11,10 +11,11 @@ class PayloadStore(Protocol):
     Each method is one atomic step, over all processes.
     """
 
-    async def put(self, data: bytes, *, session: str = "") -> str:
+    async def put(self, data: bytes, *, owner: str = "") -> str:
         """Store data and return its reference; the same data has the same reference.
 
-        `session` is the one that it is erased with; "" for none. Data of two sessions is stored for each.
+        `owner` is what it is erased with, such as the id of a workflow; "" for none. Data of two owners is
+        stored for each.
         """
         ...
 
@@ -26,10 +27,10 @@ class PayloadStore(Protocol):
         """
         ...
 
-    async def forget(self, session: str) -> int:
-        """Erase what was stored for a session; return how many payloads it were.
+    async def forget(self, owner: str) -> int:
+        """Erase what was stored for an owner; return how many payloads it were.
 
         Raises:
-            ValueError: the session is "".
+            ValueError: the owner is "".
         """
         ...
