@@ -64,6 +64,45 @@ async def test_draining_ends_after_its_time_and_the_call_is_made_again(
     assert (await engine.result("r")).state == "completed"
 
 
+async def test_a_call_that_ends_in_another_drain_is_not_cut_off(
+    draining: DrainingEngine, engine: Engine, toys: Toys, caplog: pytest.LogCaptureFixture
+) -> None:
+    await play(engine, [{"calls": [call("slow", gate="gate")]}], run_id="r")
+    await toys.has("start", "slow")
+    assert not await drain(draining, 1)
+    toys.open("gate")
+    assert await drain(draining)
+    await engine.close()
+    assert "cut off" not in caplog.text
+    await engine.start()
+    assert (await engine.result("r")).state == "completed"
+    assert toys.counts("start") == {"slow": 1}
+
+
+@pytest.mark.parametrize("seconds", [0, None], ids=["drained", "closed"])
+async def test_close_logs_each_call_that_it_cuts_off(
+    draining: DrainingEngine,
+    engine: Engine,
+    toys: Toys,
+    caplog: pytest.LogCaptureFixture,
+    seconds: float | None,
+) -> None:
+    calls = [call("slow", gate="gate"), call("once", once=True, tells=[], gate="gate"), call("quick")]
+    await play(engine, [{"calls": calls}], run_id="r")
+    for id_ in ("slow", "once"):
+        await toys.has("start", id_)
+    await toys.has("end", "quick")
+    if seconds is not None:
+        assert not await drain(draining, seconds)
+        assert "cut off" not in caplog.text
+    await engine.close()
+    again = "another worker executes it again" if engine.caps.is_durable else "its run ends with this process"
+    assert sorted(caplog.messages) == [
+        f"run r: tool:{id_} of tool did not end before its worker, and is cut off; {then}"
+        for id_, then in (("once", "its outcome is unknown"), ("slow", again))
+    ]
+
+
 async def test_a_failed_attempt_is_not_followed_by_another_one(
     draining: DrainingEngine, engine: Engine, toys: Toys
 ) -> None:

@@ -112,7 +112,7 @@ class Activities:
         """Never notified: what waits for it ends when its task is cancelled."""
 
     async def drain(self, seconds: float) -> bool:
-        """Begin no further attempt, and wait for those that run; log them and return False in the end."""
+        """Begin no further attempt, and wait for those that run; return False after so many seconds."""
         self._is_draining = True
         if self._executing:
             timer = self._call_later(seconds, self._drained.notify_all)
@@ -120,11 +120,16 @@ class Activities:
                 await self._drained.wait()
             finally:
                 timer.cancel()
-        for run, call in self._executing.values():
-            is_unknown = call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
-            name = activity_name(call.activity, decode(call.argument))
-            log_cut_off(run.record.run_id, call.op, name, is_unknown=is_unknown)
         return not self._executing
+
+    def log_executing(self) -> None:
+        """Log the attempts that run, before their tasks are cancelled; not those of runs that are over."""
+        is_durable = self._journal.is_durable
+        for run, call in self._executing.values():
+            if not run.is_stopped:
+                is_unknown = call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
+                name = activity_name(call.activity, decode(call.argument))
+                log_cut_off(run.record.run_id, call.op, name, is_unknown=is_unknown, is_durable=is_durable)
 
     def undrain(self) -> None:
         """Begin attempts again, after the tasks of the drained ones were cancelled."""

@@ -115,6 +115,11 @@ class Journal(Protocol):
     `kept`, or is called by `when_kept`.
     """
 
+    @property
+    def is_durable(self) -> bool:
+        """Whether the next process finds the runs."""
+        ...
+
     def find(self, run_id: str) -> RunRecord | None: ...
 
     def find_open(self, run_id: str) -> RunRecord | None:

@@ -54,9 +54,11 @@ def activity_name(activity: str, arg: Json) -> str:
             return activity
 
 
-def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool) -> None:
+def log_cut_off(run_id: str, op: str, activity: str, *, is_unknown: bool, is_durable: bool = True) -> None:
     """Log that an attempt did not end before its worker, and what becomes of it."""
-    then = "its outcome is unknown" if is_unknown else "another worker executes it again"
+    then = "another worker executes it again" if is_durable else "its run ends with this process"
+    if is_unknown:
+        then = "its outcome is unknown"
     log.warning(
         "run %s: %s of %s did not end before its worker, and is cut off; %s", run_id, op, activity, then
     )

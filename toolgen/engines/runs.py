@@ -110,7 +110,8 @@ class Runs:
         return await self._activities.drain(seconds)
 
     async def close(self) -> None:
-        """Stop everything; the records of runs stay unchanged."""
+        """Stop everything, and log what is cut off; the records of runs stay unchanged."""
+        self._activities.log_executing()
         live, self._live = self._live, {}
         self._is_working = False
         for run in live.values():

@@ -41,6 +41,8 @@ _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
 class SqliteJournal:
     """Keeps the records of runs that are not over, and writes their changes."""
 
+    is_durable: Final = True
+
     def __init__(self, batches: SqliteBatches, clock: RunClock) -> None:
         """Construct a journal.
 

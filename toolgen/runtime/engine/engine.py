@@ -203,7 +203,7 @@ class DrainingEngine(Protocol):
         """Start no further attempt at an activity, and wait until those that run have ended.
 
         Return whether they have; False after so many seconds. What was not started is begun by the next
-        worker. `close` comes after it, and nothing else.
+        worker. After it come only `close`, which cuts off and logs what still runs, and another `drain`.
         """
         ...
 
