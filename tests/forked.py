@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import runpy
 import sys
+import tempfile
 from typing import Final
 
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
@@ -20,21 +21,28 @@ _CONTEXT.set_forkserver_preload(
 )
 
 
-def run_forked(script: str, *arguments: str) -> int:
-    """Run a script of the working directory in a process of its own; return its exit code.
+def run_forked(script: str, *arguments: str) -> None:
+    """Run a script of the working directory in a process of its own.
 
-    Its environment and its stderr are those of the first such process.
+    Its environment is that of the first such process.
+
+    Raises:
+        AssertionError: its exit code is not 0; the message has the code and what the script wrote.
     """
-    process = _CONTEXT.Process(target=_run, args=(script, *arguments))
-    process.start()
-    process.join()
-    code = process.exitcode
-    process.close()
-    assert code is not None
-    return code
+    with tempfile.NamedTemporaryFile() as output:
+        process = _CONTEXT.Process(target=_run, args=(output.name, script, *arguments))
+        process.start()
+        process.join()
+        code = process.exitcode
+        process.close()
+        written = output.read().decode(errors="replace")
+    assert code == 0, f"{script} ended with the exit code {code}:\n{written}"
 
 
-def _run(script: str, *arguments: str) -> None:
+def _run(output: str, script: str, *arguments: str) -> None:
+    with open(output, "ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     sys.argv[:] = [script, *arguments]
     sys.path.insert(0, os.getcwd())
     sys.dont_write_bytecode = True
