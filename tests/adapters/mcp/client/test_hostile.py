@@ -79,7 +79,7 @@ async def test_a_server_that_dies_at_a_step_is_named(step: str) -> None:
 
 async def test_toolsets_that_come_and_go_leave_nothing(log: Path) -> None:
     def left() -> tuple[int, int]:
-        return len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
+        return len(os.listdir("/dev/fd")), len(asyncio.all_tasks())
 
     async def used(log: Path) -> int:
         async with served(bare("good", log)) as (_, snapshot):
