@@ -12,41 +12,57 @@ from .processes import HEARTBEAT_S, TemporalWorkers, ends
 
 
 async def test_what_ends_within_the_drain_is_not_executed_again(workers: TemporalWorkers) -> None:
-    """What does not is executed again by the next worker, and none of it is a cancellation of its run."""
+    """Another worker goes on meanwhile with what is not executed."""
     client = workers.client
-    calls = [call("soon", gate="soon"), call("late", gate="late"), call("once", once=True, gate="soon")]
-    calls.append(call("unknown", once=True, gate="late"))
-    await play(
-        client, [{"calls": calls}, {"publish": {"type": "x"}}, {"wait": ["go"], "about": "?"}], run_id="r"
-    )
+    calls = [call("soon", gate="soon"), call("once", once=True, gate="soon")]
+    await play(client, [{"calls": calls}, {"calls": [call("next")]}], run_id="r")
     await play(
         client, [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("answered")]}], run_id="parked"
     )
-    await workers.start("first", drain_s=2.0)
-    for id_ in ("soon", "late"):
-        await workers.has("start", id_)
+    await workers.start("first", drain_s=60.0)
+    await workers.has("start", "soon")
     await workers.has("begun", "once")
-    await workers.has("begun", "unknown")
     assert (await client.settled("parked")).awaiting
     await workers.start("second")
     stopping = asyncio.ensure_future(workers.stop("first"))
     await workers.has("closing", "first")
-    workers.open("soon")
     receipt = await client.answer("parked", "wait:0", "yes", key="yes")
     assert receipt in ("accepted", "recorded")
     assert (await client.result("parked")).state == "completed"
+    assert not stopping.done()
+    workers.open("soon")
     await stopping
+    assert workers.counts("closed")["first"] == 1
+    status = await client.result("r")
+    assert status.output == [
+        [{"id": id_, "ok": True} for id_ in ("soon", "once")],
+        [{"id": "next", "ok": True}],
+    ]
+    assert workers.counts("start") == {"soon": 1, "once": 1, "next": 1, "answered": 1}
+    assert not workers.counts("cancel")
+    await ends(client, "r")
+
+
+async def test_what_is_cut_off_is_executed_again_and_cancels_no_run(workers: TemporalWorkers) -> None:
+    client = workers.client
+    calls = [call("late", gate="late"), call("unknown", once=True, gate="late")]
+    await play(
+        client, [{"calls": calls}, {"publish": {"type": "x"}}, {"wait": ["go"], "about": "?"}], run_id="r"
+    )
+    await workers.start("first", drain_s=0.1)
+    await workers.has("start", "late")
+    await workers.has("begun", "unknown")
+    await workers.start("second")
+    await workers.stop("first")
     assert workers.counts("closed")["first"] == 1
     workers.open("late")
     status = await client.settled("r")
     assert (status.state, status.error) == ("waiting", "")
     await client.signal("r", "go", 1, signal_id="1")
-    status = await client.result("r")
-    done: list[Any] = [{"id": id_, "ok": True} for id_ in ("soon", "late", "once")]
-    assert status.output == [[*done, {"failed": OUTCOME_UNKNOWN}], {"go": 1}]
-    assert workers.counts("begun") == {"once": 1, "unknown": 1}
-    assert (workers.attempts("soon"), workers.counts("start")["once"]) == ([1], 1)
-    assert workers.counts("start")["late"] == 2
+    done: list[Any] = [{"id": "late", "ok": True}, {"failed": OUTCOME_UNKNOWN}]
+    assert (await client.result("r")).output == [done, {"go": 1}]
+    assert workers.counts("begun") == {"unknown": 1}
+    assert workers.counts("start") == {"late": 2, "unknown": 1}
     assert workers.counts("cancel") == {"late": 1, "unknown": 1}, "in the worker that ended"
     await ends(client, "r")
 
