@@ -60,9 +60,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def mypy_cache() -> Iterator[None]:
-    """Have the runs of mypy read pydantic, toolgen and the standard library once; nothing else is shared."""
+    """Have the runs of mypy in one test process read pydantic, toolgen and the standard library once.
+
+    Each test process has a cache of its own: it is a SQLite database, which is locked while it is written.
+    """
+    cache = FOLDER.parents[1] / ".mypy_cache/conformance" / os.environ.get("PYTEST_XDIST_WORKER", "main")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MYPY_CACHE_DIR", str(FOLDER.parents[1] / ".mypy_cache/conformance"))
+        patch.setenv("MYPY_CACHE_DIR", str(cache))
         yield
 
 
