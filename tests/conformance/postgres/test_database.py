@@ -396,3 +396,27 @@ async def test_a_connection_of_a_database_that_is_closed_meanwhile_is_closed_aft
 
     await database.read(step)
     assert used[0].closed
+
+
+async def test_a_step_that_waits_for_a_connection_of_a_database_that_is_closed_does_not_begin(
+    conninfo: str,
+) -> None:
+    database, begun = Postgres(conninfo, connections=1), asyncio.Event()
+    ran: list[Connection] = []
+
+    async def holds(connection: Connection) -> None:
+        begun.set()
+        await asyncio.sleep(0)  # the other step begins to wait
+        await asyncio.sleep(0)
+        database.close()
+
+    async def waits(connection: Connection) -> None:
+        ran.append(connection)
+
+    async with asyncio.TaskGroup() as tasks:
+        holding = tasks.create_task(database.read(holds))
+        await begun.wait()
+        with pytest.raises(StoreClosedError, match="is closed"):
+            await database.read(waits)
+    assert holding.done()
+    assert not ran

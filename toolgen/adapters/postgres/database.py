@@ -179,10 +179,10 @@ class Postgres:
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         """Yield a connection that is in no transaction."""
-        if self._closed.is_set():
-            raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
+        self._require_open()
         mine = self._of_loop()
         async with mine.free:
+            self._require_open()  # it may have been closed while all connections were in use
             connection = mine.take() or await self._connect()
             try:
                 if not self._is_migrated:
@@ -196,6 +196,10 @@ class Postgres:
                     connection.pgconn.finish()
                 if self._closed.is_set():  # maybe since, by another thread
                     mine.finish()
+
+    def _require_open(self) -> None:
+        if self._closed.is_set():
+            raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
 
     async def _connect(self) -> Connection:
         try:
