@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -57,6 +58,32 @@ def count(conninfo: str, query: bytes) -> int:
     return int(row[0])
 
 
+def migrate_once(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Leave the database as the first version of the stores has left it."""
+    connection.execute("CREATE SCHEMA toolgen")
+    connection.execute(
+        "CREATE TABLE toolgen.migration"
+        " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+    connection.execute("INSERT INTO toolgen.migration (number) VALUES (1)")
+    connection.execute(MIGRATIONS[0].encode())
+
+
+def break_commit(connection: psycopg.Connection[tuple[object, ...]], table: LiteralString) -> None:
+    """Have the first COMMIT of a row of the table end its own connection, by a deferred trigger."""
+    connection.execute(
+        f"""
+        CREATE SEQUENCE commits;
+        CREATE FUNCTION breaks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF nextval('commits') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+            RETURN NULL;
+        END $$;
+        CREATE CONSTRAINT TRIGGER breaks AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION breaks()
+        """
+    )
+
+
 async def test_a_step_whose_connection_was_killed_is_run_again(conninfo: str, database: Postgres) -> None:
     attempts = 0
     other = Postgres(conninfo)
@@ -89,20 +116,9 @@ async def test_idle_connections_that_were_killed_are_made_anew(conninfo: str, da
 async def test_a_commit_without_an_answer_is_repeated_or_unknown(
     conninfo: str, database: Postgres, may_repeat: bool
 ) -> None:
-    """A deferred trigger runs within the COMMIT, where it terminates its own connection once."""
     await database.read(nothing)
     with psycopg.connect(conninfo) as connection:
-        connection.execute(
-            """
-            CREATE SEQUENCE commits;
-            CREATE FUNCTION breaks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                IF nextval('commits') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
-                RETURN NULL;
-            END $$;
-            CREATE CONSTRAINT TRIGGER breaks AFTER INSERT ON toolgen.state DEFERRABLE INITIALLY DEFERRED
-                FOR EACH ROW EXECUTE FUNCTION breaks()
-            """
-        )
+        break_commit(connection, "toolgen.state")
 
     async def step(connection: Connection) -> str:
         await connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{}') ON CONFLICT DO NOTHING")
@@ -258,13 +274,7 @@ def test_processes_migrate_at_once_and_one_gets_the_turn(conninfo: str) -> None:
 
 async def test_a_database_of_an_earlier_version_gets_the_migrations_that_it_lacks(conninfo: str) -> None:
     with psycopg.connect(conninfo) as connection:
-        connection.execute("CREATE SCHEMA toolgen")
-        connection.execute(
-            "CREATE TABLE toolgen.migration"
-            " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
-        )
-        connection.execute("INSERT INTO toolgen.migration (number) VALUES (1)")
-        connection.execute(MIGRATIONS[0].encode())
+        migrate_once(connection)
         connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{\"n\": 1}')")
     async with Postgres(conninfo) as later:
         assert await PostgresPayloads(later).put(b"x")
@@ -420,3 +430,29 @@ async def test_a_step_that_waits_for_a_connection_of_a_database_that_is_closed_d
             await database.read(waits)
     assert holding.done()
     assert not ran
+
+
+async def test_migrations_are_run_again_where_the_idle_connection_for_them_was_killed(conninfo: str) -> None:
+    database = Postgres(conninfo)
+    with psycopg.connect(conninfo) as connection:
+        migrate_once(connection)
+        connection.execute("INSERT INTO toolgen.migration (number) VALUES (99)")
+    with pytest.raises(StoreFormatError):  # its connection is idle now
+        await database.read(nothing)
+    query = b"SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE datname ="
+    assert count(conninfo, query + b" current_database() AND pid <> pg_backend_pid()") == 1
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("DELETE FROM toolgen.migration WHERE number = 99")
+    await database.read(nothing)
+    database.close()
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == len(MIGRATIONS)
+
+
+async def test_migrations_are_run_again_where_their_commit_has_no_answer(conninfo: str) -> None:
+    database = Postgres(conninfo)
+    with psycopg.connect(conninfo) as connection:
+        migrate_once(connection)
+        break_commit(connection, "toolgen.migration")
+    await database.write(nothing)
+    database.close()
+    assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == len(MIGRATIONS)

@@ -159,6 +159,15 @@ class Postgres:
         return await self._run(_READ, step, True)
 
     async def _run(self, begin: str, step: Step[T], may_repeat: bool) -> T:
+        if not self._is_migrated:
+            await self._transact(_WRITE, self._migrate, True)
+            self._is_migrated = True
+        return await self._transact(begin, step, may_repeat)
+
+    async def _migrate(self, connection: Connection) -> None:
+        await migrate(connection, self.server)
+
+    async def _transact(self, begin: str, step: Step[T], may_repeat: bool) -> T:
         for attempt in range(_ATTEMPTS):
             async with self._connection() as connection:
                 try:
@@ -185,8 +194,6 @@ class Postgres:
             self._require_open()  # it may have been closed while all connections were in use
             connection = mine.take() or await self._connect()
             try:
-                if not self._is_migrated:
-                    await self._migrate(connection)
                 yield connection
             finally:
                 is_clean = connection.pgconn.transaction_status == TransactionStatus.IDLE
@@ -222,18 +229,6 @@ class Postgres:
                 hint="create the database with ENCODING 'UTF8' TEMPLATE template0",
             )
         return connection
-
-    async def _migrate(self, connection: Connection) -> None:
-        async def step(connection: Connection) -> None:
-            await migrate(connection, self.server)
-
-        try:
-            await _cancelable(_transaction(connection, _WRITE, step))
-        except _UnknownCommitError as error:
-            raise unknown_commit(self.server) from error.__cause__
-        except psycopg.Error as error:
-            raise store_error(error, self.server, lock_s=_LOCK_S) from error
-        self._is_migrated = True
 
     def _of_loop(self) -> _Connections:
         """Return the connections of the running loop; those of loops that are closed are closed."""
