@@ -65,7 +65,7 @@ class RunWorkflow:
 
     @workflow.update(name=ANSWER)
     async def answer(self, *args: Any) -> KeptAnswer:
-        """Keep an answer, and return the one that counts once the loop has it.
+        """Keep an answer, and return the one that counts: where the loop waits for it, once the loop has it.
 
         Raises:
             ApplicationError: it is malformed.
