@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
+from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client, WorkflowUpdateFailedError
-from temporalio.common import RawValue
+from temporalio.common import RawValue, RetryPolicy
 from temporalio.service import RPCError
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from tests.engines.starting import StartEngine
-from tests.engines.toys import Toys, call, play
+from tests.engines.toys import Toys, call, play, until_listed
 from toolgen.engines.temporal import TemporalEngine, scheduling
 from toolgen.runtime.engine import Engine
 
@@ -212,3 +215,48 @@ async def test_a_workflow_with_the_id_of_another_run_tells_nobody_of_it(start_en
     await play(engine, [], run_id="own")
     await engine.result("own")
     assert set(told) == {"own"}
+
+
+@workflow.defn(name="toolgen.run")
+class OfAStranger:
+    """A workflow that has a worker of ours execute activities of our type, with what is no piece of a log."""
+
+    @workflow.run
+    async def run(self, given: dict[str, Any]) -> None:
+        for piece in ({"loop": "script"}, {**given, "after": 0, "entries": [{"event": 1}]}, "piece"):
+            await workflow.execute_activity(
+                "toolgen.log",
+                piece,
+                task_queue=given["input"],
+                start_to_close_timeout=timedelta(seconds=10),
+                retry_policy=RetryPolicy(maximum_attempts=1),
+            )
+        await workflow.wait_condition(lambda: False)
+
+
+async def test_an_activity_that_is_no_piece_of_a_log_hides_no_run(engine: Engine) -> None:
+    assert isinstance(engine, TemporalEngine)
+    client = await stranger(engine)
+    start = {"version": 1, "run_id": "other", "loop": "script", "session": "", "input": engine._queue}
+    async with Worker(
+        client,
+        task_queue="stranger",
+        workflows=[OfAStranger],
+        workflow_runner=UnsandboxedWorkflowRunner(),
+    ):
+        handle = await client.start_workflow(
+            "toolgen.run", start, id=f"{engine._prefix}other", task_queue="stranger"
+        )
+        told = 0
+        async for event in handle.fetch_history_events(wait_new_event=True):
+            assert not event.HasField("activity_task_failed_event_attributes")
+            told += event.HasField("activity_task_completed_event_attributes")
+            if told == 3:
+                break
+        await play(engine, [], run_id="r")
+        await engine.result("r")
+        for run_id in ("r", "other"):
+            await until_listed(engine, run_id)
+        assert (await engine.status("other")).state == "running"
+        await engine.cancel("other", reason="enough")
+        assert (await engine.result("other")).state == "canceled"

@@ -1,15 +1,45 @@
-"""Ids that are longer than the server takes, and sessions that are longer than it can look for."""
+"""Names that come from outside: of tools, which a model may choose, and ids and sessions that are long."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from tests.engines.toys import call, play, until_listed
+from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime.engine import Engine, EngineError
 
+from .processes import ends
+
 LONG = "x" * 1_100
+
+
+@pytest.mark.parametrize(
+    ("tool", "type_"),
+    [
+        ("toolgen.log", "tool"),
+        ("toolgen.run", "tool"),
+        ("toolgen.later", "tool"),
+        ("__temporal_x", "tool"),
+        ("__stack_trace", "tool"),
+        ("no name", "tool"),
+        ("signal", "signal"),
+        ("devices.toolgen.log", "devices.toolgen.log"),
+    ],
+)
+async def test_no_tool_becomes_a_type_of_ours(engine: Engine, tool: str, type_: str) -> None:
+    """A model may ask for a tool of any name."""
+    assert isinstance(engine, TemporalEngine)
+    await play(engine, [{"calls": [call("a", call={"tool": tool})]}], run_id="r")
+    async with asyncio.timeout(30):
+        status = await engine.result("r")
+    assert (status.state, status.output) == ("completed", [[{"id": "a", "ok": True}]])
+    history = await (await engine._connected()).history("r")
+    types = [one.activity_task_scheduled_event_attributes.activity_type.name for one in history.events]
+    assert [name for name in types if name] == [type_, "toolgen.log"]
+    assert [event["type"] for event in await ends(engine, "r")] == ["run_stream_end"]
 
 
 async def test_the_runs_of_a_long_session_are_those_of_no_other(engine: Engine) -> None:

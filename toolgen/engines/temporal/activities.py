@@ -36,6 +36,7 @@ from ..payloads import encode
 from ..reports import Followers
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST
+from .received import received_piece
 
 BEATS: Final = 6
 """Heartbeats within the time after which a worker counts as lost."""
@@ -255,12 +256,15 @@ class ActivityWorker:
         level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
-    def _tell_own(self, piece: LogPiece) -> None:
-        """Tell of a piece, unless a workflow of somebody else makes it that of a run."""
-        if activity.info().workflow_id == f"{self._prefix}{piece['run_id']}":
+    def _tell_own(self, given: object) -> None:
+        """Tell of a piece, unless it is malformed, or a workflow of somebody else makes it that of a run."""
+        workflow_id, piece = activity.info().workflow_id, received_piece([given])
+        if piece is None:
+            log.warning("the workflow %s tells what is no piece of a log", workflow_id)
+        elif workflow_id == f"{self._prefix}{piece['run_id']}":
             self._tell(piece)
         else:
-            log.warning("the workflow %s tells of another run", activity.info().workflow_id)
+            log.warning("the workflow %s tells of another run", workflow_id)
 
     def _tell(self, piece: LogPiece) -> None:
         """Tell listeners of this process of the events of a piece of a log."""

@@ -24,14 +24,13 @@ from toolgen.runtime.engine import (
 from ..event_log import begun_key
 from ..journal import digest
 from ..operations import (
-    activity_name,
     cancel_gathered,
     duplicate_operation,
     ignore_exception,
     result_or_failure,
 )
 from ..payloads import encode
-from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun
+from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
@@ -130,7 +129,7 @@ class WorkflowContext:
         limit = _NO_END if chosen.timeout is None else timedelta(seconds=chosen.timeout)
         begin = partial(
             workflow.start_activity,
-            activity_name(activity, copy),
+            activity_type(activity, copy),
             given,
             activity_id=op,
             start_to_close_timeout=limit + self._settings.heartbeat,

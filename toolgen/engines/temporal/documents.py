@@ -7,6 +7,8 @@ from typing import Any, Final, TypedDict
 
 from toolgen.contract.json_value import Json
 
+from ..operations import activity_name
+
 WORKFLOW: Final = "toolgen.run"
 """Type of the workflow of every run."""
 LOG: Final = "toolgen.log"
@@ -22,6 +24,8 @@ VERSION: Final = 1
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
 """Search attributes, both of the type Keyword."""
+_RESERVED: Final = ("toolgen.", "__")
+"""Before the names of our own types, and of those of Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
 _LONGEST_ATTRIBUTE: Final = 255
 """Characters of a keyword that every store of a Temporal server takes."""
 
@@ -123,6 +127,15 @@ def agent_of(given: Any) -> str:
             return agent
         case _:
             return ""
+
+
+def activity_type(activity: str, arg: Json) -> str:
+    """Return the type of an activity: of a tool call the id of the tool, unless it is a reserved name.
+
+    A model may ask for a tool of any name; as a type of our own it would be executed as one.
+    """
+    name = activity_name(activity, arg)
+    return activity if name.startswith(_RESERVED) else name
 
 
 def attribute(value: str) -> str:

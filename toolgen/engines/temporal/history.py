@@ -14,11 +14,11 @@ from temporalio.api.history.v1 import HistoryEvent
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
 
-from .documents import ANSWER, LOG, SIGNAL, Entry, LogPiece, RunStart, SentAnswer
+from .documents import ANSWER, LOG, SIGNAL, Entry, RunStart, SentAnswer
 from .failures import cancel_reason
 from .offloading import UNUSABLE
 from .payloads import NotJsonError
-from .received import received_answer, received_signal, received_start
+from .received import received_answer, received_piece, received_signal, received_start
 
 Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
@@ -195,9 +195,8 @@ async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None
     view.activities.add(event.event_id)
     if scheduled.activity_type.name != LOG:
         return
-    piece: LogPiece
-    [piece] = await decode(scheduled.input.payloads)
-    for entry in piece["entries"]:
+    piece = received_piece(await _decoded(scheduled.input.payloads, decode))
+    for entry in piece["entries"] if piece else ():
         _log_entry(view, entry)
 
 

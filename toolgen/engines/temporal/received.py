@@ -12,12 +12,13 @@ from toolgen.runtime.engine import EngineError, answer_name
 
 from ..event_log import log_key
 from ..payloads import encode
-from .documents import RunStart, SentAnswer, SentBegun, SentSignal
+from .documents import LogPiece, RunStart, SentAnswer, SentBegun, SentSignal
 
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
 _ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
 _BEGUN: Final = {"op": str, "events": list}
+_PIECE: Final = {"run_id": str, "loop": str, "session": str, "after": int, "entries": list}
 _LONGEST_TYPE: Final = 100
 """Characters of the type of an event."""
 
@@ -46,6 +47,23 @@ def received_begun(args: Sequence[Any]) -> SentBegun | None:
     return sent
 
 
+def received_piece(args: Sequence[Any]) -> LogPiece | None:
+    """Return a piece of the log of a run; None where it is malformed, as of an activity that is not ours."""
+    match args:
+        case [dict() as piece] if _has(piece, _PIECE) and all(map(_is_entry, piece["entries"])):
+            return cast("LogPiece", piece)
+        case _:
+            return None
+
+
+def _is_entry(entry: object) -> bool:
+    match entry:
+        case {"event": dict()} | {"wait": str(), "names": list()} | {"wait_over": str()}:
+            return True
+        case _:
+            return False
+
+
 def _is_event(event: object) -> bool:
     match event:
         case {"type": str(type_)}:
@@ -57,12 +75,14 @@ def _is_event(event: object) -> bool:
 def _document(args: Sequence[Any], types: Mapping[str, type]) -> dict[str, Any] | None:
     """Return the only argument where it is an object with these keys."""
     match args:
-        case [dict() as document] if all(
-            key in document and isinstance(document[key], type_) for key, type_ in types.items()
-        ):
+        case [dict() as document] if _has(document, types):
             return document if _is_json(document) else None
         case _:
             return None
+
+
+def _has(document: Mapping[str, Any], types: Mapping[str, type]) -> bool:
+    return all(key in document and isinstance(document[key], type_) for key, type_ in types.items())
 
 
 def _is_json(document: Mapping[str, Any]) -> bool:
