@@ -59,9 +59,11 @@ async def test_an_id_that_the_server_refuses_fails_its_run(engine: Engine) -> No
     """A server that refuses a command fails the workflow task, again and again."""
     await play(engine, [{"calls": [call(LONG)]}], run_id="r")
     await play(engine, [{"child": [], "is_needed": True}], run_id="y" * 995)
-    for run_id in ("r", "y" * 995):
+    await play(engine, [{"calls": [call("é" * 600)]}], run_id="wide")
+    await play(engine, [{"child": [], "is_needed": True}], run_id="é" * 496)
+    for run_id in ("r", "y" * 995, "wide", "é" * 496):
         status = await engine.result(run_id)
-        assert (status.state, "characters; the server takes 1000" in status.error) == ("failed", True)
+        assert (status.state, "bytes; the server takes 1000" in status.error) == ("failed", True)
     await play(engine, [{"calls": [call("z" * 980)]}, {"child": []}], run_id="y" * 980)
     assert (await engine.result("y" * 980)).state == "completed"
     with pytest.raises(EngineError, match="length"):

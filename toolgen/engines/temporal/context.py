@@ -45,7 +45,7 @@ _MANY_EVENTS: Final = 25_000
 _MANY_BYTES: Final = 25_000_000
 """Bytes of a history, likewise."""
 _LONGEST_ID: Final = 1_000
-"""Characters of the id of a workflow or an activity, by the server's default."""
+"""Bytes of the id of a workflow or an activity in UTF-8, by the server's default."""
 
 
 class Operation:
@@ -217,8 +217,7 @@ class WorkflowContext:
         self.activities.count(self._settings.sent(len(text)), what)
         run_id = f"{self.run_id}/{op}"
         workflow_id = f"{self._settings.prefix}{run_id}"
-        if len(workflow_id) > _LONGEST_ID:
-            raise self._note_fault(_too_long(workflow_id))
+        self._require_fitting(workflow_id)
         if loop not in self._settings.loops:
             raise self._note_fault(EngineError(f"no loop is registered as {loop!r}, for the run {run_id}"))
         given: RunStart = {**self._given, "run_id": run_id, "loop": loop, "input": copy}
@@ -245,11 +244,20 @@ class WorkflowContext:
             EngineError: it is longer than the server takes.
         """
         self._require_running()
-        if len(op) > _LONGEST_ID:
-            raise self._note_fault(_too_long(op))
+        self._require_fitting(op)
         if op in self._ops:
             raise self._note_fault(duplicate_operation(self.run_id, op))
         self._ops.add(op)
+
+    def _require_fitting(self, id_: str) -> None:
+        """Raise for an id that the server would refuse, again and again.
+
+        Raises:
+            EngineError: it is longer than the server takes.
+        """
+        if (size := len(id_.encode())) > _LONGEST_ID:
+            message = f"an id has {size} bytes; the server takes {_LONGEST_ID}: {id_[:100]}…"
+            raise self._note_fault(EngineError(message))
 
     def _require_running(self) -> None:
         """Raise CancelledError where the run has ended; in an eviction the SDK raises."""
@@ -260,10 +268,6 @@ class WorkflowContext:
     def _note_fault(self, fault: EngineError) -> EngineError:
         self.fault = self.fault or fault
         return fault
-
-
-def _too_long(id_: str) -> EngineError:
-    return EngineError(f"an id has {len(id_)} characters; the server takes {_LONGEST_ID}: {id_[:100]}…")
 
 
 def _expire(taken: asyncio.Future[Signal | None]) -> None:
