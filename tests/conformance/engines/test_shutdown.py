@@ -3,12 +3,74 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+from temporalio import activity
+
 from tests.engines.toys import call, play
-from toolgen.runtime.engine import OUTCOME_UNKNOWN
+from tests.temporal_server import TemporalServer
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityInfo, RunContext
 
 from .processes import HEARTBEAT_S, TemporalWorkers, ends
+
+
+class Draining:
+    """A worker of two queues in this process, the second one for runs of the agent `x.b`."""
+
+    def __init__(self, address: str, prefix: str) -> None:
+        self.happened: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.gate = asyncio.Event()
+        self.closing: asyncio.Future[None] | None = None
+        self.engine = TemporalEngine(
+            address, queue=prefix, queues={"x.b": f"{prefix}b"}, prefix=prefix, heartbeat_s=HEARTBEAT_S
+        )
+        activities = {"held": self._held, "told": self._told}
+        self.engine.register(loops={"one": self._one}, activities=activities)
+        self.engine.assign(drain_s=60.0)
+
+    async def play(self, activity: str, agent: str = "x.a") -> None:
+        """Start a run of one activity; both have the same name."""
+        given: Any = {"facts": {"agent": agent}, "activity": activity}
+        await self.engine.start_run("one", given, run_id=activity)
+        await self.has(f"{activity} began")
+
+    def close(self) -> asyncio.Future[None]:
+        """Begin to close the engine, and return the end of it."""
+        self.closing = asyncio.ensure_future(self.engine.close())
+        return self.closing
+
+    async def has(self, what: str) -> None:
+        async with asyncio.timeout(20):
+            await self.happened[what].wait()
+
+    async def _one(self, ctx: RunContext, given: Any) -> Any:
+        return await ctx.start("op", given["activity"], None)
+
+    async def _held(self, info: ActivityInfo, arg: Any) -> Any:
+        self.happened["held began"].set()
+        await self.gate.wait()
+        return info.attempt
+
+    async def _told(self, info: ActivityInfo, arg: Any) -> Any:
+        self.happened["told began"].set()
+        await activity.wait_for_worker_shutdown()
+        self.happened["told"].set()
+        return info.attempt
+
+
+@pytest.fixture
+async def draining(server: TemporalServer, request: pytest.FixtureRequest) -> AsyncIterator[Draining]:
+    draining = Draining(server.address, f"{request.node.name}:")
+    await draining.engine.start()
+    yield draining
+    draining.gate.set()
+    if draining.closing is not None:
+        await draining.closing
+    await draining.engine.close()
 
 
 async def test_what_ends_within_the_drain_is_not_executed_again(workers: TemporalWorkers) -> None:
@@ -96,3 +158,16 @@ async def test_a_tool_that_holds_the_event_loop_is_taken_for_lost(workers: Tempo
     assert status.output == [[{"id": "blocks", "ok": True}, {"id": "beside", "ok": True}]]
     assert sorted(workers.attempts("blocks")) == [1, 2]
     await ends(client, "r")
+
+
+async def test_a_worker_of_two_queues_drains_both_at_once(draining: Draining) -> None:
+    """None of them takes new work while the other one drains."""
+    await draining.play("held")
+    await draining.play("told", agent="x.b")
+    closing = draining.close()
+    await draining.has("told")
+    assert not closing.done()
+    draining.gate.set()
+    await closing
+    await draining.engine.start()
+    assert [(await draining.engine.result(run_id)).output for run_id in ("held", "told")] == [1, 1]

@@ -91,12 +91,10 @@ class Workers:
             self._running.append((worker, task))
 
     async def close(self) -> None:
-        """Stop them; activities in flight have the seconds of `assign` to end."""
+        """Stop them all at once; activities in flight have the seconds of `assign` to end."""
         running, self._running = self._running, []
-        for worker, task in running:
-            if not task.done():
-                await worker.shutdown()
-            await asyncio.gather(task, return_exceptions=True)
+        ending = [worker.shutdown() for worker, task in running if not task.done()]
+        await asyncio.gather(*ending, *(task for _, task in running), return_exceptions=True)
 
 
 def _log_end(task: asyncio.Task[None]) -> None:
