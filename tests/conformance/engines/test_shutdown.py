@@ -13,7 +13,7 @@ from temporalio import activity
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityInfo, RunContext
+from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
 
 from .processes import HEARTBEAT_S, TemporalWorkers, ends
 
@@ -28,8 +28,8 @@ class Draining:
         self.engine = TemporalEngine(
             address, queue=prefix, queues={"x.b": f"{prefix}b"}, prefix=prefix, heartbeat_s=HEARTBEAT_S
         )
-        activities = {"held": self._held, "told": self._told}
-        self.engine.register(loops={"one": self._one}, activities=activities)
+        activities = {"held": self._held, "told": self._told, "following": self._following}
+        self.engine.register(loops={"one": self._one, "parked": self._parked}, activities=activities)
         self.engine.assign(drain_s=60.0)
 
     async def play(self, activity: str, agent: str = "x.a") -> None:
@@ -50,6 +50,9 @@ class Draining:
     async def _one(self, ctx: RunContext, given: Any) -> Any:
         return await ctx.start("op", given["activity"], None)
 
+    async def _parked(self, ctx: RunContext, given: Any) -> Any:
+        await ctx.wait("wait", "go")
+
     async def _held(self, info: ActivityInfo, arg: Any) -> Any:
         self.happened["held began"].set()
         await self.gate.wait()
@@ -60,6 +63,10 @@ class Draining:
         await activity.wait_for_worker_shutdown()
         self.happened["told"].set()
         return info.attempt
+
+    async def _following(self, info: ActivityInfo, arg: Any) -> Any:
+        self.happened["following began"].set()
+        return [info.attempt, (await self.engine.result("parked")).state]
 
 
 @pytest.fixture
@@ -171,3 +178,26 @@ async def test_a_worker_of_two_queues_drains_both_at_once(draining: Draining) ->
     await closing
     await draining.engine.start()
     assert [(await draining.engine.result(run_id)).output for run_id in ("held", "told")] == [1, 1]
+
+
+async def test_a_call_that_follows_a_run_goes_on_within_the_drain(draining: Draining) -> None:
+    await draining.engine.start_run("parked", None, run_id="parked")
+    await draining.play("told")
+    await draining.play("following")
+    closing = draining.close()
+    await draining.has("told")
+    client = (await draining.engine._connected()).client
+    await client.get_workflow_handle(f"{draining.engine._prefix}parked").terminate("enough")
+    await closing
+    await draining.engine.start()
+    assert (await draining.engine.result("following")).output == [1, "canceled"]
+
+
+async def test_what_follows_a_run_for_ever_ends_with_the_engine(draining: Draining) -> None:
+    engine = draining.engine
+    await engine.start_run("parked", None, run_id="for ever")
+    following = asyncio.ensure_future(engine.result("for ever"))
+    await engine.settled("for ever")
+    await engine.close()
+    with pytest.raises(EngineError, match="closed"):
+        await following

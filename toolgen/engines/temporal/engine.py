@@ -200,10 +200,15 @@ class TemporalEngine:
             self._workers.start(client.client, settings, self._activities(client.client))
 
     async def close(self) -> None:
-        """Stop executing; activities in flight are tried again by another worker."""
-        self._closed.set()
-        await self._workers.close()
-        self._client = None
+        """Stop executing; activities in flight that do not end are tried again by another worker.
+
+        Those that wait for a run wait on until then, for they may be activities.
+        """
+        try:
+            await self._workers.close()
+        finally:
+            self._closed.set()
+            self._client = None
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
         """Start a run; a worker executes it.
