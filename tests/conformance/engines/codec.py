@@ -1,4 +1,4 @@
-"""A codec that hides what it sends."""
+"""Codecs that hide what they send."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from temporalio.api.common.v1 import Payload
-from temporalio.converter import PayloadCodec
+from temporalio.converter import PayloadCodec, SerializationContext, WithSerializationContext
 
 
 class XorCodec(PayloadCodec):
@@ -26,3 +26,13 @@ class XorCodec(PayloadCodec):
 
     def _changed(self, data: bytes) -> bytes:
         return bytes(one ^ other for one, other in zip(data, cycle(self._key), strict=False))
+
+
+class ContextCodec(XorCodec, WithSerializationContext):
+    """Changes every byte by all that the SDK says of what a payload belongs to."""
+
+    def __init__(self, context: SerializationContext | None = None) -> None:
+        super().__init__(repr(context))
+
+    def with_context(self, context: SerializationContext) -> ContextCodec:
+        return ContextCodec(context)

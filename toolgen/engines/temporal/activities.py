@@ -14,6 +14,7 @@ from temporalio.api.common.v1 import Payloads
 from temporalio.api.workflowservice.v1 import RecordActivityTaskHeartbeatRequest
 from temporalio.client import Client
 from temporalio.common import RawValue
+from temporalio.converter import ActivitySerializationContext
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from toolgen.contract.json_value import Json
@@ -54,10 +55,12 @@ class Heart:
     """The heartbeats of one attempt, by which a lost worker is found, and a cancellation comes."""
 
     def __init__(self, client: Client, every: timedelta) -> None:
+        info = activity.info()
         self._client = client
+        self._converter = client.data_converter.with_context(_context_of(info))
         self._every = every.total_seconds()
-        self._token = activity.info().task_token
-        kept = activity.info().heartbeat_details
+        self._token = info.task_token
+        kept = info.heartbeat_details
         self.has_begun = BEGUN in kept
         self.missed: int = next((one for one in kept if isinstance(one, int)), 0)
         """Attempts of workers that lacked what the activity needs."""
@@ -98,7 +101,7 @@ class Heart:
         """
         kept = self._details()
         activity.heartbeat(*kept)  # in place of an older one that waits to be sent, and would overtake this
-        details = Payloads(payloads=await self._client.data_converter.encode(kept))
+        details = Payloads(payloads=await self._converter.encode(kept))
         request = RecordActivityTaskHeartbeatRequest(
             namespace=self._client.namespace, task_token=self._token, details=details
         )
@@ -123,6 +126,19 @@ class Heart:
 
     def _details(self) -> list[str | int]:
         return [*([BEGUN] if self.has_begun else []), *([self.missed] if self.missed else [])]
+
+
+def _context_of(info: activity.Info) -> ActivitySerializationContext:
+    """Return the context in which the SDK decodes the details of the heartbeats of an activity."""
+    return ActivitySerializationContext(
+        namespace=info.namespace,
+        workflow_id=info.workflow_id,
+        workflow_type=info.workflow_type,
+        activity_type=info.activity_type,
+        activity_id=info.activity_id,
+        activity_task_queue=info.task_queue,
+        is_local=info.is_local,
+    )
 
 
 class ActivityWorker:
