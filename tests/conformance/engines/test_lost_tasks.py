@@ -1,9 +1,11 @@
-"""Answers while a lost worker has a workflow task in hand: the server shows them only when it is over."""
+"""Answers to which no worker replies: none is there, or a lost one has a workflow task in hand."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+import pytest
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import (
@@ -41,3 +43,25 @@ async def test_an_answer_that_the_server_does_not_show_yet_is_recorded(
     await engine.start()
     assert (await engine.result("r")).output == [{"answer:wait:0": "yes"}]
     assert await engine.answer("r", "wait:0", "yes", key="yes") in ("same", "recorded")
+
+
+async def test_who_does_not_wait_for_a_worker_is_canceled(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine: Any = await start_engine(is_started=False)
+    await play(engine, ASKS, run_id="r")
+    client = (await engine._connected()).client
+    update, is_sent = client.workflow_service.update_workflow_execution, asyncio.Event()
+
+    async def send(*given: Any, **how: Any) -> Any:
+        is_sent.set()
+        return await update(*given, **how)
+
+    monkeypatch.setattr(client.workflow_service, "update_workflow_execution", send)
+    answering = asyncio.ensure_future(engine.answer("r", "wait:0", "yes", key="yes"))
+    await is_sent.wait()
+    answering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await answering
+    events = client.get_workflow_handle(f"{engine._prefix}r").fetch_history_events()
+    assert not [one async for one in events if one.HasField("workflow_execution_signaled_event_attributes")]

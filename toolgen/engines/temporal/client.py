@@ -117,7 +117,9 @@ class TemporalClient(RunReading):
             kept: KeptAnswer = await self._handle(run_id).execute_update(
                 ANSWER, sent, id=f"{ANSWER}:{op}", rpc_timeout=self._reply
             )
-        except WorkflowUpdateRPCTimeoutOrCancelledError:
+        except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+            if isinstance(error.__cause__, asyncio.CancelledError):
+                raise asyncio.CancelledError from error  # of who waits for the answer
             return await self._answer_by_signal(run_id, sent)
         except (RPCError, WorkflowUpdateFailedError) as error:
             if isinstance(error, RPCError) and error.status in _NO_ROOM:
