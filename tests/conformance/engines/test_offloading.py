@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import psycopg
 import pytest
 from temporalio.api.common.v1 import Payload
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.converter import PayloadCodec
 
 from tests.engines.toys import Toys, call
@@ -63,6 +64,11 @@ async def holder(ctx: RunContext, given: dict[str, Any]) -> Any:
     return len(str(large))
 
 
+async def above(ctx: RunContext, given: dict[str, Any]) -> Any:
+    """Start a child with a large input."""
+    return await ctx.child("child", "holder", {"size": 1, "more": "x" * given["size"]})
+
+
 async def many(ctx: RunContext, given: dict[str, Any]) -> Any:
     """Give many large arguments at once."""
     calls = [ctx.start(f"op{number}", "length", "x" * given["size"]) for number in range(given["count"])]
@@ -101,7 +107,7 @@ async def start(server: TemporalServer, toys: Toys, payloads: PostgresPayloads) 
         )
         engines.append(engine)
         engine.register(
-            loops={**toys.loops(), "holder": holder, "many": many},
+            loops={**toys.loops(), "holder": holder, "above": above, "many": many},
             activities={**toys.activities(), "large": large, "length": length},
         )
         await engine.start()
@@ -258,6 +264,20 @@ async def test_a_run_whose_input_is_gone_can_be_canceled_and_erased(start: Start
     assert await engine.forget_session("s-1") == 1
     with pytest.raises(UnknownRunError):
         await engine.status("r")
+
+
+async def test_a_run_whose_child_has_lost_its_input_can_be_canceled(start: Start, conninfo: str) -> None:
+    engine = await start()
+    await engine.start_run("above", {"size": LARGE}, run_id="r")
+    await engine.settled("r")
+    await engine.close()  # no worker has the child in memory
+    erase(conninfo)
+    engine = await start()
+    await engine.cancel("r", reason="erased")
+    assert (await engine.status("r")).state == "canceled"
+    client = await engine._connected()
+    below = await client.client.get_workflow_handle(client._id("r/child")).describe()
+    assert below.status == WorkflowExecutionStatus.TERMINATED
 
 
 async def test_a_call_whose_argument_is_gone_fails(start: Start, conninfo: str) -> None:

@@ -152,17 +152,26 @@ class TemporalClient(RunReading):
             UnknownRunError: no run has the id.
         """
         try:
+            await self._request_cancel(run_id, reason)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._reply.total_seconds()):
+                    await self._ended(run_id, reason)
+        except PayloadGoneError:
+            await self._terminate(run_id, reason)
+
+    async def _request_cancel(self, run_id: str, reason: str) -> None:
+        """Ask a run to end, unless it is over, and terminate it where it stands still.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            PayloadGoneError: nobody can read it.
+        """
+        try:
             await self._handle(run_id).cancel(reason=reason)
             if (await self._view(run_id)).fault:
                 await self._handle(run_id).terminate(reason=reason)
-        except PayloadGoneError:
-            await self._terminate(run_id, reason)
-            return
         except RPCError as error:
             await self._require_over(run_id, error)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._reply.total_seconds()):
-                await self._ended(run_id)
 
     async def _terminate(self, run_id: str, reason: str) -> None:
         """End a run that nobody can read; no effect on one that is over."""
@@ -172,15 +181,23 @@ class TemporalClient(RunReading):
             with suppress(UnknownRunError), of_server(run_id):  # it may end meanwhile
                 await self._handle(run_id).terminate(reason=reason)
 
-    async def _ended(self, run_id: str) -> None:
-        """Return when a canceled run is over, and those that it has started."""
+    async def _ended(self, run_id: str, reason: str) -> None:
+        """Return when a canceled run is over, and those that it has started; end those that nobody can read.
+
+        Raises:
+            PayloadGoneError: nobody can read the run itself.
+        """
         reader = self._reader(run_id)
         while reader.view.ending is None and await reader.grow():
             pass
         if reader.view.ending == "canceled":
             for below in (*reader.view.children, *reader.view.detached):
+                below_id = below.removeprefix(self._settings.prefix)
                 with suppress(UnknownRunError):  # it was to start when this run ended
-                    await self._ended(below.removeprefix(self._settings.prefix))
+                    try:
+                        await self._ended(below_id, reason)
+                    except PayloadGoneError:
+                        await self._terminate(below_id, reason)
 
     async def forget_session(self, session: str) -> int:
         """Delete the runs of a session that are over, and return how many, once the server has none of them.
