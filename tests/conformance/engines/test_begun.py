@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -13,8 +15,10 @@ from temporalio.service import RPCError
 from temporalio.testing import ActivityEnvironment
 
 from tests.temporal_server import TemporalServer
+from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.activities import Heart
 from toolgen.engines.temporal.payloads import data_converter
+from toolgen.runtime.engine import ActivityInfo, CallOptions, RunContext
 
 from .codec import ContextCodec
 
@@ -63,3 +67,58 @@ async def test_it_is_encoded_in_the_context_in_which_it_is_read(
     )
     [request] = sent
     assert await client.data_converter.with_context(context).decode(request.details.payloads) == ["begun"]
+
+
+class Beginning:
+    """A run of one call, which records twice that it begins: at first, and when its gate is open.
+
+    Only the first record comes with a heartbeat of the SDK, which sends the next one when it is time.
+    """
+
+    def __init__(self) -> None:
+        self.has_started, self.gate, self.end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def loop(self, ctx: RunContext, given: Any) -> Any:
+        return await ctx.start("op", "begin", None, CallOptions(once=True))
+
+    async def begin(self, info: ActivityInfo, arg: Any) -> Any:
+        await info.begun()
+        self.has_started.set()
+        await self.gate.wait()
+        try:
+            await info.begun()
+        finally:
+            self.end.set()
+
+
+@pytest.mark.parametrize("max_activities", [1, 100], ids=["requested", "over"])
+async def test_a_canceled_call_that_would_begin_is_canceled_and_no_failure(
+    server: TemporalServer, caplog: pytest.LogCaptureFixture, max_activities: int
+) -> None:
+    """With one activity at a time the run ends after the call; with more the call is left behind."""
+    of_run, prefix = Beginning(), f"beginning {max_activities}:"
+    engine = TemporalEngine(
+        server.address, queue=prefix, prefix=prefix, reply_s=0.1, max_activities=max_activities
+    )
+    engine.register(loops={"one": of_run.loop}, activities={"begin": of_run.begin})
+    await engine.start()
+    try:
+        await engine.start_run("one", None, run_id="r")
+        async with asyncio.timeout(20):
+            await of_run.has_started.wait()
+            await engine.cancel("r", reason="enough")
+            client = (await engine._connected()).client
+            events = client.get_workflow_handle(f"{prefix}r").fetch_history_events(wait_new_event=True)
+            awaited = "activity_task_cancel_requested_event_attributes"
+            if max_activities > 1:
+                awaited = "workflow_execution_canceled_event_attributes"
+            async for event in events:
+                if event.HasField(awaited):  # type: ignore[arg-type]  # one of two fields
+                    break
+            of_run.gate.set()
+            await of_run.end.wait()
+            assert (await engine.result("r")).state == "canceled"
+    finally:
+        of_run.gate.set()
+        await engine.close()
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

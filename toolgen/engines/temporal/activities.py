@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -16,6 +16,7 @@ from temporalio.client import Client
 from temporalio.common import RawValue
 from temporalio.converter import ActivitySerializationContext
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
+from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -64,6 +65,8 @@ class Heart:
         self.has_begun = BEGUN in kept
         self.missed: int = next((one for one in kept if isinstance(one, int)), 0)
         """Attempts of workers that lacked what the activity needs."""
+        self.is_canceled = False
+        """The server has said so in its reply to a record, and may not have told the SDK yet."""
 
     @asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
@@ -78,7 +81,7 @@ class Heart:
         """Return once the server has kept that the activity begins now, and its events until now.
 
         Raises:
-            asyncio.CancelledError: the run was canceled.
+            asyncio.CancelledError: the run was canceled, or is over.
         """
         await self.send(events)
         self.has_begun = True
@@ -88,7 +91,7 @@ class Heart:
         """Return once the server has kept that this worker lacks what the activity needs.
 
         Raises:
-            asyncio.CancelledError: the run was canceled.
+            asyncio.CancelledError: the run was canceled, or is over.
         """
         self.missed += 1
         await self._keep()
@@ -97,7 +100,7 @@ class Heart:
         """Return once the server has what the next attempt is to know.
 
         Raises:
-            asyncio.CancelledError: the run was canceled.
+            asyncio.CancelledError: the run was canceled, or is over.
         """
         kept = self._details()
         activity.heartbeat(*kept)  # in place of an older one that waits to be sent, and would overtake this
@@ -105,18 +108,36 @@ class Heart:
         request = RecordActivityTaskHeartbeatRequest(
             namespace=self._client.namespace, task_token=self._token, details=details
         )
-        said = await self._client.workflow_service.record_activity_task_heartbeat(request, retry=True)
+        with self._canceled_where_over():
+            said = await self._client.workflow_service.record_activity_task_heartbeat(request, retry=True)
         if said.cancel_requested:
+            self.is_canceled = True
             raise asyncio.CancelledError
 
+    @contextmanager
+    def _canceled_where_over(self) -> Iterator[None]:
+        """Raise CancelledError where the server has the attempt, or its run, no more."""
+        try:
+            yield
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise
+            self.is_canceled = True
+            raise asyncio.CancelledError from error
+
     async def send(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
-        """Return once the server has kept events of the activity, which its run appends to the log."""
+        """Return once the server has kept events of the activity, which its run appends to the log.
+
+        Raises:
+            asyncio.CancelledError: the run is over.
+        """
         if not events:
             return
         info = activity.info()
         sent: SentBegun = {"op": info.activity_id, "events": [dict(event) for event in events]}
         workflow = self._client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
-        await workflow.signal(BEGUN, sent)
+        with self._canceled_where_over():
+            await workflow.signal(BEGUN, sent)
 
     async def _beat(self) -> None:
         # Not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it.
@@ -206,6 +227,13 @@ class ActivityWorker:
         try:
             async with heart.beating():
                 value = await self._attempt(told, given, heart)
+        except asyncio.CancelledError:
+            if _is_canceled():
+                raise
+            # The SDK, which does not know yet, would log it as a failure.
+            raise ApplicationError(
+                "it was canceled", type="canceled", non_retryable=True, category=_LOGGED
+            ) from None
         finally:
             progress.is_open = False
         return {"asked": digest(asked).hex(), "value": value}
@@ -229,7 +257,7 @@ class ActivityWorker:
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and _is_canceled():
+            if isinstance(error, asyncio.CancelledError) and (heart.is_canceled or _is_canceled()):
                 if activity.is_worker_shutdown():
                     is_unknown = given["once"] and heart.has_begun
                     log_cut_off(info.run_id, info.op, activity.info().activity_type, is_unknown=is_unknown)
