@@ -9,6 +9,7 @@ import pytest
 from temporalio.api.enums.v1 import WorkflowTaskFailedCause
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import (
+    GetWorkflowExecutionHistoryRequest,
     PollWorkflowTaskQueueRequest,
     RespondWorkflowTaskFailedRequest,
 )
@@ -21,25 +22,32 @@ from tests.temporal_server import TemporalServer
 ASKS = [{"wait": ["answer:wait:0"], "about": "?"}]
 
 
+async def taken(client: Client, engine: Any) -> bytes:
+    """Take the first workflow task of an engine, and return its token."""
+    task = await client.workflow_service.poll_workflow_task_queue(
+        PollWorkflowTaskQueueRequest(
+            namespace="default", task_queue=TaskQueue(name=engine._queue), identity="lost"
+        )
+    )
+    return task.task_token
+
+
+async def fail(client: Client, token: bytes, cause: WorkflowTaskFailedCause.ValueType) -> None:
+    """Give up a workflow task; the server has it done again."""
+    await client.workflow_service.respond_workflow_task_failed(
+        RespondWorkflowTaskFailedRequest(namespace="default", task_token=token, cause=cause)
+    )
+
+
 async def test_an_answer_that_the_server_does_not_show_yet_is_recorded(
     server: TemporalServer, start_engine: StartEngine
 ) -> None:
     engine: Any = await start_engine(is_started=False)
-    number = engine.id.split(":")[2]
     await play(engine, ASKS, run_id="r")
-    client = (await Client.connect(server.address)).workflow_service
-    queue = TaskQueue(name=f"test {number}")
-    task = await client.poll_workflow_task_queue(
-        PollWorkflowTaskQueueRequest(namespace="default", task_queue=queue, identity="lost")
-    )
+    client = await Client.connect(server.address)
+    token = await taken(client, engine)
     assert await engine.answer("r", "wait:0", "yes", key="yes") == "recorded"
-    await client.respond_workflow_task_failed(
-        RespondWorkflowTaskFailedRequest(
-            namespace="default",
-            task_token=task.task_token,
-            cause=WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
-        )
-    )
+    await fail(client, token, WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE)
     await engine.start()
     assert (await engine.result("r")).output == [{"answer:wait:0": "yes"}]
     assert await engine.answer("r", "wait:0", "yes", key="yes") in ("same", "recorded")
@@ -65,3 +73,24 @@ async def test_who_does_not_wait_for_a_worker_is_canceled(
         await answering
     events = client.get_workflow_handle(f"{engine._prefix}r").fetch_history_events()
     assert not [one async for one in events if one.HasField("workflow_execution_signaled_event_attributes")]
+
+
+async def test_a_task_that_succeeded_on_the_next_page_of_a_history_stalls_no_run(
+    server: TemporalServer, start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine: Any = await start_engine(is_started=False)
+    await play(engine, [], run_id="r")
+    stranger = await Client.connect(server.address)
+    cause = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_WORKFLOW_WORKER_UNHANDLED_FAILURE
+    await fail(stranger, await taken(stranger, engine), cause)
+    await engine.start()
+    await stranger.get_workflow_handle(f"{engine._prefix}r").result()
+    service = engine._client.client.workflow_service
+    read = service.get_workflow_execution_history
+
+    async def read_one(request: GetWorkflowExecutionHistoryRequest, **how: Any) -> Any:
+        request.maximum_page_size = 1
+        return await read(request, **how)
+
+    monkeypatch.setattr(service, "get_workflow_execution_history", read_one)
+    assert (await engine.result("r")).state == "completed"

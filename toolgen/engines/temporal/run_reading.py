@@ -137,7 +137,8 @@ class RunReading:
         """
         reader = self._reader(run_id)
         while reader.view.ending is None and await reader.grow():
-            self._require_no_fault(run_id, reader.view)
+            if reader.view.fault:  # the next page may say that the task has succeeded since
+                self._require_no_fault(run_id, await self._view(run_id))
         return await self._status(run_id, reader.view)
 
     async def events(
