@@ -134,6 +134,7 @@ class TemporalEngine:
         self._registered: _Registered | None = None
         self._client: TemporalClient | None = None
         self._connecting = asyncio.Lock()
+        self._starting = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = asyncio.Event()
 
@@ -194,10 +195,12 @@ class TemporalEngine:
         """
         self._closed.clear()
         client = await self._connected()
-        if worker and self._may_work and only is None and not self._workers.have_started:
-            await require_search_attributes(client.client)
-            settings = self._settings(self._require_registered())
-            self._workers.start(client.client, settings, self._activities(client.client))
+        if worker and self._may_work and only is None:
+            async with self._starting:
+                if not self._workers.have_started:
+                    await require_search_attributes(client.client)
+                    settings = self._settings(self._require_registered())
+                    self._workers.start(client.client, settings, self._activities(client.client))
 
     async def close(self) -> None:
         """Stop executing; activities in flight that do not end are tried again by another worker.
