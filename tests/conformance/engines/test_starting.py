@@ -1,4 +1,4 @@
-"""The start of a worker: once, however often it is asked for."""
+"""The start of a worker: once, however often it is asked for; where it fails, what the server says."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import asyncio
 import pytest
 
 from tests.engines.starting import StartEngine
+from tests.engines.toys import Toys
+from tests.temporal_server import TemporalServer
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import EngineError
 
 
 async def test_a_worker_that_is_started_twice_at_once_starts_once(
@@ -17,3 +21,14 @@ async def test_a_worker_that_is_started_twice_at_once_starts_once(
         await asyncio.gather(engine.start(), engine.start())
     assert sum("serves runs and activities" in message for message in caplog.messages) == 1
     assert engine.is_worker
+
+
+async def test_a_namespace_that_is_not_there_lacks_no_search_attributes(
+    server: TemporalServer, toys: Toys
+) -> None:
+    engine = TemporalEngine(server.address, namespace="nowhere")
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    with pytest.raises(EngineError, match=r"NOT_FOUND: .*nowhere") as caught:
+        await engine.start()
+    assert caught.value.hint == "see that it is up, and that its namespace is there"
+    await engine.close()

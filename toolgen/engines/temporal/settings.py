@@ -23,7 +23,7 @@ from temporalio.worker import (
 from toolgen.runtime.engine import EngineError, LastEvents, Loop
 
 from .documents import AGENT, SESSION, RunStart, agent_of, attribute
-from .failures import ADD_SEARCH_ATTRIBUTES
+from .failures import ADD_SEARCH_ATTRIBUTES, of_server
 
 SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
 AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
@@ -98,20 +98,20 @@ async def require_search_attributes(client: Client) -> None:
     """Add the search attributes of runs to the namespace where they are missing.
 
     Raises:
-        EngineError: they are missing, and the server refuses.
+        EngineError: the server does not say which there are, or they are missing and it refuses them.
     """
-    try:
+    with of_server():
         there = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
-        missing = {SESSION, AGENT} - set(there.custom_attributes)
-        if missing:
-            kind = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
-            await client.operator_service.add_search_attributes(
-                AddSearchAttributesRequest(
-                    namespace=client.namespace, search_attributes=dict.fromkeys(missing, kind)
-                )
-            )
+    missing = {SESSION, AGENT} - set(there.custom_attributes)
+    if not missing:
+        return
+    added = dict.fromkeys(missing, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD)
+    try:
+        await client.operator_service.add_search_attributes(
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=added)
+        )
     except RPCError as error:
         if error.status == RPCStatusCode.ALREADY_EXISTS:
             return
