@@ -69,6 +69,12 @@ async def above(ctx: RunContext, given: dict[str, Any]) -> Any:
     return await ctx.child("child", "holder", {"size": 1, "more": "x" * given["size"]})
 
 
+async def telling(ctx: RunContext, given: dict[str, Any]) -> Any:
+    """Append a large event to the log, and wait."""
+    await ctx.publish("event", {"type": "large", "text": "x" * given["size"]})
+    await ctx.wait("wait", "go")
+
+
 async def many(ctx: RunContext, given: dict[str, Any]) -> Any:
     """Give many large arguments at once."""
     calls = [ctx.start(f"op{number}", "length", "x" * given["size"]) for number in range(given["count"])]
@@ -107,7 +113,7 @@ async def start(server: TemporalServer, toys: Toys, payloads: PostgresPayloads) 
         )
         engines.append(engine)
         engine.register(
-            loops={**toys.loops(), "holder": holder, "above": above, "many": many},
+            loops={**toys.loops(), "holder": holder, "above": above, "telling": telling, "many": many},
             activities={**toys.activities(), "large": large, "length": length},
         )
         await engine.start()
@@ -278,6 +284,16 @@ async def test_a_run_whose_child_has_lost_its_input_can_be_canceled(start: Start
     client = await engine._connected()
     below = await client.client.get_workflow_handle(client._id("r/child")).describe()
     assert below.status == WorkflowExecutionStatus.TERMINATED
+
+
+async def test_a_run_whose_log_is_gone_says_so(start: Start, conninfo: str) -> None:
+    engine = await start()
+    await engine.start_run("telling", {"size": LARGE}, run_id="r")
+    await engine.settled("r")
+    erase(conninfo)
+    with pytest.raises(PayloadGoneError, match="run r lacks a large value") as caught:
+        await engine.status("r")
+    assert "cancel the run if it is not over" in caught.value.hint
 
 
 async def test_a_call_whose_argument_is_gone_fails(start: Start, conninfo: str) -> None:

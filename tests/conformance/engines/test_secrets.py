@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.message import Message
 from temporalio.api.common.v1 import Payload
 
-from tests.engines.toys import call, play
+from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.documents import (
@@ -23,6 +23,7 @@ from toolgen.engines.temporal.documents import (
     SentSignal,
 )
 
+from .codec import ContextCodec
 from .processes import TemporalWorkers, ends
 
 SECRET = "hunter2"
@@ -157,3 +158,28 @@ async def test_histories_hold_our_documents_and_nothing_else(workers: TemporalWo
 def is_plain(value: Any) -> bool:
     """Return whether a value is the output of a script, an empty result, or the name of a loop."""
     return value is None or isinstance(value, list) or value in ("script", "begun")
+
+
+async def test_a_codec_that_depends_on_the_context_reads_what_it_has_written(
+    server: TemporalServer, toys: Toys
+) -> None:
+    engine = TemporalEngine(server.address, queue="context", prefix="context:", codec=ContextCodec())
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    try:
+        tells = [{"type": "told"}]
+        steps: list[Any] = [
+            {"calls": [call("a", once=True, tells=tells), call("b", is_fatal=True)]},
+            {"publish": {"type": "said"}},
+            {"child": [{"publish": {"type": "below"}}, {"calls": [call("c")]}]},
+            {"wait": ["answer:wait:3"], "about": "?"},
+        ]
+        await play(engine, steps, run_id="r")
+        assert [wait.about for wait in (await engine.settled("r")).awaiting] == ["?"]
+        assert await engine.answer("r", "wait:3", "yes", key="1") == "accepted"
+        output: Any = (await engine.result("r")).output
+        assert output[0][0] == {"id": "a", "ok": True}
+        assert output[1:] == [[[{"id": "c", "ok": True}]], {"answer:wait:3": "yes"}]
+        assert [event["type"] for event in await ends(engine, "r")] == ["told", "said", "run_stream_end"]
+    finally:
+        await engine.close()

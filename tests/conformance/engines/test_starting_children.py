@@ -18,7 +18,7 @@ from .test_histories import HISTORIES
 
 
 async def test_a_run_is_running_until_its_child_is_there() -> None:
-    async def decode(payloads: Sequence[Payload]) -> list[Any]:
+    async def decode(payloads: Sequence[Payload], activity: object = None, /) -> list[Any]:
         return await data_converter(None).decode(payloads)
 
     view, asked = RunView(), 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import EventType, ParentClosePolicy, WorkflowTaskFailedCause
 from temporalio.api.failure.v1 import Failure
-from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
@@ -20,7 +20,15 @@ from .offloading import UNUSABLE
 from .payloads import NotJsonError
 from .received import received_answer, received_piece, received_signal, received_start
 
-Decode = Callable[[Sequence[Payload]], Awaitable[list[Any]]]
+
+class Decode(Protocol):
+    """Decodes payloads of a run, or of an activity of it."""
+
+    async def __call__(
+        self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None = None, /
+    ) -> list[Any]: ...
+
+
 _Handler = Callable[["RunView", HistoryEvent, Decode], Awaitable[None]]
 _NO_FAULTS: Final = frozenset(
     getattr(WorkflowTaskFailedCause, f"WORKFLOW_TASK_FAILED_CAUSE_{name}")
@@ -195,7 +203,7 @@ async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None
     view.activities.add(event.event_id)
     if scheduled.activity_type.name != LOG:
         return
-    piece = received_piece(await _decoded(scheduled.input.payloads, decode))
+    piece = received_piece(await _decoded(scheduled.input.payloads, decode, scheduled))
     for entry in piece["entries"] if piece else ():
         _log_entry(view, entry)
 
@@ -266,10 +274,12 @@ async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:
         _answered(view, received_answer(await _decoded(request.input.args.payloads, decode)))
 
 
-async def _decoded(payloads: Sequence[Payload], decode: Decode) -> list[Any]:
+async def _decoded(
+    payloads: Sequence[Payload], decode: Decode, activity: ActivityTaskScheduledEventAttributes | None = None
+) -> list[Any]:
     """Return what somebody sent; an empty list where it is not JSON."""
     try:
-        return await decode(payloads)
+        return await decode(payloads, activity)
     except NotJsonError:
         return []
 

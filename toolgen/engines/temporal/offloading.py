@@ -19,6 +19,10 @@ REFERENCE: Final = "toolgen/reference"
 """Encoding of a payload whose data is the reference of another one."""
 GONE: Final = "toolgen/gone"
 """Encoding of a payload whose data says why there is no other one; it is never sent."""
+GONE_HINT: Final = (
+    "cancel the run if it is not over, and erase its session; "
+    "prune payloads only after the server has forgotten their runs"
+)
 REPLAYED: Final = "toolgen-replayed"
 """In the metadata of a payload that a replay makes again; the history has it already."""
 UNUSABLE: Final = "the store of large values cannot be used"
@@ -106,8 +110,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
         except PayloadGoneError as error:
             gone = PayloadGoneError(
                 f"run {self._workflow_id.removeprefix(self._prefix)} lacks a large value: {error.message}",
-                hint="cancel the run if it is not over, and erase its session; "
-                "prune payloads only after the server has forgotten their runs",
+                hint=GONE_HINT,
             )
             if self._is_of_activity:
                 return Payload(metadata={"encoding": GONE.encode()}, data=gone.message.encode())

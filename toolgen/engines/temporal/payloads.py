@@ -21,7 +21,7 @@ from temporalio.exceptions import ApplicationError
 from toolgen.runtime.engine import EngineError, PayloadGoneError
 
 from ..payloads import decode, encode
-from .offloading import GONE, REFERENCE, REPLAYED
+from .offloading import GONE, GONE_HINT, REFERENCE, REPLAYED
 
 ENCODING: Final = "json/plain"
 _KNOWN: Final = (ENCODING, GONE, REFERENCE)
@@ -71,7 +71,7 @@ class _Gone(EncodingPayloadConverter):
         message = payload.data.decode()
         if activity.in_activity():
             raise ApplicationError(message, type=PayloadGoneError.__name__, non_retryable=True)
-        raise PayloadGoneError(message)
+        raise PayloadGoneError(message, hint=GONE_HINT)
 
 
 class _Elsewhere(EncodingPayloadConverter):

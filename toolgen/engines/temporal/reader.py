@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from temporalio.api.common.v1 import Payload
+from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
 from temporalio.client import Client, WorkflowHandle
-from temporalio.converter import WorkflowSerializationContext
+from temporalio.converter import ActivitySerializationContext, WorkflowSerializationContext
 
+from .documents import WORKFLOW
 from .failures import of_server
 from .history import RunView
 
@@ -17,7 +19,9 @@ class HistoryReader:
     """Reads the history of one run."""
 
     def __init__(self, client: Client, workflow_id: str, run_id: str) -> None:
+        self._client = client
         self._run_id = run_id
+        self._workflow_id = workflow_id
         self._converter = client.data_converter.with_context(
             WorkflowSerializationContext(namespace=client.namespace, workflow_id=workflow_id)
         )
@@ -57,5 +61,18 @@ class HistoryReader:
         self._is_at_end = self._pages.next_page_token is None
         return True
 
-    async def _decode(self, payloads: Sequence[Payload]) -> list[Any]:
-        return await self._converter.decode(payloads)
+    async def _decode(
+        self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None = None, /
+    ) -> list[Any]:
+        if activity is None:
+            return await self._converter.decode(payloads)
+        context = ActivitySerializationContext(
+            namespace=self._client.namespace,
+            workflow_id=self._workflow_id,
+            workflow_type=WORKFLOW,
+            activity_type=activity.activity_type.name,
+            activity_id=activity.activity_id,
+            activity_task_queue=activity.task_queue.name,
+            is_local=False,
+        )
+        return await self._client.data_converter.with_context(context).decode(payloads)
