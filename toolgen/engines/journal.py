@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final, Literal, Protocol
+from typing import ClassVar, Final, Literal, Protocol
 
 from toolgen.runtime.engine import ActivityFailed
 
@@ -115,10 +115,8 @@ class Journal(Protocol):
     `kept`, or is called by `when_kept`.
     """
 
-    @property
-    def is_durable(self) -> bool:
-        """Whether the next process finds the runs."""
-        ...
+    is_durable: ClassVar[bool]
+    """Whether the next process finds the runs."""
 
     def find(self, run_id: str) -> RunRecord | None: ...
 

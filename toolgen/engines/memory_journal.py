@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import ClassVar
 
 from toolgen.runtime.engine import ForgottenRun
 
@@ -16,7 +16,7 @@ from .pruning import PRUNE, Tree
 class MemoryJournal:
     """Keeps the records while the process lives, and drops the oldest that are over."""
 
-    is_durable: Final = False
+    is_durable: ClassVar[bool] = False
 
     def __init__(self, keep_runs: int) -> None:
         self._keep_runs = keep_runs

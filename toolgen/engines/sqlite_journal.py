@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from toolgen.runtime.engine import EngineError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
@@ -41,7 +41,7 @@ _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
 class SqliteJournal:
     """Keeps the records of runs that are not over, and writes their changes."""
 
-    is_durable: Final = True
+    is_durable: ClassVar[bool] = True
 
     def __init__(self, batches: SqliteBatches, clock: RunClock) -> None:
         """Construct a journal.
