@@ -1,7 +1,7 @@
 """What toolgen's source consists of, by room: `python -m benchmarks.sizes [folder] [depth]`.
 
-A line is a comment, part of an import, part of a docstring (of an attribute too), blank, or code. A blank line
-within a docstring is part of it. `benchmarks.walks` says what one operation passes of all this.
+A line is a comment, part of an import, part of a docstring (of an attribute too), blank, or code. A blank
+line within a docstring is part of it. `benchmarks.walks` says what one operation passes of all this.
 """
 
 from __future__ import annotations

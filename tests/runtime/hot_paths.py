@@ -1,0 +1,104 @@
+"""The calls whose work is held by `test_hot_paths.py`, and what they execute, function by function:
+`python -m tests.runtime.hot_paths ping`, in two checkouts, shows what has become more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from gen.assistant.toolsets import devices
+from gen.types import Device
+from tests.work import Work, work_of
+from toolgen.runtime import (
+    CallMeta,
+    Continue,
+    Hook,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolsetRegistration,
+    Verdict,
+)
+from toolgen.runtime.testing import RecordingExecutor
+from toolgen.runtime.toolsets.functions import function_toolset
+
+WARM_UP: Final = 5
+"""Calls before the one that counts: what the first ones cache is not a cost of a call."""
+META: Final = CallMeta(session_id="s-9", tool_call_id="c-1")
+SITE: Final = b'{"site_id":"harbour","status":"online","limit":20,"cursor":"abc"}'
+WRONG: Final = b'{"site_id":5,"status":"lost","limit":900,"site":1}'
+
+
+class Passing(Hook):
+    """Lets every call go on."""
+
+    async def before_tool(self, call: ToolCall, payload: object, ctx: ToolContext) -> Verdict:
+        return Continue()
+
+
+async def ping(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+def page(size: int) -> devices.ListDevicesResult:
+    found = [
+        Device(
+            id=f"h{number:02}",
+            name=f"Device {number}",
+            kind="sensor",
+            room="Hall",
+            manual="klima-s2",
+            status="online",
+            last_seen=dt.datetime(2026, 1, 31, tzinfo=dt.UTC),
+        )
+        for number in range(size)
+    ]
+    return devices.ListDevicesResult(devices=found, returned=size, truncated=True, total=40, next_cursor="x")
+
+
+def pinging(**host: Any) -> Callable[[], Awaitable[ToolResult]]:
+    runtime = Runtime(**host)
+    runtime.register(function_toolset("local.functions", [ping]))
+    return lambda: runtime.call("ping", b'{"text":"pong"}', META)
+
+
+def listing(arguments: bytes) -> Callable[[], Awaitable[ToolResult]]:
+    runtime = Runtime()
+    executor = RecordingExecutor({"list_devices": page(20)})
+    runtime.register(
+        ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
+    )
+    return lambda: runtime.call("assistant.devices.list_devices", arguments, META)
+
+
+PATHS: Final[dict[str, Callable[[], Callable[[], Awaitable[ToolResult]]]]] = {
+    "ping": pinging,
+    "ping with a hook": lambda: pinging(hooks=[Passing()]),
+    "ping with a time limit": lambda: pinging(tool_timeout=60.0),
+    "20 devices": lambda: listing(SITE),
+    "arguments that do not fit": lambda: listing(WRONG),
+}
+"""What makes a runtime and returns one call of it, by name."""
+
+
+def work_on(path: str) -> Work:
+    """Return what one call executes."""
+
+    async def one() -> Work:
+        call = PATHS[path]()
+        for _ in range(WARM_UP):
+            await call()
+        return await work_of(call)
+
+    return asyncio.run(one())
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or PATHS:
+        print(name, *work_on(name).lines(), sep="\n")
