@@ -8,14 +8,21 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from toolgen.runtime import (
+    Abort,
+    Answer,
     Artifact,
     Bounds,
     CallMeta,
+    Hook,
     Runtime,
+    ToolCall,
+    ToolContext,
     ToolError,
     ToolOutcome,
+    ToolResult,
     ToolsetRegistration,
     Trace,
+    Verdict,
 )
 from toolgen.runtime.testing import RecordingExecutor
 
@@ -27,13 +34,17 @@ UNDECLARED = ToolOutcome(result=SUMMARY, artifacts=(Artifact(kind="photo", data=
 DAY = b'{"device_id": "h1", "start": "2026-01-01T00:00:00Z", "end": "2026-01-02T00:00:00Z"}'
 
 
-async def traced(tool: str, arguments: bytes, answer: Any, meta: CallMeta = META) -> Trace:
-    runtime = Runtime()
+def registered(answer: Any, *hooks: Hook) -> tuple[Runtime, RecordingExecutor]:
+    runtime = Runtime(hooks=hooks)
     executor = RecordingExecutor({"list_devices": answer, "get_time_series": answer})
     runtime.register(
         ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     )
-    trace = Trace()
+    return runtime, executor
+
+
+async def traced(tool: str, arguments: bytes, answer: Any, meta: CallMeta = META) -> Trace:
+    (runtime, _), trace = registered(answer), Trace()
     await runtime.call(tool, arguments, meta, trace=trace)
     return trace
 
@@ -70,3 +81,35 @@ async def test_it_ends_with_the_error_of_the_step_that_failed(
     last = (await traced(tool, arguments, answer, meta)).steps[-1]
     assert last.name == step
     assert isinstance(last.value, ToolError)
+
+
+class Audit(Hook):
+    """An after-hook that aborts, raises, or gives a result that does not fit."""
+
+    def __init__(self, end: str) -> None:
+        self.end = end
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+        if self.end == "raises":
+            raise RuntimeError("the audit is away")
+        return Abort(error=ToolError("closed")) if self.end == "aborts" else Answer(result="text")
+
+
+@pytest.mark.parametrize("end", ["aborts", "raises", "does not fit"])
+async def test_a_call_that_fails_after_its_checks_has_one_result(end: str) -> None:
+    (runtime, _), trace = registered(PAGE, Audit(end)), Trace()
+    result = await runtime.call(LIST, {"site_id": "harbour"}, META, trace=trace)
+    assert result.status == "error"
+    assert [step.name for step in trace.steps[-2:]] == ["check", "after"]
+    assert trace.steps[-1].value is result.error
+
+
+async def test_a_trace_of_another_call_is_refused_before_anything_runs() -> None:
+    runtime, executor = registered(PAGE)
+    trace = Trace()
+    await runtime.call(LIST, {"site_id": "harbour"}, META, trace=trace)
+    steps = list(trace.steps)
+    with pytest.raises(ValueError, match="make a Trace"):
+        await runtime.call(LIST, {"site_id": "quay"}, META, trace=trace)
+    assert trace.steps == steps
+    assert len(executor.calls) == 1

@@ -106,7 +106,7 @@ def _shown(step: TraceStep, result: ToolResult) -> str:
             return type(value).__name__
         case "encode":
             return f"{len(step.value)} bytes"
-        case "check":
+        case "check" | "after":
             return "; ".join(_bounds_and_artifacts(result)) or "no bounds, no artifacts"
         case _:
             assert_never(step.name)

@@ -217,7 +217,10 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         Raises:
             RegistrationError: a hook names a tool that is not there; no call is served then.
             TypeError: the tool or the arguments are of another type; the host gave them, not the model.
+            ValueError: the trace is that of another call.
         """
+        if trace is not None:
+            trace.begin()
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
         batch = Batch(self._services.capabilities, values)
@@ -232,9 +235,11 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             result = await dispatch(Frame(found, given, meta, batch, services, trace))
             if result.delegated is not None or result.frozen is not None:
                 result = await self._later(found, given, result, meta)
+        if batch.touched:
+            (result,) = await batch.settle((result,), self._services.reports)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
-        return (await batch.settle((result,), self._services.reports))[0] if batch.touched else result
+        return result
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from ..errors import ToolError
 
-Step = Literal["lookup", "decode", "inject", "execute", "encode", "check"]
+Step = Literal["lookup", "decode", "inject", "execute", "encode", "check", "after"]
 
 _STEPS: Final[tuple[Step, ...]] = get_args(Step)
 
@@ -21,20 +21,32 @@ class TraceStep:
     duration_s: float
     value: Any
     """What the step gave: the tool's id, the payload, the names of the injected fields, what the executor
-    returned, the JSON, the bounds; or the `ToolError` that ended the call here."""
+    returned, the JSON, the bounds; or the `ToolError` that ended the call here. A step `after` has only an
+    error: the after-hooks, the size of the result, its artifacts."""
 
 
 class Trace:
-    """The steps of one call, in order. Its clock starts when it is made."""
+    """The steps of one call, in order. Its clock starts with the call."""
 
     __slots__ = ("_since", "steps")
 
     def __init__(self) -> None:
         self.steps: list[TraceStep] = []
+        self._since: float | None = None
+
+    def begin(self) -> None:
+        """Start the clock of the call.
+
+        Raises:
+            ValueError: it is the trace of another call.
+        """
+        if self._since is not None:
+            raise ValueError("this trace has the steps of another call; make a Trace() for each call")
         self._since = time.perf_counter()
 
     def mark(self, name: Step, value: object) -> None:
         """Add a step that has ended now."""
+        assert self._since is not None, "the call has begun"
         now = time.perf_counter()
         self.steps.append(TraceStep(name=name, duration_s=now - self._since, value=value))
         self._since = time.perf_counter()
