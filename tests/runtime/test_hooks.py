@@ -115,6 +115,18 @@ async def test_a_hook_that_fails_fails_the_call(when: str, said: Any) -> None:
     assert result.error.correlation_id
 
 
+@pytest.mark.parametrize("when", ["before", "after", "error"])
+async def test_a_hook_that_denies_with_no_text_fails_the_call(
+    when: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    nothing_said: Any = None
+    says = Says(**{when: Deny(message=nothing_said)})
+    executor = Listing(failing if when == "error" else None)
+    result = await runtime(executor, hooks=[says]).call(TOOL, SITE, META)
+    assert result.status == "error"
+    assert "denies with a NoneType; a message must be a string" in caplog.text
+
+
 async def test_a_hook_may_recover_from_an_error() -> None:
     hook = Says(error=Answer(result=nothing()))
     result = await runtime(Listing(failing), hooks=[hook]).call(TOOL, SITE, META)

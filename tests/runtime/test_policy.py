@@ -198,9 +198,23 @@ async def test_a_policy_and_a_preview_may_say_what_is_no_text(engine: InProcessE
     assert (await runtime.deliver(asked.token, {"approved": True})).status == "ok"
 
 
-async def test_a_policy_that_asks_what_is_no_text_lets_nothing_run(engine: InProcessEngine) -> None:
-    question: Any = b"Send it?"
+NO_TEXT: Any = b"Send it?"
+NOTHING: Any = None
+
+
+@pytest.mark.parametrize(
+    ("decision", "mistake"),
+    [
+        (Ask(question=NO_TEXT), "the policy asks a bytes; a question must be a string"),
+        (Deny(message=NOTHING), "the policy denies with a NoneType; a message must be a string"),
+    ],
+)
+async def test_a_policy_whose_text_is_no_string_lets_nothing_run(
+    engine: InProcessEngine, decision: Decision, mistake: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And the log says whose mistake it is."""
     mail = Mail()
-    runtime = office(mail, policy=Then(Ask(question=question)), engine=engine)
+    runtime = office(mail, policy=Then(decision), engine=engine)
     result = await runtime.call("send", {"to": ["a@x.example"]}, META)
     assert (result.status, mail.sent) == ("error", [])
+    assert mistake in caplog.text

@@ -112,7 +112,7 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
     """Return the decision of the host's policy; without a policy the call may run.
 
     Raises:
-        TypeError: it decides none of the three.
+        TypeError: it decides none of the three, or with a text that is no string.
         Exception: what the policy raises.
     """
     spec, policy = frame.spec, frame.services.policy
@@ -127,6 +127,10 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
         raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
     if isinstance(decision, Ask) and not isinstance(decision.question, str):
         raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question must be a string")
+    if isinstance(decision, Deny) and not isinstance(decision.message, str):
+        raise TypeError(
+            f"the policy denies with a {type(decision.message).__name__}; a message must be a string"
+        )
     return decision
 
 

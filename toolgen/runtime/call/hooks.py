@@ -198,7 +198,7 @@ async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> V
     """Run one hook and return its verdict.
 
     Raises:
-        TypeError: it says none of the four, or aborts with what is no `ToolError`.
+        TypeError: it says none of the four, aborts with what is no `ToolError`, or denies without a text.
     """
     verdict = await step(*arguments)
     if not isinstance(verdict, _VERDICTS):
@@ -207,6 +207,10 @@ async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> V
         )
     if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
         raise TypeError(f"{_name(step)} aborts with a {type(verdict.error).__name__}, not a ToolError")
+    if isinstance(verdict, Deny) and not isinstance(verdict.message, str):
+        raise TypeError(
+            f"{_name(step)} denies with a {type(verdict.message).__name__}; a message must be a string"
+        )
     return verdict
 
 
