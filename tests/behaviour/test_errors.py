@@ -116,6 +116,18 @@ def test_other_documents_are_no_errors(seen: str) -> None:
     assert devices.READ_NOT_FOUND.get(seen) is None
 
 
+@pytest.mark.parametrize("details", ['{"id": 5}', "{}", "5", "null", '{"id": "d9", "other": 1}', r'"{\"id\": \"d9\"}"'])
+def test_details_that_do_not_fit_are_none(details: str) -> None:
+    """As those of another tool, or of an earlier version of this one."""
+    text = f'{{"error": "no device d9", "code": "not_found", "details": {details}}}'
+    for seen in (text, text.encode(), ToolAnswer(id="c", name="read", status="error", text=text)):
+        assert devices.READ_NOT_FOUND.matches(seen)
+        assert devices.READ_NOT_FOUND.get(seen) is None
+    error = DeclaredError("no device d9", code="not_found", details_json=details.encode())
+    kept = ToolResult(tool=devices.READ.id, status="error", error=error)
+    assert devices.READ_NOT_FOUND.get(kept) is None
+
+
 def test_a_good_result_with_the_fields_of_an_error_is_none_where_its_status_is_known() -> None:
     text = '{"error": "no device d9", "code": "not_found", "details": {"id": "d9", "close": ["d8"]}}'
     assert devices.READ_NOT_FOUND.matches(text), "a text alone does not say it"

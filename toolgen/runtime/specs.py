@@ -28,7 +28,7 @@ from toolgen.shapes.naming import field_name, title
 from toolgen.shapes.sensitive import pointers_of
 
 from .codec import Codec
-from .errors import DeclaredError, MalformedResultError, ToolError
+from .errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from .results import Artifact, RetryHint, ToolResult, ToolStatus
 
 P = TypeVar("P", bound=ToolModel)
@@ -151,8 +151,9 @@ class ErrorSpec(Generic[E]):
     def get(self, result: ToolResult | SeenResult | str | bytes) -> E | None:
         """Return the details of a call that ended in this error, from the same as `matches`.
 
-        None where it did not, where the error has no details, and where they were longer than what goes out.
-        Of a call whose result was read from the log of its run, sensitive details are not there either.
+        None where it did not, where the error has no details, where they were longer than what goes out, and
+        where they do not fit the design, as those of another version of the tool. Of a call whose result was
+        read from the log of its run, sensitive details are not there either.
         """
         if self.codec is None or not self.matches(result):
             return None
@@ -160,11 +161,19 @@ class ErrorSpec(Generic[E]):
             error = result.error
             assert isinstance(error, DeclaredError), "it matches"
             if error.details is None and error.details_json:
-                return None if self.codec.sensitive else self.codec.decode(error.details_json)
+                return None if self.codec.sensitive else self._decoded(error.details_json)
             details: Any = error.details
             return details if isinstance(details, self.codec.type) else None
         document = _error_document(result)
-        return self.codec.decode(document["details"]) if "details" in document else None
+        return self._decoded(json.dumps(document["details"])) if "details" in document else None
+
+    def _decoded(self, details: bytes | str) -> E | None:
+        """Return details from JSON text; None where they do not fit."""
+        assert self.codec is not None, "it has details"
+        try:
+            return self.codec.decode(details)
+        except ToolValidationError:
+            return None
 
 
 def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
