@@ -116,7 +116,9 @@ def test_other_documents_are_no_errors(seen: str) -> None:
     assert devices.READ_NOT_FOUND.get(seen) is None
 
 
-@pytest.mark.parametrize("details", ['{"id": 5}', "{}", "5", "null", '{"id": "d9", "other": 1}', r'"{\"id\": \"d9\"}"'])
+@pytest.mark.parametrize(
+    "details", ['{"id": 5}', "{}", "5", "null", '{"id": "d9", "other": 1}', r'"{\"id\": \"d9\"}"']
+)
 def test_details_that_do_not_fit_are_none(details: str) -> None:
     """As those of another tool, or of an earlier version of this one."""
     text = f'{{"error": "no device d9", "code": "not_found", "details": {details}}}'

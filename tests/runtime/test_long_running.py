@@ -196,10 +196,15 @@ async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, li
     del subscription
 
 
+NO_FRACTIONS: list[Any] = ["half", {}, True, 2.0, -0.1, 10**30, float("nan"), float("inf")]
+
+
 @LISTENS
-@pytest.mark.parametrize(("fraction", "message"), [("half", ""), ({}, ""), (0.5, None), (None, b"begun")])
+@pytest.mark.parametrize(
+    ("fraction", "message"), [*((value, "") for value in NO_FRACTIONS), (0.5, None), (None, b"begun")]
+)
 async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message: Any, listens: bool) -> None:
-    """An event of another type would make the log of its run unreadable."""
+    """An event of another type would make the log of its run unreadable, and JSON has no infinity."""
     made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=Events() if listens else None)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
@@ -211,6 +216,18 @@ async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message
         return ToolOutcome.pending("job-1", Ack(minutes=4))
 
     assert (await runtime(reports).call(DECLARED.id, ARGUMENTS, META)).status == "error"
+
+
+@pytest.mark.parametrize(("fraction", "shown"), [(1.0000000000000002, 1.0), (-1e-12, 0.0), (1, 1)])
+async def test_progress_beyond_its_ends_by_rounding_is_told_as_the_end(fraction: float, shown: float) -> None:
+    events = Events()
+    told = events.subscribe(types=["tool_update"])
+    made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=events)
+    waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
+    assert waiting is not None
+    await made.progress(waiting.token, fraction)
+    events.close()
+    assert [event.fraction async for event in told] == [shown]  # type: ignore[union-attr]  # one type
 
 
 @LISTENS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from toolgen.contract.json_value import Json
 
 from .calls import CallMeta
-from .events.progress import check_progress, progress_json
+from .events.progress import checked_fraction, progress_json, require_text
 from .results import Actions
 from .stores.outages import ONCE, StoreRetry
 from .values import Key, Values
@@ -133,7 +133,8 @@ class ToolContext:
         Raises:
             MalformedResultError: one of them does not fit, whether or not somebody listens.
         """
-        check_progress(fraction, message)
+        fraction = checked_fraction(fraction)
+        require_text(message)
         if value is not None and self.spec is not None:
             value = progress_json(self.spec, value)
         if self.report is not None:
@@ -145,7 +146,7 @@ class ToolContext:
         Raises:
             MalformedResultError: it is no text.
         """
-        check_progress(None, text)
+        require_text(text)
         if self.report is not None:
             self.report(text=text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
@@ -12,17 +12,33 @@ from toolgen.contract.json_value import Json
 from ..errors import MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
 
+_ROUNDING: Final = 1e-9
+"""Of a sum of parts, such as ten times 0.1."""
 
-def check_progress(fraction: object, text: object) -> None:
-    """Raise where the fraction or the text of progress has a wrong type.
+
+def checked_fraction(fraction: object) -> float | None:
+    """Return the fraction of progress, from 0 to 1; one that rounding carried beyond is 0 or 1.
 
     Raises:
-        MalformedResultError: the fraction is no number, or the text is none.
+        MalformedResultError: it is no number, or not from 0 to 1.
     """
-    if not isinstance(fraction, int | float | None):
+    if fraction is None:
+        return None
+    if not isinstance(fraction, int | float) or isinstance(fraction, bool):
         raise MalformedResultError(
             f"the fraction of its progress must be a number, not {type(fraction).__name__}"
         )
+    if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # nor is NaN
+        raise MalformedResultError("the fraction of its progress must be from 0 to 1")
+    return min(max(fraction, 0.0), 1.0)
+
+
+def require_text(text: object) -> None:
+    """Raise where the text of progress is no string.
+
+    Raises:
+        MalformedResultError: as said.
+    """
     if not isinstance(text, str):
         raise MalformedResultError(f"the text of its progress must be a string, not {type(text).__name__}")
 

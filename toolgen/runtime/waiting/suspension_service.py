@@ -17,7 +17,7 @@ from ..call.services import RuntimeServices
 from ..call_meta import CallMeta
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import DeclaredError, ToolError
-from ..events.progress import check_progress, progress_json
+from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
@@ -134,7 +134,8 @@ class SuspensionService:
 
     async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
         """Report the progress of pending work; as `Runtime.progress`."""
-        check_progress(fraction, message)
+        fraction = checked_fraction(fraction)
+        require_text(message)
         ticket, status, frozen = await self._open_token(token, None)
         if frozen.kind != "pending":
             raise UnknownSuspensionError(

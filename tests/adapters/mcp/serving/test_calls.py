@@ -251,27 +251,6 @@ async def test_progress_comes_before_the_result_and_grows(era: str) -> None:
     assert told == [(0.25, 1.0, "a quarter"), (0.250001, 1.0, "still on the way"), (1.0, 1.0, None)]
 
 
-async def test_progress_that_is_no_fraction_is_told_as_text_alone(era: str) -> None:
-    """JSON has no infinity: by HTTP no client could read it."""
-    told: list[tuple[float, float | None, str | None]] = []
-
-    async def keep(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
-
-    async def walk_on(ctx: ToolContext) -> str:
-        """Walk on."""
-        ctx.progress(0.5)
-        for fraction in (float("inf"), float("nan"), 2.0):
-            ctx.progress(fraction, "far")
-        return "there"
-
-    async with served(era) as one:
-        one.runtime.register(function_toolset("desk.walks", [walk_on]))
-        await one.client.call_tool("walk_on", {}, progress_callback=keep)
-    assert [message for _, _, message in told] == [None, "far", "far", "far"]
-    assert all(0 <= progress < 0.6 and total == 1.0 for progress, total, _ in told)
-
-
 @pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, GeneratorExit, StopIteration, MCPError])
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_a_meta_hook_ends_no_server_by_what_it_raises(era: str, kind: Any, is_async: bool) -> None:

@@ -43,8 +43,6 @@ class _Relay:
         if not isinstance(event, ToolUpdate) or event.tool_call_id != self._tool_call_id:
             return
         fraction = event.fraction
-        if fraction is not None and not 0 <= fraction <= 1:
-            fraction = None  # it says nothing, and JSON has no infinity
         if fraction is not None:
             self._total = 1.0
         if not event.message and (fraction is None or fraction <= self._last):
