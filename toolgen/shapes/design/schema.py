@@ -220,7 +220,7 @@ def _sentences(text: str, stated: str) -> str:
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
-    limits = [row.message.format(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]
+    limits = [row.message_of(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]
     if not limits:
         return ""
     first, *others = limits

@@ -118,6 +118,6 @@ def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]
             yield f"{key} {schema[key]}"
     for row in limits_of("number"):
         if row.keyword in schema and row.keyword not in field:
-            yield row.message.format(schema[row.keyword])
+            yield row.message_of(schema[row.keyword])
     if "enum" in schema and "enum" not in field:
         yield f"one of {', '.join(map(str, schema['enum']))}"
