@@ -11,8 +11,7 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome
-from toolgen.runtime.errors import RegistrationError
+from toolgen.runtime import ConfirmSpec, ToolContext, ToolOutcome
 from toolgen.runtime.waiting.errors import UnknownSuspensionError
 
 TOOL = "assistant.devices.list_devices"
@@ -64,11 +63,6 @@ async def test_a_call_has_one_idempotency_key_before_and_after_it_waits(engine: 
     assert (await made.deliver(waiting.token, "this")).status == "ok"
     assert len(keys) == 2
     assert len(set(keys)) == 1
-
-
-def test_a_store_of_suspensions_is_refused_with_what_replaces_it() -> None:
-    with pytest.raises(RegistrationError, match=r"engine=InProcessEngine"):
-        Runtime(suspensions=object())
 
 
 async def test_a_result_that_the_engine_does_not_keep_is_not_told_as_one() -> None:

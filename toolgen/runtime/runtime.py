@@ -43,7 +43,7 @@ from .toolsets.registry import Registry
 from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
-from .waiting.options import WAIT_OPTIONS, WaitOptions, refuse_store, require_engine
+from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
 from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
 from .waiting.wait_registry import WaitRegistry
@@ -75,7 +75,6 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
         waiting: WaitOptions = WAIT_OPTIONS,
-        suspensions: object = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -102,7 +101,6 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
                 in all processes; of several the first seals. By default the engine keeps one, unless it has
                 many workers.
             waiting: For how long calls wait, how many, and who may answer.
-            suspensions: Refused: calls wait in the runs of the engine.
             is_interactive: Whether there is somebody to ask.
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
@@ -118,7 +116,6 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
                 belongs, or two capabilities have one name; or the engine has many workers that cannot share
                 a store of the capabilities, or there is no secret for them.
         """
-        refuse_store(suspensions)
         require_engine(engine)
         options = runtime_options(
             interceptors,

@@ -78,16 +78,3 @@ def require_engine(engine: object) -> None:
         hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
     shown = engine.__name__ if isinstance(engine, type) else repr(engine)
     raise RegistrationError(f"engine= is {shown}, not an engine", hint=hint)
-
-
-def refuse_store(suspensions: object) -> None:
-    """Raise where a host gives a store of its own for suspended calls.
-
-    Raises:
-        RegistrationError: as said.
-    """
-    if suspensions is not None:
-        raise RegistrationError(
-            "suspensions= was replaced: an engine stores suspended calls",
-            hint='write Runtime(engine=InProcessEngine("runs.db")) in the place of suspensions=',
-        )
