@@ -128,7 +128,7 @@ async def test_what_a_loop_hands_over_is_json_and_exists(engine: Engine, what: s
         ([float("inf")], "$[0] is inf"),
         (float("nan"), "$ is nan"),
         (b"x", "$ is a bytes"),
-        ({"half": "\ud800"}, "$.half holds half of a character"),
+        ({"half": "\ud800"}, "$.half has a lone surrogate"),
     ],
 )
 async def test_what_comes_from_outside_is_json(engine: Engine, toys: Toys, value: object, told: str) -> None:

@@ -112,7 +112,7 @@ class Journal(Protocol):
     """Keeps the records of the runs.
 
     What is put changes the record at once, and is written in its order. Whoever tells others of it waits for
-    `kept`, or is called by `when_kept`.
+    `wait_durable`, or is called by `when_durable`.
     """
 
     is_durable: ClassVar[bool]

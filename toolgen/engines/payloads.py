@@ -49,7 +49,7 @@ def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
             try:
                 value.encode()
             except UnicodeEncodeError:
-                return f"{path} holds half of a character, {value!r:.60}"
+                return f"{path} has a lone surrogate, {value!r:.60}"
             return ""
         case float():
             return "" if value - value == 0 else f"{path} is {value}"

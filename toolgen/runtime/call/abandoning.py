@@ -20,6 +20,6 @@ async def run_or_abandon(work: Coroutine[Any, Any, T]) -> T:
 
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled.
-        Exception: what the work raises, as `boundary.contained`.
+        Exception: what the work raises, as `boundary.value_of`.
     """
     return await run_in_task(work, name=getattr(work, "__qualname__", "work"), grace_s=_GRACE_S)

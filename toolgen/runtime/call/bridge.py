@@ -72,7 +72,7 @@ class Bridge:
         Raises:
             CallEndedError: the call is over, or ends meanwhile.
             RuntimeError: this is the thread of an event loop, which must not wait.
-            Exception: what the function raises, as `boundary.contained`.
+            Exception: what the function raises, as `boundary.value_of`.
         """
         if _is_in_event_loop():
             raise RuntimeError(

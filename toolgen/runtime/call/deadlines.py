@@ -60,7 +60,7 @@ async def run_in_task(
         TimeLimitError: its time is over.
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
-        Exception: what the code raises, as `boundary.contained`.
+        Exception: what the code raises, as `boundary.value_of`.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[Outcome[T]] = loop.create_future()

@@ -45,7 +45,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
 def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
     """Return the error result of a call whose tool ended the call's own task.
 
-    The error is what `boundary.contained` makes of what came out of the task.
+    The error is what `boundary.as_exception` makes of what came out of the task.
     """
     with hiding(frame.secrets):
         return _escaped(frame, error)

@@ -70,7 +70,7 @@ class ThreadPool:
             NoThreadError: too many threads are stuck.
             TimeLimitError: its time is over; the function runs on, unless it had not begun.
             asyncio.CancelledError: the caller's own task is being cancelled; the function likewise.
-            Exception: what the function raises, as `boundary.contained`.
+            Exception: what the function raises, as `boundary.value_of`.
         """
         call = partial(contextvars.copy_context().run, function, *arguments)
         job = _Job(name, call, asyncio.get_running_loop())

@@ -70,7 +70,7 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
 
 
 def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> DynamicToolset:
-    """Return the toolset with the prefix before each wire name, such as `home_`; ids stay."""
+    """Return the toolset with the prefix, such as `office_`, before each wire name; ids stay."""
 
     async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
         return [replace(tool, spec=replace(tool.spec, name=prefix + tool.spec.name)) for tool in tools]
