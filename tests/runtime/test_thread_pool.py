@@ -316,7 +316,7 @@ def test_a_stuck_thread_does_not_hold_the_process() -> None:
         asyncio.run(main())
         """
     )
-    assert out == "error\n"
+    assert out == "unknown\n"
 
 
 def test_a_forked_process_has_threads_of_its_own() -> None:

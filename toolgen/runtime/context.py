@@ -57,9 +57,11 @@ class ToolContext:
     """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None = None
     """On the clock of the running loop, `loop.time()`; None without a timeout."""
-    may_have_run: bool = False
-    """Whether something elsewhere has the call: set by the executor, so that a call that runs out of time has
-    the status `unknown`, and not `error`."""
+    has_begun: bool = False
+    """Whether what the tool does may have begun: True once its executor is called. One that hands its work to
+    something elsewhere sets it to False, and to True when it sends it, so that a call that was never sent is
+    told as not run. One that was, and may not run twice, has the status `unknown` where nobody heard of its
+    end."""
     report: Callable[..., None] | None = None
     """Takes progress and text; None where nobody listens."""
     place: int = 0

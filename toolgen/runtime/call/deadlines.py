@@ -24,6 +24,11 @@ log = logger("toolgen.runtime")
 class TimeLimitError(TimeoutError):
     """Author code had no result when its time was over."""
 
+    def __init__(self, *, has_begun: bool = True) -> None:
+        super().__init__()
+        self.has_begun = has_begun
+        """Whether any of the code was executed; else it never will be."""
+
 
 async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
     """Await the work in the caller's task with a timeout, and return its value.

@@ -109,6 +109,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             trace.mark("inject", spec.injected)
         if frame.write_begun_record is not None:
             await frame.write_begun_record()
+        context.has_begun = True
         if tool.is_plain:
             try:
                 returned = await tool.execute(payload, context)

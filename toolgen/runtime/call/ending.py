@@ -8,7 +8,7 @@ from typing import Any, Final
 from toolgen.contract.secrets import hiding
 
 from ..calls import CallMeta
-from ..errors import ToolError
+from ..errors import OutcomeUnknownError, ToolError
 from ..results import ToolResult
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
@@ -52,10 +52,9 @@ def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
 
 
 def _escaped(frame: Frame, error: Exception) -> ToolResult:
-    result = frame.error_result(tool_error_of(frame.spec, error))
     if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
-        return result
-    return emit_end(frame, result)
+        return _cancelled_result(frame)
+    return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
 
 
 def failed_call_result(
@@ -84,5 +83,15 @@ def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
 
 
 def emit_cancelled(frame: Frame) -> None:
-    """Emit the end of a call whose caller was cancelled."""
-    emit_end(frame, frame.error_result(ToolError(CANCELLED)))
+    """Emit the end of a call whose caller was cancelled, and hears nothing of it."""
+    emit_end(frame, _cancelled_result(frame))
+
+
+def _cancelled_result(frame: Frame) -> ToolResult:
+    """Return what is known of a call that was cancelled: of unknown outcome if it may not run twice."""
+    name, has_begun = frame.spec.name, frame.context.has_begun
+    if not has_begun:
+        return frame.error_result(ToolError(f"{name} was not run: {CANCELLED}"))
+    if frame.tool.runs_once:
+        return frame.error_result(OutcomeUnknownError(f"{CANCELLED}; {name} may have run"))
+    return frame.error_result(ToolError(CANCELLED))

@@ -61,8 +61,8 @@ class Execution:
         """Run the executor and return its value.
 
         Raises:
-            OutcomeUnknownError: its time is over, and it says that it may have run (`may_have_run`).
-            ToolError: its time is over, or there is no thread for it.
+            OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
+            ToolError: its time is over otherwise, or there is no thread for it.
             BaseException: what the executor raises.
         """
         self._make_locks()
@@ -128,11 +128,9 @@ class Execution:
             if timeout is None:
                 return await tool.execute(*arguments)
             return await run_in_task(tool.execute(*arguments), name=tool.spec.id, seconds=timeout)
-        except TimeLimitError:
-            text = f"gave no answer within {timeout:g} seconds"
-            if arguments[-1].may_have_run:
-                raise OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run") from None
-            raise _unfinished(tool, "timeout", text) from None
+        except TimeLimitError as over:
+            has_begun = over.has_begun and arguments[-1].has_begun
+            raise _late(tool, f"within {timeout:g} seconds", has_begun=has_begun) from None
         except NoThreadError as error:
             log.error("%s was not run: %s", tool.spec.id, error)
             text = "cannot run now: earlier calls have not ended, and hold all its threads"
@@ -158,6 +156,16 @@ class Execution:
 
 async def _awaited(returned: Awaitable[Any]) -> Any:
     return await returned
+
+
+def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:
+    """Return the error of an executor whose time is over."""
+    if not has_begun:
+        return _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
+    text = f"gave no answer {limit}"
+    if tool.runs_once:
+        return OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run")
+    return _unfinished(tool, "timeout", text)
 
 
 def _unfinished(tool: RegisteredTool, reason: RetryReason, text: str) -> ToolError:

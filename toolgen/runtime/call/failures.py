@@ -133,16 +133,18 @@ def _details(known: ErrorSpec[Any], details: object) -> bytes:
 def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
     """Return the error result of a `ToolError`, truncated to `limit` bytes; of unknown outcome if it says so.
 
-    The sensitive values of the call that goes on are not in its texts.
+    One of unknown outcome hints at no retry. The sensitive values of the call that goes on are not in its
+    texts.
     """
     error = error if current() is None else _scrubbed_error(error)
+    is_unknown = isinstance(error, OutcomeUnknownError)
     return ToolResult(
         tool=tool,
-        status="unknown" if isinstance(error, OutcomeUnknownError) else "error",
+        status="unknown" if is_unknown else "error",
         json=_document(error, limit),
         tool_call_id=meta.tool_call_id,
         error=error,
-        retry_hint=_hint(tool, error.retry_hint, limit),
+        retry_hint=None if is_unknown else _hint(tool, error.retry_hint, limit),
     )
 
 

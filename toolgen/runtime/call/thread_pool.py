@@ -80,9 +80,11 @@ class ThreadPool:
             self._assign()
         try:
             return await value_within(seconds, job.ended)
-        except (asyncio.CancelledError, TimeLimitError):
+        except asyncio.CancelledError:
             self._abandon(job)
             raise
+        except TimeLimitError:
+            raise TimeLimitError(has_begun=self._abandon(job)) from None
 
     @property
     def stuck(self) -> Mapping[str, int]:
@@ -120,14 +122,15 @@ class ThreadPool:
         is_full = len(self._stuck) >= self._max_stuck
         return is_full and any(job.name == name for job in self._stuck)
 
-    def _abandon(self, job: _Job) -> None:
-        """Abandon a job that nobody waits for."""
+    def _abandon(self, job: _Job) -> bool:
+        """Abandon a job that nobody waits for, and return whether its function had begun."""
         with self._lock:
             if job in self._waiting:
                 self._waiting.remove(job)
+                return False
             worker = self._busy.pop(job, None)
             if worker is None:
-                return
+                return True
             self._stuck[job] = worker
             mine, all_ = sum(one.name == job.name for one in self._stuck), len(self._stuck)
             self._assign()
@@ -135,6 +138,7 @@ class ThreadPool:
             "%s did not end in its time, and its thread is stuck: %d of it, %d in all, at most %d replaced",
             job.name, mine, all_, self._max_stuck,
         )  # fmt: skip
+        return True
 
     def release(self, job: _Job) -> None:
         """Mark the function of a job as returned, so that its thread takes the next job."""

@@ -55,7 +55,7 @@ class Caller:
             ToolError: the call failed, or was not made.
             OutcomeUnknownError: the connection ended, and the call may have run.
         """
-        ctx.may_have_run = False  # no attempt before this one counts
+        ctx.has_begun = False  # before it is sent
         given = given_to(ctx)
         if (further := next_question(given, tool.spec)) is not None:
             return further
@@ -104,7 +104,7 @@ class Caller:
             if error.was_sent and not tool.may_repeat:
                 raise
             log.info("a call of %s is made again: %s", tool.spec.id, error)
-            ctx.may_have_run = False
+            ctx.has_begun = False
             return await self._once(tool, arguments, ctx, given)
 
     async def _once(
@@ -112,7 +112,7 @@ class Caller:
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:
             await self._require_unchanged(connection, tool)
-            ctx.may_have_run = not tool.may_repeat
+            ctx.has_begun = True
             responses, state = given.responses, given.state
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):

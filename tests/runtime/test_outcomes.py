@@ -1,0 +1,154 @@
+"""Whoever stops waiting for a call that has begun and may not run twice says that its outcome is unknown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.runtime.clock import HOUR, LoopClock
+from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.runtime import (
+    OutcomeUnknownError,
+    RetryHint,
+    Runtime,
+    StaticToolset,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.toolsets.functions import func_tool
+
+TOOL = "assistant.devices.list_devices"
+CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)
+MAY_HAVE_RUN = b'{"unknown":"list_devices gave no answer within 3600 seconds; it may have run"}'
+HINTS = [{}, {"idempotent": True}, {"read_only": True}]
+
+
+def acting(**facts: Any) -> ToolSpec[Any, Any]:
+    """Return the spec of a tool that has an effect each time it runs."""
+    return spec(annotations={}, **facts)
+
+
+class Endless:
+    """An executor that does not end by itself, asynchronous."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+
+    async def list_devices(self, payload: Any, ctx: Any) -> Any:
+        self.began.set()
+        await asyncio.Event().wait()
+
+
+class Blocking:
+    """An executor that holds its thread until it is let go."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.runs = 0
+        self._loop = asyncio.get_running_loop()
+        self._gate = Event()
+
+    def list_devices(self, payload: Any, ctx: Any) -> Any:
+        self.runs += 1
+        self._loop.call_soon_threadsafe(self.began.set)
+        self._gate.wait()
+        return nothing()
+
+    def let_go(self) -> None:
+        self._gate.set()
+
+
+@asynccontextmanager
+async def blocking() -> AsyncIterator[Blocking]:
+    one = Blocking()
+    try:
+        yield one
+    finally:
+        one.let_go()
+
+
+async def late(executor: Endless | Blocking, tool: ToolSpec[Any, Any], *, by: str) -> ToolResult:
+    """Return the result of a call whose time ends after it has begun."""
+    made = runtime(executor, tool)
+    async with LoopClock() as clock:
+        running = asyncio.create_task(_called(made, by))
+        await executor.began.wait()
+        await clock.advance(HOUR)
+        return await running
+
+
+async def _called(made: Runtime, by: str) -> ToolResult:
+    if by == "call":
+        return await made.call(TOOL, SITE, META)
+    (result,) = await made.call_all([CALL])
+    return result
+
+
+@pytest.mark.parametrize("by", ["call", "call_all"])
+@pytest.mark.parametrize("annotations", HINTS)
+async def test_a_late_call_that_may_not_run_twice_is_unknown(annotations: dict[str, bool], by: str) -> None:
+    """Others are told as a timeout, with a hint that they may be made again."""
+    tool = spec(annotations=annotations, timeout=HOUR)
+    async with blocking() as blocks:
+        for executor in (Endless(), blocks):
+            result = await late(executor, tool, by=by)
+            if annotations:
+                assert result.retry_hint is not None
+                assert (result.status, result.retry_hint.reason) == ("error", "timeout")
+            else:
+                assert (result.status, result.json, result.retry_hint) == ("unknown", MAY_HAVE_RUN, None)
+
+
+async def test_a_call_that_got_no_thread_in_time_was_not_run() -> None:
+    async with blocking() as blocks:
+
+        def hold() -> None:
+            blocks.list_devices(None, None)
+
+        def act() -> None:
+            blocks.runs += 1
+
+        made = Runtime(max_threads=1)
+        bound = (func_tool(hold, toolset="x.acts"), func_tool(act, toolset="x.acts", timeout=HOUR))
+        made.register(StaticToolset(name="x.acts", bound=bound))
+        async with LoopClock() as clock:
+            holds = asyncio.create_task(made.call("hold", {}))
+            await blocks.began.wait()
+            waits = asyncio.create_task(made.call("act", {}))
+            for _ in range(5):
+                await asyncio.sleep(0)
+            await clock.advance(HOUR)
+            result = await waits
+        blocks.let_go()
+        assert ((await holds).status, result.status, blocks.runs) == ("ok", "error", 1)
+    assert b"act was not run" in result.json
+    assert result.retry_hint is not None
+
+
+async def test_an_unknown_outcome_hints_at_no_retry() -> None:
+    async def lost(payload: Any, ctx: Any) -> Any:
+        raise OutcomeUnknownError("lost", retry_hint=RetryHint(reason="timeout", tool=TOOL))
+
+    result = await runtime(Listing(lost), acting()).call(TOOL, SITE, META)
+    assert (result.status, result.retry_hint) == ("unknown", None)
+
+
+@pytest.mark.parametrize("annotations", HINTS)
+async def test_the_event_of_a_call_whose_caller_is_cancelled(annotations: dict[str, bool]) -> None:
+    events, executor = Events(), Endless()
+    async with events.subscribe(types=["tool_end"]) as subscription:
+        made = runtime(executor, spec(annotations=annotations), events=events)
+        running = asyncio.create_task(made.call(TOOL, SITE, META))
+        await executor.began.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        end: Any = await anext(subscription)
+    assert end.status == ("error" if annotations else "unknown")
