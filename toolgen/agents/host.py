@@ -39,7 +39,7 @@ from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
-from .registered_agents import RegisteredAgent, changed, register_agent
+from .registered_agents import RegisteredAgent, register_agent
 from .registration import AgentRegistration, AgentSpec
 from .run_metrics import RunMetrics
 from .run_spans import RunSpans
@@ -197,7 +197,7 @@ class AgentHost:
         """Return the tool with the time limit of the run's policy, if its design gives none."""
         if timeout is None or tool.spec.timeout is not None:
             return tool
-        return changed(tool, replace(tool.spec, timeout=timeout), self._options)
+        return tool.with_spec(replace(tool.spec, timeout=timeout), self._options)
 
     def values_of(self, run_id: str) -> Values:
         """Return the values that the hooks and tools of a run share."""

@@ -137,11 +137,4 @@ def with_agent_tool(registered: RegisteredTool, tool: AgentTool, options: Runtim
     confirm = registered.spec.confirm if tool.confirm is None else tool.confirm
     if tool.confirm is not None and registered.spec.confirm is not None:
         confirm = replace(tool.confirm, payload=registered.spec.confirm.payload)
-    return changed(registered, replace(registered.spec, name=tool.name, confirm=confirm), options)
-
-
-def changed(tool: RegisteredTool, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
-    """Return the registered tool with another spec."""
-    return RegisteredTool(
-        spec, tool.execute, raw=tool.raw, toolset=tool.toolset, options=options, preview=tool.preview
-    )
+    return registered.with_spec(replace(registered.spec, name=tool.name, confirm=confirm), options)

@@ -184,6 +184,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
     ) -> Snapshot:
         """Return the tools of one model request; its calls go through the snapshot.
 
+        A wire name that tools of several registered toolsets have gets the name of the toolset before it.
         `previous` is the snapshot of the request before it, in the same run.
 
         Raises:

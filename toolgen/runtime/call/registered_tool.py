@@ -122,6 +122,12 @@ class RegisteredTool:
         self.is_sensitive = has_sensitive(spec)
         """Whether anything that it takes or gives has sensitive values."""
 
+    def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
+        """Return the tool with another spec, such as one with another wire name."""
+        return RegisteredTool(
+            spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
+        )
+
     def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
         """Set the injected fields from the `CallMeta`.
 

@@ -26,7 +26,7 @@ OnError: TypeAlias = Literal["fail", "drop", "stale"]
 """When a toolset cannot list its tools: the request fails, it goes on without them, or with the last list
 that the same session got (and fails where there was none, or the session has no id)."""
 
-_WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
+WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 """What all model providers take."""
 
 
@@ -187,6 +187,6 @@ def _problem(tool: object) -> str:
     if not isinstance(tool, BoundTool):
         return f"a {type(tool).__name__}, which is no BoundTool"
     name = tool.spec.name
-    if not _WIRE_NAME.fullmatch(name):
+    if not WIRE_NAME.fullmatch(name):
         return f"{name!r}, and a wire name has up to {LONGEST_NAME} letters, digits, - and _"
     return ""

@@ -33,6 +33,7 @@ from .dynamic import (
 from .registration import ToolsetRegistration
 from .resources import ManagedResource, ResourceStack
 from .snapshot import CallService, Snapshot
+from .wire_names import with_own_names
 
 if TYPE_CHECKING:
     from ..capabilities import ReadableState
@@ -72,6 +73,8 @@ class Toolsets:
         self._options = options
         self._reports = reports or CallReporter()
         self._static: list[ToolList] = []
+        self._named: tuple[ToolList, ...] | None = None
+        """The static ones with wire names of their own; None until they are listed."""
         self._added: dict[str, _DynamicToolsetState] = {}
         self.managers = managers or ResourceStack()
 
@@ -93,6 +96,7 @@ class Toolsets:
     def add_static(self, toolset: ToolList) -> None:
         """Add a toolset that `Runtime.register` has prepared."""
         self._static.append(toolset)
+        self._named = None
 
     def add(
         self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
@@ -151,7 +155,9 @@ class Toolsets:
             SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
                 two tools have one name; or a hook names a tool that its toolset does not list.
         """
-        lists = [*self._static, *(await self._dynamic(context) if self._added else ())]
+        if self._named is None:
+            self._named = with_own_names(self._static, self._options)
+        lists = [*self._named, *(await self._dynamic(context) if self._added else ())]
         ids = {one.toolset: [tool.spec.id for tool in one.tools] for one in lists}
         if problem := self._options.hook_tools.missing(ids):
             hint = "correct the id, or let the toolset say in `tool_ids` what it may list"

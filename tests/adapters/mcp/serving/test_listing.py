@@ -16,6 +16,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime
 from toolgen.runtime.capabilities import MemoryStateStore
 from toolgen.runtime.disabling import DisabledTools
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .desk import ERAS, Desk, desk_runtime, served
 
@@ -32,6 +33,20 @@ async def test_tools_are_listed_in_the_order_of_registration(era: str) -> None:
     async with served(era) as one:
         tools = (await one.client.list_tools()).tools
     assert [tool.name for tool in tools] == [spec.name for spec in one.runtime.list_tools()]
+
+
+async def test_tools_of_one_name_in_two_toolsets_are_listed_and_called_by_the_names_of_both(era: str) -> None:
+    async def count() -> int:
+        """Count the shelves."""
+        return 8
+
+    async with served(era) as one:
+        one.runtime.register(function_toolset("desk.racks", [func_tool(count, toolset="desk.racks")]))
+        tools = {tool.name: tool.meta or {} for tool in (await one.client.list_tools()).tools}
+        assert "count" not in tools
+        assert tools["racks_count"][f"{PREFIX}id"] == "desk.racks.count"
+        assert tools["parcels_count"][f"{PREFIX}id"] == "desk.parcels.count"
+        assert await one.text("racks_count") == "8"
 
 
 async def test_an_entry_says_what_the_spec_says(era: str) -> None:
