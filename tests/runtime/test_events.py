@@ -132,5 +132,4 @@ def test_no_event_has_a_place_for_secrets() -> None:
         "labels",
         "data",
         "payload",
-        "request",
     }

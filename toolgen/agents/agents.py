@@ -39,7 +39,7 @@ from .conversations import Sessions
 from .erasing import Erased, erase
 from .host import AgentHost
 from .output import RunOutput, status_of, without_tokens
-from .owner import is_of_agent
+from .owner import has_facts, is_of_agent
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration, AgentSpec
 from .resolving import resolve
@@ -272,9 +272,9 @@ class Agents:
             return failed_call_result(tool.spec, error, meta, services)
 
     async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a suspended call of an agent's run, as the agent has it now."""
+        """Return the tool of a suspended call of an agent's run, or of its work, as the agent has it now."""
         status = await self._host.engine.status(run_id)
-        return await self._host.tool_now(frozen, status) if is_of_agent(status) else None
+        return await self._host.tool_now(frozen, status) if has_facts(status) else None
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; the conversation of an agent's run records that its waiting calls were canceled."""

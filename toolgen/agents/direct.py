@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from toolgen.runtime.call.ending import CANCELLED, emit_cancelled
 from toolgen.runtime.call.frame import Frame
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import RunStatus, UnknownRunError
+from toolgen.runtime.engine import RunStatus
 from toolgen.runtime.errors import ToolError
 from toolgen.runtime.results import Delegated, RunLink, ToolResult
 
 from .activities.call_activities import result_of_run
 from .loop.calls import empty_document
-from .loop.documents import Failure, Parent, RunDocument, RunInput
+from .loop.documents import Failure, RunDocument, RunInput
+from .owner import facts_of_run
 from .run_artifacts import child_artifacts, documents_so_far
-from .run_options import new_facts
 
 if TYPE_CHECKING:
     from .host import AgentHost
@@ -48,7 +46,7 @@ class DirectCalls:
             parent_run_id=meta.run_id,
             parent_tool_call_id=meta.tool_call_id,
         )
-        given = await self._input(frame.tool, delegated, link, meta)
+        given = await self._input(frame, delegated, link)
         with host.keep_tool(link.run_id, frame.tool):
             status = await self._over(frame, given, link)
         document = ended_document(status)
@@ -70,38 +68,21 @@ class DirectCalls:
             await self._cancel(link.run_id, CANCELLED)
             raise
 
-    async def _input(
-        self, tool: RegisteredTool, delegated: Delegated, link: RunLink, meta: CallMeta
-    ) -> RunInput:
-        host = self._host
-        parent: Parent = {
-            "run_id": meta.run_id,
-            "agent": "",
-            "tool_call_id": meta.tool_call_id,
-            "tool": tool.spec.id,
-            "child": link.run_id,
-        }
-        facts = new_facts(
-            delegated.agent,
-            host.policy_of(delegated.agent, timeout=tool.spec.timeout),
-            {"labels": meta.labels},
-            session_id=meta.session_id,
-            turn_id=meta.turn_id,
-            parent=parent,
-        )
-        facts["depth"] = await self._depth(meta.run_id)
-        if facts["depth"] >= host.most_depth:
-            raise ToolError(f"{tool.spec.name} was not run: the agents are nested too deep")
-        return {"facts": facts, "message": delegated.message, "source": "agent"}
+    async def _input(self, frame: Frame, delegated: Delegated, link: RunLink) -> RunInput:
+        """Return the input of the run that answers a call.
 
-    async def _depth(self, run_id: str) -> int:
-        """Return how many agents are above an agent called here, within a tool of a run or outside."""
-        try:
-            above: Any = (await self._host.engine.status(run_id)).input
-        except UnknownRunError:
-            return 0
-        depth: int = above["facts"]["depth"]
-        return depth + 1
+        Raises:
+            ToolError: the agents are nested too deep.
+        """
+        spec, meta = frame.spec, frame.meta
+        above = await facts_of_run(self._host.engine, meta.run_id)
+        given = self._host.called_run(delegated, spec.id, spec.timeout, meta, above)
+        facts, parent = given["facts"], given["facts"]["parent"]
+        if facts["depth"] >= self._host.most_depth:
+            raise ToolError(f"{spec.name} was not run: the agents are nested too deep")
+        if parent is not None:
+            parent["child"] = link.run_id
+        return given
 
 
 def ended_document(status: RunStatus) -> RunDocument:

@@ -34,13 +34,14 @@ from toolgen.runtime.waiting.wait_registry import frozen_call_of, sealer_of
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder
-from .loop.documents import LOOP, ChildRun, Parent, RunFacts, RunInput, StepCall
+from .loop.documents import LOOP, ChildRun, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
 from .registered_agents import RegisteredAgent, register_agent
 from .registration import AgentRegistration, AgentSpec
+from .run_facts import called_facts, handed_over_facts, meta_of
 from .run_metrics import RunMetrics
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
@@ -163,16 +164,7 @@ class AgentHost:
     def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
         """Return the facts of a call of a run."""
         self.events.learn(run_id, facts)
-        parent = facts["parent"]
-        return CallMeta(
-            run_id=run_id,
-            session_id=facts["session_id"],
-            turn_id=facts["turn_id"],
-            tool_call_id=tool_call_id,
-            parent_tool_call_id=parent["tool_call_id"] if parent else "",
-            labels=facts["labels"],
-            requested_by=facts.get("requested_by", ""),
-        )
+        return meta_of(run_id, facts, tool_call_id)
 
     # Tools.
 
@@ -273,45 +265,35 @@ class AgentHost:
         return {found.spec.id: found.spec.description for found in known if found is not None}
 
     def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> ChildRun:
-        """Return the run that answers a call of an agent's tool."""
-        parent: Parent = {
-            "run_id": run_id,
-            "agent": facts["agent"],
-            "tool_call_id": call["id"],
-            "tool": call["tool"],
-        }
-        if call.get("is_designed"):
-            parent["is_designed"] = True
-        given = self._next_run_input(delegated.agent, delegated.message, parent, facts)
+        """Return the run that answers a call of an agent's tool which a run makes."""
         tool = self.find_tool(call["tool"], run_id)
         timeout = None if tool is None else tool.spec.timeout
-        given["facts"]["policy"] = self.policy_of(delegated.agent, timeout=timeout)
-        given["facts"]["in_conversation"] = False
-        given["facts"].pop("heard", None)
+        meta = meta_of(run_id, facts, call["id"])
+        given = self.called_run(delegated, call["tool"], timeout, meta, facts)
+        parent = given["facts"]["parent"]
+        if call.get("is_designed") and parent is not None:
+            parent["is_designed"] = True
         return {"agent": delegated.agent, "input": given}
+
+    def called_run(
+        self, delegated: Delegated, tool: str, timeout: float | None, meta: CallMeta, above: RunFacts | None
+    ) -> RunInput:
+        """Return the input of the run that answers the call of an agent's tool, whoever makes the call.
+
+        `timeout` are the seconds that the design gives to the tool, `above` as in `called_facts`.
+        """
+        policy = self.policy_of(delegated.agent, timeout=timeout)
+        facts = called_facts(delegated.agent, policy, meta, tool, above)
+        return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     def hand_over_run(self, agent: str, message: str, run_id: str, facts: RunFacts) -> ChildRun:
         """Return the input of the run to which the conversation is handed."""
-        parent: Parent = {"run_id": run_id, "agent": facts["agent"], "tool_call_id": "", "tool": ""}
-        text = message or "The conversation was handed to you; go on with it."
-        given = self._next_run_input(agent, text, parent, facts)
-        if not message:
-            given["source"] = "runtime"
-        if not facts["in_conversation"]:  # no session has what was said
-            given["facts"]["heard"] = [*facts.get("heard", ()), run_id]
-        return {"agent": agent, "input": given}
-
-    def _next_run_input(self, agent: str, message: str, parent: Parent, facts: RunFacts) -> RunInput:
-        own: RunFacts = {
-            **facts,
-            "agent": agent,
-            "policy": self.policy_of(agent),
-            "parent": parent,
-            "depth": facts["depth"] + 1,
-            "restrict_to_tool": "",
+        given: RunInput = {
+            "facts": handed_over_facts(agent, self.policy_of(agent), run_id, facts),
+            "message": message or "The conversation was handed to you; go on with it.",
+            "source": "agent" if message else "runtime",
         }
-        own.pop("client", None)
-        return {"facts": own, "message": message, "source": "agent"}
+        return {"agent": agent, "input": given}
 
     def policy_of(
         self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None

@@ -19,5 +19,9 @@ def event_of(run_id: str, offset: int, document: Mapping[str, Json], facts: RunF
     """
     known: dict[str, Json] = {"format": FORMAT}
     if facts is not None:
-        known |= {"session_id": facts["session_id"], "turn_id": facts["turn_id"]}
+        known |= {
+            "session_id": facts["session_id"],
+            "turn_id": facts["turn_id"],
+            "agent_id": facts["agent"],
+        }
     return from_json({**known, **document, "seq": offset, "run_id": run_id})

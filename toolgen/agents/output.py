@@ -33,6 +33,8 @@ class Awaiting:
     tool: str = ""
     handle: str = ""
     """Of pending work: the executor's own name of it."""
+    request: Mapping[str, Json] | None = None
+    """What credential is missing, where one is: as the tool said it."""
     preview: str = ""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value; the arguments have all of it."""

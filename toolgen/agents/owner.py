@@ -7,6 +7,8 @@ from typing import Any
 
 from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError, unknown_run
 
+from .loop.documents import RunFacts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
@@ -53,6 +55,16 @@ def has_facts(status: RunStatus) -> bool:
     """Return whether a run is one of an agent, or of pending work that outlived a conversation's run."""
     given: Any = status.input
     return isinstance(given, dict) and "facts" in given
+
+
+async def facts_of_run(engine: Engine, run_id: str) -> RunFacts | None:
+    """Return the facts of a run; None where it is no run of an agent, or is gone."""
+    try:
+        status = await engine.status(run_id)
+    except UnknownRunError:
+        return None
+    given: Any = status.input
+    return given["facts"] if has_facts(status) else None
 
 
 async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool:

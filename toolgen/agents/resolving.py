@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import NonRetryableError, RunStatus, unknown_run
 from toolgen.runtime.resolution import Resolution, ResolveError
 from toolgen.runtime.results import ToolResult
@@ -16,6 +15,7 @@ from .host import AgentHost
 from .loop.documents import RunFacts
 from .owner import is_of_agent
 from .planner.messages import AssistantMessage, PlannedCall, ToolAnswer
+from .run_facts import meta_of
 from .sessions.kept_messages import answers_of
 from .unknown_calls import is_unknown
 
@@ -31,9 +31,7 @@ async def resolve(
     facts: RunFacts = given["facts"]
     call = await _unknown_call(host, status, tool_call_id, facts)
     spec = await _spec(host, run_id, call, facts)
-    meta = CallMeta(
-        run_id=run_id, session_id=facts["session_id"], turn_id=facts["turn_id"], tool_call_id=call.id
-    )
+    meta = meta_of(run_id, facts, call.id)
     result = found_out(call.name, spec, meta, resolution, host.tools.limits)
     await host.begin(f"{run_id}/resolved:{call.id}")
     by = await keep_outcome(host.engine, result, spec, meta, by)

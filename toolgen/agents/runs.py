@@ -12,6 +12,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
@@ -40,7 +41,8 @@ from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
 from .run_artifacts import artifacts_so_far
-from .run_options import RunOptions, new_facts
+from .run_facts import conversation_of, first_facts
+from .run_options import RunOptions
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
@@ -87,13 +89,13 @@ class Runs:
             self._check_sessions()
             said = UserMessage(text=message, source=source)
             agent = await self._take_turn(agent, session_id, run_id, turn_id, options.get("labels"), said)
-        facts = new_facts(
-            agent,
-            host.policy_of(agent, options.get("policy")),
-            options,
+        meta = CallMeta(
             session_id=session_id,
             turn_id=turn_id,
+            labels=options.get("labels") or {},
+            requested_by=options.get("requested_by", ""),
         )
+        facts = first_facts(agent, host.policy_of(agent, options.get("policy")), meta, options)
         if agent != owner.agent:
             facts["client"] = owner.agent
         try:
@@ -290,7 +292,9 @@ class Runs:
         await answer_question(self._host, awaiting, answer, by)
 
     async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
-        """Start the turn of the session that receives the result of pending work.
+        """Start the turn of the session that receives the result of pending work of a run, or of one below.
+
+        It is for the same person as the run, with its labels, and within the same tags.
 
         Returns:
             `busy` while another turn of the session goes on, then the id of the run; `ended` where the
@@ -298,15 +302,18 @@ class Runs:
         """
         name = frozen.tool.rpartition(".")[2]
         became = _BECAME.get(status, "ended without a result")
-        text = f"The work of {name} ({frozen.meta.tool_call_id}) {became}: {result}"
+        of = "" if facts["in_conversation"] else f" of {facts['agent']}"
+        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {became}: {result}"
         try:
             return await self.start(
-                facts["agent"],
+                conversation_of(facts),
                 text,
                 session_id=facts["session_id"],
                 run_id=f"{frozen.meta.run_id}/done:{frozen.meta.tool_call_id}",
                 labels=facts["labels"],
                 requested_by=facts.get("requested_by", ""),
+                allowed_tags=facts["allowed_tags"],
+                denied_tags=facts["denied_tags"],
                 source="runtime",
             )
         except SessionBusyError:

@@ -13,6 +13,8 @@ class CallMeta:
     Injected fields of these names are filled from here (Goa-AI's `ToolCallMeta`).
     """
 
+    agent: str = ""
+    """Id of the agent whose run makes the call; "" for a call that no run of an agent makes."""
     run_id: str = ""
     session_id: str = ""
     turn_id: str = ""

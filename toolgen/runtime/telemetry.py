@@ -113,6 +113,7 @@ class ToolSpans:
             "gen_ai.tool.type": "function",
             "toolgen.tool": spec.id,
             "gen_ai.tool.call.id": meta.tool_call_id,
+            "gen_ai.agent.id": meta.agent,
             "gen_ai.conversation.id": meta.session_id,
             "toolgen.run_id": meta.run_id,
             "toolgen.turn_id": meta.turn_id,

@@ -41,6 +41,8 @@ from .limits import LimitCounter
 
 _KEPT: Final = 2
 """Since this version of the loop the conversation gets the results of calls that were not made at once."""
+_WORK_FACTS: Final = 4
+"""Since this version of the loop pending work has the facts of its run, also in a child run."""
 
 
 class Calls:
@@ -84,7 +86,7 @@ class Calls:
         given: Any = {"frozen": frozen}
         if self._facts["version"] >= TELLING:
             given["version"] = VERSION
-        if self._facts["in_conversation"]:
+        if self._facts["in_conversation"] or self._facts["version"] >= _WORK_FACTS:
             given["facts"] = self._facts
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, given)
         return {"run_id": run_id, "op": "wait:1", "frozen": frozen}

@@ -10,12 +10,13 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 3
+LOOP_VERSION: Final = 4
 """Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
 it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
-it tells who answered these questions, that the outcome of a call is unknown and that pending work expired."""
+it tells who answered these questions, that the outcome of a call is unknown and that pending work expired.
+Since version 4 pending work has the facts of its run in child runs too."""
 TELLING: Final = 3
-"""The version since which it does the latter."""
+"""The version since which it tells these."""
 
 TRANSFER: Final = "transfer:"
 """What the key of the operation begins with that hands the conversation over, and which ends the id of the
@@ -74,6 +75,9 @@ class RunFacts(TypedDict):
     """Agent whose client started the run, where another one answers in its place."""
     requested_by: NotRequired[str]
     """The person for whom the run was started."""
+    conversation: NotRequired[str]
+    """Of a run that is not a part of its session: the agent whose conversation led to it, and which hears of
+    what comes when all is over."""
     heard: NotRequired[list[str]]
     """Without a session, the runs that had the conversation before this one, oldest first."""
 

@@ -33,6 +33,7 @@ class RunEvents:
             "session_id": self._facts["session_id"],
             "turn_id": self._facts["turn_id"],
             "tool_call_id": tool_call_id,
+            "agent_id": self._facts["agent"],
         }
 
 
@@ -49,7 +50,11 @@ def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) ->
     if log:
         return _unanswered(log)
     facts = given["facts"]
-    ids: dict[str, Json] = {"session_id": facts["session_id"], "turn_id": facts["turn_id"]}
+    ids: dict[str, Json] = {
+        "session_id": facts["session_id"],
+        "turn_id": facts["turn_id"],
+        "agent_id": facts["agent"],
+    }
     return [{**as_json(run_started(facts)), **ids, "time": at}]
 
 
@@ -62,11 +67,11 @@ def _unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
         elif event.get("type") == "tool_end" and event["status"] != "suspended":
             open_calls.pop(event["tool_call_id"], None)
     why = "the run ended before this call did"
-    ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id")
+    ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
     return [
         {
             **as_json(ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)),
-            **{name: start[name] for name in ids},
+            **{name: start[name] for name in ids if name in start},
         }
         for start in open_calls.values()
     ]

@@ -9,7 +9,7 @@ from toolgen.contract.json_value import Json
 
 from ..calls import NO_META, CallMeta
 from ..engine import ActivityInfo
-from .document import as_json
+from .document import as_json, ids_of
 from .records import Event
 
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
@@ -31,13 +31,7 @@ class CallEvents:
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
         """Collect an event of the call, or pass it on at once when it is best effort."""
         document = as_json(event)
-        document |= {
-            "time": self._clock(),
-            "run_id": meta.run_id,
-            "session_id": meta.session_id,
-            "turn_id": meta.turn_id,
-            "tool_call_id": meta.tool_call_id,
-        }
+        document |= {"time": self._clock(), **ids_of(meta)}
         if event.type in _PROGRESS:
             self._info.emit(document)
         elif event.type not in _OF_THE_LOOP:

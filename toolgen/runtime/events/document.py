@@ -10,6 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.contract.json_value import Json
 
+from ..call_meta import CallMeta
 from .records import Event
 
 FORMAT: Final = 1
@@ -24,6 +25,17 @@ def as_json(event: Event) -> dict[str, Json]:
     """
     facts: dict[str, Json] = to_jsonable_python(event, inf_nan_mode="null")
     return {"format": FORMAT, **facts}
+
+
+def ids_of(meta: CallMeta) -> dict[str, Json]:
+    """Return the ids that the events of a call have."""
+    return {
+        "run_id": meta.run_id,
+        "session_id": meta.session_id,
+        "turn_id": meta.turn_id,
+        "tool_call_id": meta.tool_call_id,
+        "agent_id": meta.agent,
+    }
 
 
 def from_json(document: Mapping[str, Any]) -> Event:

@@ -170,6 +170,7 @@ class EventReporter(CallReporter):
             expires_at=frozen.expires_at,
             requested_by=frozen.meta.requested_by,
             reason=frozen.reason,
+            request=frozen.request,
         )
         self._emit(awaited, frozen.meta)
 

@@ -58,6 +58,7 @@ class Events:
                 event.session_id = meta.session_id  # type: ignore[misc]
                 event.turn_id = meta.turn_id  # type: ignore[misc]
                 event.tool_call_id = meta.tool_call_id  # type: ignore[misc]
+                event.agent_id = meta.agent  # type: ignore[misc]
                 event.time = self._clock()  # type: ignore[misc]
                 event.seq = 0 if run in self._logged else self._next(run)  # type: ignore[misc]
                 if event.type == "run_stream_end":

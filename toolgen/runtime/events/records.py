@@ -29,7 +29,8 @@ class Head:
     session_id: str = ""
     turn_id: str = ""
     tool_call_id: str = ""
-    """All ids: "" where the call has none."""
+    agent_id: str = ""
+    """Of the agent whose run it is, or whose run makes the call. All ids: "" where the call has none."""
 
 
 @record
@@ -198,6 +199,8 @@ class AwaitInput(Head):
     """The person for whom the call was made; "" where nobody said."""
     reason: str = ""
     """Why it is asked again, where an answer was given and not used."""
+    request: Mapping[str, Any] | None = None
+    """What credential is missing, where one is: as the tool said it."""
 
 
 @record

@@ -78,6 +78,8 @@ class FrozenCall:
         facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
+        if not self.meta.agent:  # as in documents of before, whose digests have none
+            del facts["meta"]["agent"]
         facts["payload_json"] = self.payload_json.decode()
         facts["request"] = None if self.request is None else dict(self.request)
         facts["answer_schema"] = dict(self.answer_schema)

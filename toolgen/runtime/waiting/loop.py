@@ -55,7 +55,7 @@ class WaitingInput(TypedDict):
     version: NotRequired[int]
     """The `VERSION` with which it began; 1 where there is none."""
     facts: NotRequired[dict[str, Any]]
-    """Of the agent's run that made the call, where its conversation gets the result."""
+    """Of the agent's run that made the call; its conversation, or the one that led to it, gets the result."""
 
 
 class Outcome(TypedDict, total=False):
@@ -93,7 +93,8 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         for place, event in enumerate(outcome["events"]):
             await ctx.publish(f"{number}:{place}", with_answered_id(event, frozen["id"]))
         frozen = outcome.get("frozen")
-    if facts := given.get("facts"):
+    facts = given.get("facts")
+    if facts and (facts["in_conversation"] or facts.get("conversation")):
         await _open_turn(ctx, facts, given["frozen"], outcome)
     return outcome
 
@@ -111,7 +112,9 @@ def _without_result(
 def _ended(frozen: Frozen, status: Any, result: dict[str, Json], now: float, *, error: str = "") -> Outcome:
     """Return the outcome of a call that is not executed."""
     ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=error))
-    ids = {name: frozen["meta"][name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
+    meta = frozen["meta"]
+    ids = {name: meta[name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
+    ids["agent_id"] = meta.get("agent", "")
     return {"status": status, "json": to_json(result).decode(), "events": [{**ended, **ids, "time": now}]}
 
 

@@ -20,7 +20,7 @@ from ..call.result_encoding import encode_result
 from ..calls import CallMeta
 from ..engine import Engine, RunContext, UnknownRunError
 from ..errors import MalformedResultError, ToolError, ToolValidationError
-from ..events.document import as_json
+from ..events.document import as_json, ids_of
 from ..events.records import ToolEnd
 from ..events.redaction import shown_result
 from ..resolution import Resolution, ResolveError
@@ -88,8 +88,7 @@ async def keep_outcome(
     shown, digest = shown_result(result, spec), sha256(result.json).hexdigest()
     error = "" if result.error is None else str(result.error)
     end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
-    ids = {name: getattr(meta, name) for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
-    given: Json = {"resolved": {**end, **ids}, "digest": digest}
+    given: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}
     run_id = _resolved_id(meta.run_id, meta.tool_call_id)
     await engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
     first = await _resolved_input(engine, meta.run_id, meta.tool_call_id)

@@ -148,6 +148,7 @@ class WaitingRuns:
         try:
             told = from_json(event)
             meta = CallMeta(
+                agent=told.agent_id,
                 run_id=told.run_id,
                 session_id=told.session_id,
                 turn_id=told.turn_id,

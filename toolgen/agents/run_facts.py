@@ -1,0 +1,99 @@
+"""The facts of runs and of their calls: each is made of the other here, and nowhere else.
+
+So none is lost: a door makes the `CallMeta` of a call, the run that answers it has its facts of it, and the
+calls of that run have theirs of these.
+"""
+
+from __future__ import annotations
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime.call_meta import CallMeta
+
+from .loop.documents import LOOP_VERSION, Parent, RunFacts
+from .run_options import RunOptions
+
+
+def meta_of(run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
+    """Return the facts of a call of a run."""
+    parent = facts["parent"]
+    return CallMeta(
+        agent=facts["agent"],
+        run_id=run_id,
+        session_id=facts["session_id"],
+        turn_id=facts["turn_id"],
+        tool_call_id=tool_call_id,
+        parent_tool_call_id=parent["tool_call_id"] if parent else "",
+        labels=facts["labels"],
+        requested_by=facts.get("requested_by", ""),
+    )
+
+
+def first_facts(agent: str, policy: dict[str, Json], meta: CallMeta, options: RunOptions) -> RunFacts:
+    """Return the facts of a run that nobody called: of a turn, or of a client without a session."""
+    facts = _facts(agent, policy, meta)
+    facts["allowed_tags"] = list(options.get("allowed_tags", ()))
+    facts["denied_tags"] = list(options.get("denied_tags", ()))
+    facts["restrict_to_tool"] = options.get("restrict_to_tool", "")
+    facts["in_conversation"] = bool(meta.session_id)
+    return facts
+
+
+def called_facts(
+    agent: str, policy: dict[str, Json], meta: CallMeta, tool: str, above: RunFacts | None
+) -> RunFacts:
+    """Return the facts of a run that answers the call of a tool.
+
+    `above` are those of the run that made the call, or within one of whose tools it was made; None where no
+    run did.
+    """
+    facts = _facts(agent, policy, meta, above)
+    facts["parent"] = _parent(meta, tool)
+    if above is not None and above["session_id"] == meta.session_id and (told := conversation_of(above)):
+        facts["conversation"] = told
+    return facts
+
+
+def conversation_of(facts: RunFacts) -> str:
+    """Return the agent whose conversation hears of what a run leaves to come; "" where there is none."""
+    return facts["agent"] if facts["in_conversation"] else facts.get("conversation", "")
+
+
+def handed_over_facts(agent: str, policy: dict[str, Json], run_id: str, above: RunFacts) -> RunFacts:
+    """Return the facts of a run that takes the conversation over from another one."""
+    meta = meta_of(run_id, above)
+    facts = _facts(agent, policy, meta, above)
+    facts["parent"] = _parent(meta, "")
+    facts["in_conversation"] = above["in_conversation"]
+    if not above["in_conversation"]:  # no session has what was said
+        facts["heard"] = [*above.get("heard", ()), run_id]
+    return facts
+
+
+def _facts(agent: str, policy: dict[str, Json], meta: CallMeta, above: RunFacts | None = None) -> RunFacts:
+    """Return what a run has of the call that led to it, and of the run above it."""
+    facts: RunFacts = {
+        "version": LOOP_VERSION if above is None else above["version"],
+        "agent": agent,
+        "session_id": meta.session_id,
+        "turn_id": meta.turn_id,
+        "labels": dict(meta.labels),
+        "policy": policy,
+        "allowed_tags": [] if above is None else above["allowed_tags"],
+        "denied_tags": [] if above is None else above["denied_tags"],
+        "restrict_to_tool": "",
+        "parent": None,
+        "depth": 0 if above is None else above["depth"] + 1,
+        "in_conversation": False,
+    }
+    if meta.requested_by:
+        facts["requested_by"] = meta.requested_by
+    return facts
+
+
+def _parent(meta: CallMeta, tool: str) -> Parent:
+    return {
+        "run_id": meta.run_id,
+        "agent": meta.agent,
+        "tool_call_id": meta.tool_call_id,
+        "tool": tool,
+    }
