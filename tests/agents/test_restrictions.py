@@ -24,11 +24,15 @@ from toolgen.agents import (
     RunPolicy,
     ScriptedPlanner,
     ScriptStep,
+    UnknownRestrictionError,
+    UnknownSessionError,
     agents_of,
 )
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.toolsets.functions import func_tool
+
+TAGS = ("open", "shut")
 
 
 @pytest.mark.parametrize(
@@ -42,10 +46,12 @@ from toolgen.runtime.toolsets.functions import func_tool
 )
 async def test_a_provider_runs_no_tool_that_the_run_may_not_use(facts: dict[str, Any], count: int) -> None:
     """Nobody else could stop it."""
+    tagged = [func_tool(_do, name=tag, toolset="x.tagged", description="Do.", tags=(tag,)) for tag in TAGS]
     search = NativeTool(id="x.sums.search", provider="anthropic", kind="web_search")
     toolset = replace(TOOLS, native=(search,))
     planner = ScriptedPlanner([calling("boom", "boom"), "done"])
-    await ran(planner, RunPolicy(max_tool_calls=1), toolsets=(toolset,), **facts)
+    toolsets = (toolset, StaticToolset(name="x.tagged", bound=tuple(tagged)))
+    await ran(planner, RunPolicy(max_tool_calls=1), toolsets=toolsets, **facts)
     first, last = planner.inputs
     assert (len(first.native), len(last.native)) == (count, 0 if last.closing else count)
 
@@ -55,6 +61,16 @@ ADD = ("add", {"a": 1, "b": 2})
 
 def _do() -> str:
     return "ok"
+
+
+TAGGED = StaticToolset(
+    name="local.functions",
+    bound=tuple(
+        func_tool(_do, name=name, description="Do.", tags=(tag,))
+        for name, tag in (("read", "safe"), ("write", "plain"))
+    ),
+)
+ELSEWHERE = func_tool(_do, name="do", toolset="x.other", description="Do.", tags=("elsewhere",))
 
 
 async def test_tags_and_one_tool_are_advertised_and_kept() -> None:
@@ -72,6 +88,50 @@ async def test_tags_and_one_tool_are_advertised_and_kept() -> None:
         assert output.text == str(['"ok"', '{"error":"not run: this run may not use write"}'])
     found = await ran(ScriptedPlanner([calling(ADD), first_answer]), restrict_to_tool="boom")
     assert found.output.text == '{"error":"not run: only boom may be called now"}'
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"restrict_to_tool": "reed"}, "no tool of agent 'x.agent' has the wire name 'reed'\n.*read"),
+        ({"restrict_to_tool": "local.functions.read"}, "has the wire name 'local.functions.read'"),
+        ({"allowed_tags": ["plain", "sfae"]}, "has the allowed tag 'sfae'\n  hint: close to 'sfae' are safe"),
+        ({"allowed_tags": ["elsewhere"]}, "no tool of agent 'x.agent' has the allowed tag 'elsewhere'"),
+        ({"denied_tags": ["sfae"]}, "no tool of the runtime has the denied tag 'sfae'"),
+    ],
+)
+async def test_a_restriction_that_nothing_has_is_refused_at_the_start(
+    facts: dict[str, Any], message: str
+) -> None:
+    planner = ScriptedPlanner([])
+    async with running(agent("x.agent", planner, TAGGED)) as (runtime, _):
+        runtime.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
+        client = agents_of(runtime).client("x.agent")
+        with pytest.raises(UnknownRestrictionError, match=message):
+            await client.start("Go.", session_id="s", **facts)
+        assert planner.inputs == []
+        with pytest.raises(UnknownSessionError):
+            await agents_of(runtime).sessions.get("s")
+
+
+async def test_a_run_may_name_what_agents_have_that_it_may_reach() -> None:
+    planner = ScriptedPlanner(["done", "done", "done"])
+    desk = agent("x.desk", ScriptedPlanner([]), TAGGED)
+    async with running(agent("x.agent", planner, TOOLS, transfers=("x.desk",)), desk) as (runtime, _):
+        runtime.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
+        client = agents_of(runtime).client("x.agent")
+        assert (await client.one_shot("Go.", allowed_tags=["safe"])).text == "done"
+        assert (await client.run("Go.", session_id="s", restrict_to_tool="read")).text == "done"
+        assert (await client.run("Go.", session_id="t", denied_tags=["plain", "elsewhere"])).text == "done"
+
+
+async def test_the_tools_of_a_dynamic_toolset_may_come_later() -> None:
+    planner = ScriptedPlanner(["done"])
+    registration = replace(agent("x.agent", planner, TOOLS), dynamic=(replace(TAGGED, name="x.late"),))
+    async with running(registration) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        assert (await client.run("Go.", session_id="s", restrict_to_tool="soon")).text == "done"
+    assert planner.inputs[0].tools == ()
 
 
 async def test_one_tool_is_advertised_and_taken() -> None:

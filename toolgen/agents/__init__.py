@@ -45,6 +45,7 @@ from .planner.planner import (
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
 from .registration import AgentRegistration, AgentSpec, AgentTool
+from .restrictions import UnknownRestrictionError
 from .runs import InterruptsNotAllowedError
 from .sessions.sessions import (
     EndedSessionError,
@@ -116,6 +117,7 @@ __all__ = [
     "ToolMessage",
     "Turn",
     "TurnHolder",
+    "UnknownRestrictionError",
     "UnknownRunError",
     "UnknownSessionError",
     "UnusedSession",

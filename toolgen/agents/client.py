@@ -126,13 +126,15 @@ class AgentClient:
             labels: Facts for executors and planners.
             requested_by: The person for whom it runs, so that who approves can be another one.
             policy: In the place of the agent's own.
-            allowed_tags: Only tools with one of these tags.
-            denied_tags: No tools with one of these.
+            allowed_tags: Only tools with one of these tags, of this agent or one that it may reach.
+            denied_tags: No tools with one of these, of the runtime.
             restrict_to_tool: Wire name of the only tool.
 
         Raises:
             SessionError: the session has no id or is over, or another run of it is not over.
             UnknownRunError: the run id is that of another agent's or session's run.
+            UnknownRestrictionError: no tool has the name or a tag. It is not checked where an agent that it
+                may reach has dynamic toolsets, or is executed elsewhere: calls of other tools are refused.
             RegistrationError: an agent whose tools it calls is not registered, or a hook names a tool that is
                 not there.
         """

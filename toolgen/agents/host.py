@@ -128,6 +128,11 @@ class AgentHost:
         return sealer_of(self.engine) if waits is None else waits.sealer
 
     @property
+    def tags(self) -> set[str]:
+        """The tags of all registered tools of the runtime."""
+        return {tag for spec in self._directory.specs for tag in spec.tags}
+
+    @property
     def is_interactive(self) -> bool:
         return self.tools.is_interactive
 

@@ -40,6 +40,7 @@ from .output import (
 from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import ToolAnswer, UserMessage
 from .planner.portable import portable_text
+from .restrictions import check_restrictions
 from .run_artifacts import artifacts_so_far
 from .run_facts import conversation_of, first_facts
 from .run_options import RunOptions
@@ -85,6 +86,7 @@ class Runs:
         owner = Owner(agent=agent, session_id=session_id)
         if await self._is_started(run_id, owner):
             return run_id
+        check_restrictions(agent, options, host.agents, host.tags)
         if session_id:
             self._check_sessions()
             said = UserMessage(text=message, source=source)
