@@ -181,7 +181,7 @@ async def test_a_call_of_a_child_is_answered_where_its_parent_is_watched() -> No
             await handle.answer(one, f"answer {number}")
         result = await handle.result()
         assert result.text == "['\"low: answer 1\"', '\"top: answer 0\"']"
-        assert (result.children_count, result.tool_calls) == (1, 2)
+        assert (result.children_count, result.tool_calls) == (1, 3)
         for run_id in (handle.run_id, f"{handle.run_id}/child:call_0_0"):
             assert await engine.replay(run_id) == (await engine.status(run_id)).output
 

@@ -91,7 +91,8 @@ class RunOutput:
     of waiting included. All of it is 0 until the run has ended by itself; events of the type `usage` say
     what was spent so far."""
     tool_calls: int = 0
-    """Of a run that has ended by itself; 0 until then, and after it was canceled."""
+    """Of a run that has ended by itself, those of the runs that answered its calls too; 0 until then, and
+    after it was canceled."""
     children_count: int = 0
     """As `tool_calls`."""
     artifacts: tuple[RunArtifact, ...] = ()

@@ -333,6 +333,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
         "tags": list(tool.spec.tags) if tool else [],
         "is_bookkeeping": tool.spec.is_bookkeeping if tool else False,
         "is_sequential": tool.spec.is_sequential if tool else False,
+        "starts_run": tool.starts_run if tool else False,
         "start": as_json(start),
     }
 

@@ -1,9 +1,14 @@
-"""Decides which calls of a batch run, by the caps, tags and required tool of the run. Pure."""
+"""Decides which calls of a batch run, by the caps, tags and required tool of the run. Pure.
+
+The calls of a run that answers a call count against the cap of the run that made it. What the latter has left
+is shared out among the runs of a batch, the first of them getting the rest: whichever ends first, their calls
+are never more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .documents import RunFacts, StepCall
 
@@ -18,6 +23,9 @@ class Admission:
     """The batch is more than the run has left, so none of it runs (Goa-AI: batches are atomic)."""
     counted: int
     """Calls that count against the cap."""
+    shares: dict[str, int] = field(default_factory=dict)
+    """By id of a call that another agent's run answers, how many calls this run may make; "" has what any
+    other run may make that answers a call of the batch. Empty without a cap."""
 
 
 def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> Admission:
@@ -25,11 +33,21 @@ def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_too
     refused = {call["id"]: why for call in calls if (why := _refusal(call, facts, restrict_to_tool))}
     counted = [call for call in calls if not call["is_bookkeeping"] and call["id"] not in refused]
     cap = facts["policy"]["max_tool_calls"]
-    if cap is None or used + len(counted) <= cap:
+    if cap is None:
         return Admission(refused=refused, is_over_cap=False, counted=len(counted))
+    if used + len(counted) <= cap:
+        shares = _shares([call for call in calls if call["id"] not in refused], cap - used - len(counted))
+        return Admission(refused=refused, is_over_cap=False, counted=len(counted), shares=shares)
     left = cap - used
     why = f"not run: the batch has {len(counted)} calls, and the run may make {left} more of {cap}"
     return Admission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
+
+
+def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
+    """Return how many of the calls that are left each run may make that answers a call of the batch."""
+    runs = [call["id"] for call in admitted if call.get("starts_run")]
+    each, more = divmod(left, max(1, len(runs)))
+    return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
 
 
 def is_allowed(tags: Sequence[str], facts: RunFacts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from typing import Any, Final
 
@@ -41,6 +42,8 @@ from .limits import LimitCounter
 
 _KEPT: Final = 2
 """Since this version of the loop the conversation gets the results of calls that were not made at once."""
+_CHILD_CALLS: Final = 4
+"""Since this version of the loop the calls of a child run count against the cap of its parent."""
 _WORK_FACTS: Final = 4
 """Since this version of the loop pending work has the facts of its run, also in a child run."""
 
@@ -56,6 +59,8 @@ class Calls:
         self._sequential = one_by_one()
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
+        self.shares: Mapping[str, int] = {}
+        """Of the calls that the run has left, as `Admission.shares` of its newest batch."""
 
     async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
         """Return the final result of a call, after its waits and child runs."""
@@ -146,7 +151,11 @@ class Calls:
     async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
         """Return the result of a call that another agent answers, in a run of its own."""
         began = self._ctx.now()
-        output = await self.run_child(f"child:{call['id']}", child["agent"], child["input"], call)
+        given, counts = child["input"], self._facts["version"] >= _CHILD_CALLS
+        if counts and self.shares:
+            given = _with_cap(given, self.shares.get(call["id"], self.shares[""]))
+        output = await self.run_child(f"child:{call['id']}", child["agent"], given, call)
+        self._progress.tool_calls += output["tool_calls"] if counts else 0
         argument = {
             "facts": self._facts,
             "call": call,
@@ -187,6 +196,15 @@ class Calls:
             time = event["time"] or self._ctx.now()
             told = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
             await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
+
+
+def _with_cap(given: RunInput, calls: int) -> RunInput:
+    """Return the input of a child run that makes at most so many calls."""
+    policy = given["facts"]["policy"]
+    if (cap := policy["max_tool_calls"]) is not None and cap <= calls:
+        return given
+    facts: RunFacts = {**given["facts"], "policy": {**policy, "max_tool_calls": calls}}
+    return {**given, "facts": facts}
 
 
 def _with_budget(given: RunInput, time_left: float | None) -> RunInput:

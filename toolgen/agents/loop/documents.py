@@ -14,7 +14,8 @@ LOOP_VERSION: Final = 4
 """Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
 it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
 it tells who answered these questions, that the outcome of a call is unknown and that pending work expired.
-Since version 4 pending work has the facts of its run in child runs too."""
+Since version 4 pending work has the facts of its run in child runs too, and the calls of a child run count
+against the cap of its parent."""
 TELLING: Final = 3
 """The version since which it tells these."""
 
@@ -117,6 +118,8 @@ class StepCall(TypedDict):
     is_bookkeeping: bool
     is_sequential: NotRequired[bool]
     """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
+    starts_run: NotRequired[bool]
+    """Whether the run of another agent answers it; not known where it is missing."""
     is_designed: NotRequired[bool]
     """Whether the design of the agent has the tool, so that a worker without it has another version; said
     where many workers execute the runs."""

@@ -167,6 +167,7 @@ class _Run:
         self._restrict = self._facts["restrict_to_tool"]
         self._progress.tool_calls += admission.counted
         self._calls.time_left = self._progress.time_left(self._ctx.now())
+        self._calls.shares = admission.shares
         await self._events.phase("executing_tools", self._step)
         running = [
             self._calls.result(call, self._step, place, admission.refused.get(call["id"]))

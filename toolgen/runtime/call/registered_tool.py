@@ -71,6 +71,7 @@ class RegisteredTool:
         "raw",
         "runs_once",
         "spec",
+        "starts_run",
         "takes_sync_context",
         "toolset",
     )
@@ -114,7 +115,9 @@ class RegisteredTool:
         """Whether anything stands between the arguments and the executor."""
         self.needs_call = raw or bool(self.interceptors or self.on_error) or self.has_checks_before
         self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
-        self.runs_once = not self.may_be_retried and not getattr(execute, "starts_run", False)
+        self.starts_run: bool = getattr(execute, "starts_run", False)
+        """Whether the run of an agent answers its calls."""
+        self.runs_once = not self.may_be_retried and not self.starts_run
         """Whether a second execution might have an effect that the first one had."""
         timeout = options.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
