@@ -30,7 +30,7 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import StateConflict
+from toolgen.runtime.events.records import StateChanged, StateConflict
 from toolgen.runtime.specs import ArtifactSpec
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.type_codec import TypeCodec
@@ -90,6 +90,10 @@ async def test_writes_are_merged_in_the_order_of_the_calls() -> None:
     (conflict,) = [event for event in found.events if isinstance(event, StateConflict)]
     assert (conflict.key, conflict.kept) == ("last", "call_0_4")
     assert conflict.tool_call_ids == ("call_0_1", "call_0_2", "call_0_4")
+    changed = [event for event in found.events if isinstance(event, StateChanged)]
+    assert [(one.tool_call_id, one.key, one.operation) for one in changed if one.key == "names"] == [
+        (id_, "names", "append") for id_ in ("call_0_1", "call_0_2", "call_0_4")
+    ]
 
 
 class Photo(ToolModel):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
@@ -21,13 +22,14 @@ from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolE
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
+    Change,
     MemoryStateStore,
     SqliteStateStore,
     StateCapability,
     StateStore,
 )
 from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ArtifactSaved
+from toolgen.runtime.events.records import ArtifactSaved, StateChanged
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c1", labels={"user": "ann"})
@@ -242,6 +244,46 @@ async def test_a_result_above_the_limit_is_kept_whole(artifacts: ArtifactStore) 
     stored = await artifacts.load("session/s", info.name, None)
     assert stored is not None
     assert json.loads(stored.data)["returned"] == 0
+
+
+async def test_changes_of_calls_that_succeed_are_told_without_their_values(states: StateStore) -> None:
+    async def writes(payload: Any, ctx: Any) -> None:
+        ctx.state.set("cart", ["a secret"])
+        ctx.state.append("cart", payload.site_id)
+        ctx.state.append("cart", "more")
+        ctx.state.add("user:visits", 1)
+        ctx.state.delete("temp:draft")
+        if payload.site_id == "bad":
+            raise ToolError("sold out")
+
+    events = Events()
+    told = events.subscribe(types=["state_changed"])
+    made = runtime(doing(writes), capabilities=[StateCapability(states)], events=events)
+    await made.call_all([call("bad", ANN), call("good", replace(ANN, tool_call_id="c2"))])
+    events.close()
+    seen = [event async for event in told if isinstance(event, StateChanged)]
+    assert [(one.scope, one.key, one.operation) for one in seen] == [
+        ("session", "cart", "set"),
+        ("session", "cart", "append"),
+        ("user", "visits", "add"),
+        ("temp", "draft", "delete"),
+    ]
+    assert {(one.tool, one.tool_call_id, one.session_id) for one in seen} == {(TOOL, "c2", "s")}
+    assert "secret" not in repr(seen)
+
+
+async def test_changes_that_the_store_does_not_take_are_not_told() -> None:
+    async def writes(payload: Any, ctx: Any) -> None:
+        ctx.state.set("user:name", "Ann")
+        ctx.state.append("visits", 1)  # a number is there
+
+    states, events = MemoryStateStore(), Events()
+    await states.apply("session", "s", [Change(key="visits", operation="set", value=1)])
+    told = events.subscribe(types=["state_changed"])
+    made = runtime(doing(writes), capabilities=[StateCapability(states)], events=events)
+    await made.call(TOOL, SITE, ANN)
+    events.close()
+    assert [event.key async for event in told if isinstance(event, StateChanged)] == ["name"]
 
 
 async def test_a_stored_artifact_is_told_to_those_who_watch(artifacts: ArtifactStore) -> None:

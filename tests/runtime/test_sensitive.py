@@ -40,7 +40,12 @@ from toolgen.runtime import (
 )
 from toolgen.runtime.call.secrets import note_seen
 from toolgen.runtime.call.truncation import truncate_document
-from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
+from toolgen.runtime.capabilities import (
+    ArtifactsCapability,
+    MemoryArtifactStore,
+    MemoryStateStore,
+    StateCapability,
+)
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.telemetry import ToolSpans
@@ -361,6 +366,17 @@ async def test_what_is_told_on_the_way() -> None:
     assert result.status == "ok", result.json
     told = [json.loads(one) for one in watch.events]
     assert {"step": {"sensitive": True}} in [one.get("value") for one in told]
+
+
+async def test_a_key_of_the_state_that_holds_a_value() -> None:
+    def does(payload: Any, ctx: Any) -> Any:
+        ctx.state.set(f"used {payload.card.number}", payload.card.number)
+        return payments.TransferResult(code=CODE)
+
+    result, watch = await seen("transfer", does, capabilities=[StateCapability(MemoryStateStore())])
+    assert result.status == "ok", result.json
+    (told,) = [one for one in map(json.loads, watch.events[::2]) if one["type"] == "state_changed"]
+    assert told["key"] == f"used {HIDDEN}"
 
 
 async def test_artifacts_and_texts_beside_the_result() -> None:

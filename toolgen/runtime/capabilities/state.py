@@ -41,6 +41,15 @@ class Change:
     value: Json = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedKey:
+    """A key that a call has changed, for the event of it: without the value."""
+
+    scope: Scope
+    key: str
+    operation: Operation
+
+
 class StateStore(Protocol):
     """Keeps values by scope, owner and key. Each method is one atomic step, over all processes."""
 
@@ -229,6 +238,8 @@ class StateCapability:
                 self._turns.move_to_end(owner)
                 while len(self._turns) > _MOST_TURNS:
                     self._turns.popitem(last=False)
+            for state in kept:
+                _report_changes(state, (scope, owner))
         return tuple(_conflicts(kept))
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
@@ -305,6 +316,15 @@ class StateCapability:
         rule = self._rules.get(key)
         if rule is not None and rule != operation:
             raise ValueError(f"{key!r} is only changed by {rule!r}, as the rules of the state say")
+
+
+def _report_changes(state: State, place: tuple[Scope, str]) -> None:
+    """Report each key of an owner that a call has changed, once for each operation, in order."""
+    if state.call.report is None or place == ("temp", _NO_TURN):
+        return
+    found = [(change.key, change.operation) for change in state.changes.get(place, ())]
+    for key, operation in dict.fromkeys(found):
+        state.call.report(changed=ChangedKey(scope=place[0], key=key, operation=operation))
 
 
 def _conflicts(states: Sequence[State]) -> list[Conflict]:

@@ -11,7 +11,7 @@ from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 
 ProgressCallback = Callable[..., None]
-"""Takes a piece of text, how far the work is, or an artifact that was stored."""
+"""Takes a piece of text, how far the work is, an artifact that was stored, or a key that was changed."""
 
 
 class CallReporter:

@@ -30,6 +30,7 @@ from .records import (
     AwaitConfirmation,
     AwaitInput,
     Event,
+    StateChanged,
     StateConflict,
     ToolAuthorization,
     ToolEnd,
@@ -42,6 +43,7 @@ from .tool_start import tool_start
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactInfo
+    from ..capabilities.state import ChangedKey
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
@@ -83,8 +85,11 @@ class EventReporter(CallReporter):
             message: str = "",
             value: Any = None,
             stored: ArtifactInfo | None = None,
+            changed: ChangedKey | None = None,
         ) -> None:
-            if stored is not None:
+            if changed is not None:
+                self._emit_state_changed(changed, spec, meta)
+            elif stored is not None:
                 self._emit_artifact_saved(stored, meta)
             elif text is not None:
                 self._emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
@@ -231,6 +236,17 @@ class EventReporter(CallReporter):
                 shown: Json = json.loads(truncate_document(document, self._limit))
                 return shown
         return value
+
+    def _emit_state_changed(self, changed: ChangedKey, spec: ToolSpec[Any, Any], meta: CallMeta) -> None:
+        if self._events.is_idle:
+            return
+        event = StateChanged(
+            tool=spec.id,
+            scope=changed.scope,
+            key=self._truncate_text(changed.key),
+            operation=changed.operation,
+        )
+        self._emit(event, meta)
 
     def _emit_artifact_saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
         if self._events.is_idle:

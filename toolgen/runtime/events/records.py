@@ -277,6 +277,18 @@ class Usage(Head):
 
 
 @record
+class StateChanged(Head):
+    """A call that succeeded changed a key of the state; its value is for those who may read the state."""
+
+    type: Literal["state_changed"] = "state_changed"
+    tool: str
+    scope: Literal["app", "user", "session", "temp"]
+    key: str
+    """Without its scope."""
+    operation: Literal["set", "delete", "append", "add"]
+
+
+@record
 class StateConflict(Head):
     """Parallel calls changed a key of the state in ways that its rule does not merge."""
 
@@ -354,6 +366,7 @@ Event: TypeAlias = (
     | PlanRetry
     | AssistantReply
     | Usage
+    | StateChanged
     | StateConflict
     | ArtifactSaved
     | ToolsetDropped
