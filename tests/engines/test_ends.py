@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any
 
 import pytest
@@ -73,7 +73,9 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
     """Canceled at once, in the middle, or not at all."""
     asked: list[Any] = []
 
-    def last(given: Any, at: float, log: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    def last(
+        given: Any, at: float, log: Sequence[Mapping[str, Json]], begun: Set[str]
+    ) -> list[Mapping[str, Json]]:
         asked.append((given, at > 0, [event["type"] for event in log]))
         return [{"type": "last"}]
 
@@ -92,6 +94,43 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
     at_once = [event for _, event in await follow(engine, "at once")]
     assert at_once[len(asked[0][2]) :] == [{"type": "last"}, *endings("no")]
     assert [event for _, event in await follow(engine, "later")][:2] == [{"type": "x"}, {"type": "last"}]
+
+
+async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEngine, toys: Toys) -> None:
+    """Of what must not happen twice: what waits, what has ended and what may happen twice did not begin."""
+    asked: list[Set[str]] = []
+
+    def last(
+        given: Any, at: float, log: Sequence[Mapping[str, Json]], begun: Set[str]
+    ) -> list[Mapping[str, Json]]:
+        asked.append(begun)
+        return []
+
+    engine = await start_engine(last_events=last)
+    calls = [
+        call("begun", once=True, tells=[], gate="never"),
+        call("told", once=True, tells=[{"type": "x"}], gate="never"),
+        call("waits", once=True, before="never", tells=[]),
+        call("again", tells=[{"type": "y"}], gate="never"),
+    ]
+    await play(engine, [{"calls": calls}], run_id="r")
+    for id_ in ("begun", "told", "again"):
+        await toys.has("begun", id_)
+    await toys.has("start", "waits")
+    await engine.cancel("r", reason="stop")
+    await engine.result("r")
+    assert asked[-1] == {"tool:begun", "tool:told"}
+
+
+async def test_what_had_begun_when_its_time_ended_is_unknown(engine: Engine, toys: Toys) -> None:
+    calls = [
+        call("begun", once=True, tells=[], gate="never", timeout=0.2),
+        call("waits", once=True, before="never", tells=[], timeout=0.2),
+        call("again", gate="never", timeout=0.2, attempts=1),
+    ]
+    await play(engine, [{"calls": calls}], run_id="r")
+    kinds = [{"failed": kind} for kind in ("outcome_unknown", "timeout", "timeout")]
+    assert (await engine.result("r")).output == [kinds]
 
 
 async def test_cancelling_reaches_the_tools_of_a_child(engine: Engine, toys: Toys, follow: Follow) -> None:

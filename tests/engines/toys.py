@@ -27,9 +27,9 @@ def call(id_: str, **how: Any) -> dict[str, Any]:
 
     Args:
         id_: Its name within the run.
-        how: `tells` events when it begins, `gate` to wait at, `sleep` in seconds, `emit` a number of events,
-            `fail_until` an attempt, `is_fatal`, `exits`, `ignores_cancel`, `result`; `attempts`, `timeout`
-            and `once` for the engine.
+        how: A gate to wait at `before` it `tells` events and that it begins, `gate` to wait at, `sleep` in
+            seconds, `emit` a number of events, `fail_until` an attempt, `is_fatal`, `exits`,
+            `ignores_cancel`, `result`; `attempts`, `timeout` and `once` for the engine.
     """
     return {"id": id_, **how}
 
@@ -100,8 +100,11 @@ class Toys:
         try:
             for number in range(arg.get("emit", 0)):
                 info.emit({"type": "tool_update", "id": id_, "number": number})
+            if "before" in arg:
+                await self._gate(arg["before"]).wait()
             if "tells" in arg:
                 await info.begun(arg["tells"])
+                self._happened("begun", id_, info.attempt)
             if "gate" in arg:
                 await self._gate(arg["gate"]).wait()
             await asyncio.sleep(arg.get("sleep", 0))

@@ -137,7 +137,7 @@ class Activities:
 
     def start(self, run: Run, call: ActivityCall, arg: Json) -> None:
         """Start an activity in a task of its own; one that must not run twice is not started again."""
-        if call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
+        if call.options.once and run.has_begun(call.op):
             message = "the process ended while it was executed; it may have had its effect"
             log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
             self._end(run, call, self._failure(call, OUTCOME_UNKNOWN, message), None)
@@ -195,9 +195,11 @@ class Activities:
             self._events.append(run, key, text, copy)
         if once:
             attempt = run.record.attempts.get(op, NO_ATTEMPT)
+            run.beginning.add(op)
             self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
         if once or events:
             await self._journal.wait_durable()
+        run.beginning.discard(op)
 
     async def _pause(self, seconds: float) -> None:
         over = Notifier()
@@ -236,8 +238,8 @@ class Activities:
             if limit.expired():
                 kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
             is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
-            if run.record.attempts.get(call.op, NO_ATTEMPT).has_begun:
-                is_last, kind = True, kind if limit.expired() else OUTCOME_UNKNOWN
+            if run.has_begun(call.op):
+                is_last, kind = True, OUTCOME_UNKNOWN
             level = logging.ERROR if is_last else logging.WARNING
             # What an activity says on purpose is its message; only a mistake needs to say where it was made.
             trace = None if isinstance(error, NonRetryableError) else error
@@ -250,8 +252,7 @@ class Activities:
             value, copy = encode(result, what, self._max_payload_bytes)
         except EngineError as error:
             log.error("run %s: %s", info.run_id, error)
-            has_begun = run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
-            kind = OUTCOME_UNKNOWN if has_begun else type(error).__name__
+            kind = OUTCOME_UNKNOWN if run.has_begun(call.op) else type(error).__name__
             return self._failure(call, kind, error.message), None
         return OpRecord(call.op, call.activity, digest(call.argument), self._clock(), value), copy
 

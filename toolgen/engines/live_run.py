@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from toolgen.runtime.engine import NondeterminismError
 
-from .journal import OpRecord, RunRecord, SignalRecord
+from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 from .timers import Timer
 
 _TURNS: Final = 16
@@ -77,6 +78,7 @@ class Run:
         "_moves",
         "_parking",
         "appended",
+        "beginning",
         "children",
         "fault",
         "in_flight",
@@ -103,6 +105,8 @@ class Run:
         self.children: dict[str, Run] = {}
         """The child runs that the loop waits for, by their operation."""
         self.inbox = [signal for signal in record.signals.values() if not signal.is_taken]
+        self.beginning: set[str] = set()
+        """Activities whose record that they begin is not kept yet, so that they wait for it."""
         self.unkept = 0
         """Waits that have ended, and of which the loop hears once that is kept."""
         self.is_stopped = False
@@ -117,6 +121,14 @@ class Run:
         """Notified when the run is parked or stalled, and at the end."""
         self._moves = 0
         self._is_checking = False
+
+    def has_begun(self, op: str) -> bool:
+        """Return whether an activity began what must not happen twice, in this process or one before."""
+        return op not in self.beginning and self.record.attempts.get(op, NO_ATTEMPT).has_begun
+
+    def begun(self) -> Set[str]:
+        """Return the activities that began what must not happen twice."""
+        return frozenset(op for op in self.record.attempts if self.has_begun(op))
 
     def take_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
         """Remove and return the oldest signal with one of these names; None where there is none."""

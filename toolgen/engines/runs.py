@@ -363,7 +363,8 @@ class Runs:
             return
         try:
             log_so_far = [decode(text) for text in run.record.events]
-            for event in self._last_events(decode(run.record.input), self._clock(), log_so_far):
+            given = decode(run.record.input)
+            for event in self._last_events(given, self._clock(), log_so_far, run.begun()):
                 self._append_event(run, event)
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run.record.run_id)

@@ -112,7 +112,7 @@ async def times(engine: TemporalEngine, toys: Toys) -> list[str]:
     return ["clock"]
 
 
-def last_events(given: Any, now: float, events: Any) -> list[Mapping[str, Any]]:
+def last_events(given: Any, now: float, events: Any, begun: Any) -> list[Mapping[str, Any]]:
     return [{"type": "last", "number": len(events)}]
 
 

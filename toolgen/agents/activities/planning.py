@@ -349,6 +349,7 @@ def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: st
         _event_arguments(arguments) if is_shown else None,
         document,
         parent_tool_call_id=parent_id,
+        runs_once=tool is not None and tool.runs_once,
         limit=limit,
     )
     if spec is None or not spec.payload.sensitive:

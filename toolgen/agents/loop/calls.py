@@ -23,6 +23,7 @@ from toolgen.runtime.waiting.loop import EXPIRED, UNKNOWN, VERSION, WORK, answer
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
 
 from .documents import (
+    COUNTING,
     LOOP,
     TELLING,
     CallRecord,
@@ -109,9 +110,10 @@ class Calls:
             done: Any = await self._ctx.start(op, activity, argument, options)
         except ActivityFailed as error:
             if error.kind == "timeout":
-                return refused_call(call, f"{call['name']} did not end within the time of the run", "timeout")
+                return refused_call(call, _late(call), "timeout")
             if error.kind == OUTCOME_UNKNOWN:
-                return unknown_call(call, self._facts["version"])
+                done = unknown_call(call, self._facts["version"])
+                return done if self._facts["version"] < COUNTING else await self._kept(call, done)
             return refused_call(call, f"{call['name']} gave no result: {error.message}")
         except PayloadTooLargeError as error:
             return await self._kept(call, refused_call(call, f"{call['name']} was not run: {error.message}"))
@@ -247,8 +249,18 @@ def refused_call(
     }
 
 
+def _late(call: StepCall) -> str:
+    """Return what is said of a call for which the run had no time left, and which may be made again.
+
+    One that runs once and had begun is of unknown outcome instead.
+    """
+    if call["start"].get("runs_once"):
+        return f"{call['name']} was not run: the time of the run was over"
+    return f"{call['name']} did not end within the time of the run"
+
+
 def unknown_call(call: StepCall, version: int) -> CallRecord:
-    """Return the record of a call of unknown outcome: its process ended while it ran."""
+    """Return the record of a call of unknown outcome: its process or its time ended while it ran."""
     status: Any = "unknown" if version >= TELLING else "pending"
     return {
         "status": status,

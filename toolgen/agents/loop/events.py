@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
 from toolgen.runtime.engine import RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
+from toolgen.runtime.waiting.loop import UNKNOWN
 
 from .documents import RunFacts, RunInput
 
@@ -43,12 +45,17 @@ def run_started(facts: RunFacts) -> RunStarted:
     return RunStarted(agent=facts["agent"], parent_run_id=parent["run_id"] if parent else "")
 
 
-def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Return the events that are missing in the log of a run that ended without its loop."""
-    if "frozen" in given or "resolved" in given:  # a call by itself, which is no run of an agent
+def last_events(
+    given: RunInput, at: float, log: Sequence[Mapping[str, Any]], begun: Set[str]
+) -> list[dict[str, Json]]:
+    """Return the events that are missing in the log of a run that ended without its loop.
+
+    `begun` are the operations that began what must not happen twice.
+    """
+    if "resolved" in given:  # of a call that somebody resolved, which is no run of an agent
         return []
     if log:
-        return _unanswered(log)
+        return [_last_end(call, begun) for call in _open_calls(log)]
     facts = given["facts"]
     ids: dict[str, Json] = {
         "session_id": facts["session_id"],
@@ -58,20 +65,42 @@ def last_events(given: RunInput, at: float, log: Sequence[Mapping[str, Any]]) ->
     return [{**as_json(run_started(facts)), **ids, "time": at}]
 
 
-def _unanswered(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
-    """Return a `tool_end` for each call of a run that was canceled before the call had its result."""
-    open_calls: dict[str, Mapping[str, Any]] = {}
+@record
+class _OpenCall:
+    """A call of a run that ended before the call had its result."""
+
+    start: Mapping[str, Any]
+    """Its `tool_start`."""
+    waits: int
+    """How often it was suspended."""
+
+
+def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
+    found: dict[str, _OpenCall] = {}
     for event in log:
+        id_ = event.get("tool_call_id", "")
         if event.get("type") == "tool_start":
-            open_calls[event["tool_call_id"]] = event
-        elif event.get("type") == "tool_end" and event["status"] != "suspended":
-            open_calls.pop(event["tool_call_id"], None)
-    why = "the run ended before this call did"
+            found[id_] = _OpenCall(start=event, waits=0)
+        elif event.get("type") == "tool_end" and id_ in found:
+            call = found.pop(id_)
+            if event["status"] == "suspended":
+                found[id_] = _OpenCall(start=call.start, waits=call.waits + 1)
+    return list(found.values())
+
+
+def _last_end(call: _OpenCall, begun: Set[str]) -> dict[str, Json]:
+    """Return the `tool_end` of an open call: of unknown outcome where it had begun, else an error.
+
+    A call that asked something, and was not answered, had begun before, and did not go on.
+    """
+    start, id_ = call.start, call.start["tool_call_id"]
+    ops = [f"tool:{id_}", *(f"answer:{id_}:{number}" for number in range(1, call.waits + 1))]
+    if ops[-1] in begun:
+        end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN)
+    else:
+        why = "the run ended before this call did"
+        if start.get("runs_once") and begun.isdisjoint(ops):
+            why = f"{start['name']} was not run: the run ended before"
+        end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
     ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
-    return [
-        {
-            **as_json(ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)),
-            **{name: start[name] for name in ids if name in start},
-        }
-        for start in open_calls.values()
-    ]
+    return {**as_json(end), **{name: start[name] for name in ids if name in start}}

@@ -45,9 +45,9 @@ class LimitCounter:
             return None
         return max(0.01, self._budget - (now - self._began - self.waited_s))
 
-    def count_batch(self, statuses: Sequence[str]) -> None:
-        """Count a batch: if every call failed, one more consecutive failure."""
-        is_failure = all(status in ("error", "denied") for status in statuses)
+    def count_batch(self, statuses: Sequence[str], failed: Sequence[str]) -> None:
+        """Count a batch: if every call has one of the statuses that say `failed`, one more failure."""
+        is_failure = all(status in failed for status in statuses)
         self._failures = self._failures + 1 if is_failure else 0
 
     def exhausted(self, now: float) -> Literal["failure_cap", "time_budget", ""]:

@@ -21,6 +21,7 @@ from toolgen.runtime.events.records import (
 from .admission import admit
 from .calls import Calls, empty_document
 from .documents import (
+    COUNTING,
     TRANSFER,
     AwaitStep,
     CallRecord,
@@ -41,6 +42,8 @@ from .questions import ask
 
 _MOST_STEPS: Final = 1_000
 """Plannings of one run, for those whose policy has no limit; fewer where its engine has no room for them."""
+_FAILED: Final = ("error", "denied", "unknown")
+"""Statuses of calls that failed; before `COUNTING` the first two."""
 _MOST_PROBLEMS: Final = 1
 """Plannings, one after the other, that may be useless."""
 
@@ -183,7 +186,8 @@ class _Run:
         """Record the results of a batch: answers in call order for the planner, usage for the run."""
         self._new.append({"type": "tools", "answers": [done["answer"] for done in results]})
         self._hints = [hint for done in results if (hint := done.get("hint")) is not None]
-        self._progress.count_batch([done["status"] for done in results])
+        failed = _FAILED if self._facts["version"] >= COUNTING else _FAILED[:2]
+        self._progress.count_batch([done["status"] for done in results], failed)
         self._causes = next((errors for done in results if (errors := done.get("errors"))), [])
         for done in results:
             self._artifacts += done.get("artifacts", [])

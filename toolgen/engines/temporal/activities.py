@@ -83,7 +83,15 @@ class Heart:
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        await self.send(events)
+        await self._tell_begun(events)
+        await self.keep_begun()
+
+    async def keep_begun(self) -> None:
+        """Return once the server has kept, for the next attempt, that the activity begins now.
+
+        Raises:
+            asyncio.CancelledError: the run was canceled, or is over.
+        """
         self.has_begun = True
         await self._keep()
 
@@ -131,13 +139,26 @@ class Heart:
         Raises:
             asyncio.CancelledError: the run is over.
         """
-        if not events:
-            return
+        if events:
+            await self._tell_begun(events)
+
+    async def _tell_begun(self, events: Sequence[Mapping[str, Json]]) -> None:
+        """Tell the run that the activity begins now, and its events until now.
+
+        Raises:
+            asyncio.CancelledError: the run is over.
+        """
         info = activity.info()
         sent: SentBegun = {"op": info.activity_id, "events": [dict(event) for event in events]}
         workflow = self._client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
         with self._canceled_where_over():
-            await workflow.signal(BEGUN, sent)
+            try:
+                await workflow.signal(BEGUN, sent)
+            except RPCError as error:
+                # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
+                if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
+                    raise
+                log.info("run %s: it is not told that %s begins: %s", info.workflow_id, sent["op"], error)
 
     async def _beat(self) -> None:
         # Not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it.
@@ -294,7 +315,7 @@ class ActivityWorker:
             error, NonRetryableError | EngineError | SystemExit
         )
         if given["once"] and heart.has_begun:
-            is_last, kind = True, kind if is_late else OUTCOME_UNKNOWN
+            is_last, kind = True, OUTCOME_UNKNOWN
         trace = None if isinstance(error, NonRetryableError) else error
         level = log.error if is_last else log.warning
         level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)

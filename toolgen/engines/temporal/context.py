@@ -82,6 +82,10 @@ class WorkflowContext:
         self._log = log
         self._ops: set[str] = set()
         self.activities = Scheduling()
+        self._once: set[str] = set()
+        """Activities that must not happen twice."""
+        self.begun: set[str] = set()
+        """Those of them that have begun."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
         self.is_over = False
@@ -121,6 +125,8 @@ class WorkflowContext:
             "timeout": chosen.timeout,
             "once": chosen.once,
         }
+        if chosen.once:
+            self._once.add(op)
         limit = _NO_END if chosen.timeout is None else timedelta(seconds=chosen.timeout)
         begin = partial(
             workflow.start_activity,
@@ -199,7 +205,9 @@ class WorkflowContext:
         self._log.publish(key, event)
 
     def publish_begun(self, sent: SentBegun) -> None:
-        """Append the events of an activity that begins; another attempt sends them under the same keys."""
+        """Keep that an activity begins, and its events; another attempt sends them under the same keys."""
+        if sent["op"] in self._once:
+            self.begun.add(sent["op"])
         for number, event in enumerate(sent["events"]):
             self._log.publish(begun_key(sent["op"], number), event)
 

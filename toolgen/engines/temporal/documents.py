@@ -17,8 +17,8 @@ SIGNAL: Final = "signal"
 ANSWER: Final = "answer"
 """Name of the update that answers a wait, and of the signal that does where no worker replies."""
 BEGUN: Final = "begun"
-"""In the details of a heartbeat: what must not happen twice begins now. Name of the signal that brings the
-events of an activity before it."""
+"""In the details of a heartbeat: what must not happen twice begins now. Name of the signal that says so to
+the run, and brings the events of the activity before it."""
 VERSION: Final = 1
 """Of the documents and of the order of commands; a run keeps that with which it began."""
 SESSION: Final = "ToolgenSession"

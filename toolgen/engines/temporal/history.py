@@ -14,11 +14,17 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, Hist
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
 
-from .documents import ANSWER, LOG, SIGNAL, Entry, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN, LOG, SIGNAL, Entry, RunStart, SentAnswer
 from .failures import cancel_reason
 from .offloading import UNUSABLE
 from .payloads import NotJsonError
-from .received import received_answer, received_piece, received_signal, received_start
+from .received import (
+    received_answer,
+    received_begun,
+    received_piece,
+    received_signal,
+    received_start,
+)
 
 
 class Decode(Protocol):
@@ -86,6 +92,8 @@ class RunView:
     """Ids of the workflows of children that go on, by the event that asked for them."""
     activities: set[int] = field(default_factory=set)
     """Those in flight, by the event that scheduled them."""
+    begun: set[str] = field(default_factory=set)
+    """Operations whose activities have said that they begin what must not happen twice."""
     has_news: bool = True
     """Something came of which the loop has not heard yet."""
     is_in_task: bool = False
@@ -266,6 +274,9 @@ async def _signaled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     elif said.signal_name == SIGNAL:
         signal = received_signal(await _decoded(said.input.payloads, decode))
         view.has_news = view.has_news or (signal is not None and _taken(view, signal["name"]))
+    elif said.signal_name == BEGUN:
+        begun = received_begun(await _decoded(said.input.payloads, decode))
+        view.begun |= set() if begun is None else {begun["op"]}
 
 
 async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:

@@ -324,7 +324,7 @@ class RunReading:
         keys = {log_key(None, event) for event in view.events}
         last: list[Mapping[str, Json]] = []
         if self._last_events is not None:
-            last += self._last_events(view.start["input"], view.time, view.events)
+            last += self._last_events(view.start["input"], view.time, view.events, view.begun)
         last.append({"type": "run_completed", "status": view.ending or "", "error": view.error})
         last.append({"type": "run_stream_end"})
         return [event for event in last if log_key(None, event) is None or log_key(None, event) not in keys]

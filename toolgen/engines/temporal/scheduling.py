@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -41,6 +41,7 @@ class Scheduling:
     def __init__(self) -> None:
         self._open: dict[str, workflow.ActivityHandle[Any]] = {}
         """By operation, what the server has and what has not ended."""
+        self._canceled: Set[str] = frozenset()
         self._waiting: deque[_Waiting] = deque()
         self._sent = (0, 0)
         """The length of the history, which is another one in each task, and the bytes sent in that task."""
@@ -80,16 +81,21 @@ class Scheduling:
         self._add(size)
 
     def is_open(self, op: str) -> bool:
-        """Return whether the server has an activity of this key that has not ended."""
-        return op in self._open
+        """Return whether the server has an activity of this key that has not ended, or ends canceled."""
+        return op in self._open or op in self._canceled
 
-    def cancel(self) -> None:
-        """Cancel all activities; those that the server has not got yet are never scheduled."""
+    def cancel(self) -> bool:
+        """Cancel all activities, and return whether the server has one that has not ended.
+
+        Those that it has not got yet are never scheduled.
+        """
+        self._canceled = frozenset(self._open)
         for waiting in self._waiting:
             waiting.end.cancel()
         self._waiting.clear()
         for handle in self._open.values():
             handle.cancel()
+        return bool(self._canceled)
 
     def _begin(self, op: str, begin: Begin) -> workflow.ActivityHandle[Any]:
         handle = self._open[op] = begin()

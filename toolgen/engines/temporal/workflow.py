@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
@@ -26,6 +26,11 @@ from .received import received_answer, received_begun, received_signal, received
 from .settings import SETTINGS, WorkflowSettings
 
 Ending = Literal["completed", "failed", "canceled"]
+
+_ALL_BEGUN: Final = "all-begun"
+"""Patch: before its last events, a run that does not complete takes one workflow task more, with the records
+of the activities that began before the server knew that they are canceled."""
+_NEXT_TASK_S: Final = 0.001
 
 log = logger("toolgen.engines")
 
@@ -133,7 +138,9 @@ class RunWorkflow:
         """Cancel what goes on, and close the log."""
         context.is_over = self._is_over = True
         loop.cancel()
-        context.activities.cancel()
+        is_cut = context.activities.cancel()
+        if is_cut and ending != "completed" and workflow.patched(_ALL_BEGUN):
+            await asyncio.sleep(_NEXT_TASK_S)
         for child in context.children:
             child.cancel(error if ending == "canceled" else f"run {context.run_id} is over")
         if ending == "canceled":
@@ -232,7 +239,7 @@ def _append_last_events(writer: LogWriter, context: WorkflowContext, settings: W
     if settings.last_events is None:
         return
     try:
-        for event in settings.last_events(context.input, context.now(), writer.events):
+        for event in settings.last_events(context.input, context.now(), writer.events, context.begun):
             writer.publish(None, event)
     except Exception:
         log.exception("run %s: its last events were not appended to its log", context.run_id)

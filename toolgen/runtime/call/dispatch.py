@@ -95,7 +95,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if tool.needs_call:
             call = _tool_call(frame, payload)
         if is_watched:
-            services.reports.emit_tool_start(spec, payload, meta)
+            services.reports.emit_tool_start(spec, payload, meta, runs_once=tool.runs_once)
         if tool.has_checks_before and call is not None:
             stopped, call = await _run_checks_before(frame, call)
             if stopped is not None:

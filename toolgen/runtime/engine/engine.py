@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -34,8 +34,8 @@ class CallOptions:
     timeout: float | None = None
     """Of one attempt."""
     once: bool = False
-    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, and the result was
-    not kept, the operation ends as `outcome_unknown`."""
+    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
+    result was kept, the operation ends as `outcome_unknown`."""
 
 
 def answer_name(op: str) -> str:
@@ -150,9 +150,11 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
 which is in none, the offset 0. Must not block or raise."""
-LastEvents: TypeAlias = Callable[[Any, float, Sequence[Mapping[str, Json]]], Sequence[Mapping[str, Json]]]
-"""Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970 and the log of the
-run, and returns what the log lacks. Pure."""
+LastEvents: TypeAlias = Callable[
+    [Any, float, Sequence[Mapping[str, Json]], Set[str]], Sequence[Mapping[str, Json]]
+]
+"""Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970, the log of the run
+and the keys of its operations that began with `CallOptions.once`, and returns what the log lacks. Pure."""
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
 """Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
 raises, or the process ends meanwhile, the runs stay, and it gets them again."""

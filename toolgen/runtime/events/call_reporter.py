@@ -26,7 +26,9 @@ class CallReporter:
         """Return the callback for progress of one call; None where nobody subscribes."""
         return None
 
-    def emit_tool_start(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+    def emit_tool_start(
+        self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta, *, runs_once: bool
+    ) -> None:
         """Emit that a call has decoded arguments; the payload has no injected values yet."""
 
     def emit_tool_end(

@@ -100,7 +100,9 @@ class EventReporter(CallReporter):
 
         return report
 
-    def emit_tool_start(self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta) -> None:
+    def emit_tool_start(
+        self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta, *, runs_once: bool
+    ) -> None:
         if self._events.is_idle:
             return
         document = spec.payload.encode(payload)
@@ -110,6 +112,7 @@ class EventReporter(CallReporter):
             json.loads(document),
             document,
             parent_tool_call_id=meta.parent_tool_call_id,
+            runs_once=runs_once,
             limit=self._limit,
         )
         self._emit(event, meta)

@@ -64,6 +64,8 @@ class ToolStart(Head):
     text: str = ""
     """For people: the tool's call hint, filled."""
     parent_tool_call_id: str = ""
+    runs_once: bool = False
+    """Whether a second execution might have an effect that the first one had."""
 
 
 @record

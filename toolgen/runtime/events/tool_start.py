@@ -22,6 +22,7 @@ def tool_start(
     document: bytes,
     *,
     parent_tool_call_id: str,
+    runs_once: bool,
     limit: int,
 ) -> ToolStart:
     """Return the event, without the values at the sensitive places of its tool.
@@ -44,4 +45,5 @@ def tool_start(
         arguments=arguments,
         text=truncate_text(text, limit),
         parent_tool_call_id=parent_tool_call_id,
+        runs_once=runs_once,
     )

@@ -5,6 +5,7 @@ It is pure, like the loop of agents, which waits in the same way: `answer_to`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, NotRequired, Required, TypedDict
 
 from pydantic_core import to_json
@@ -97,6 +98,19 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     if facts and (facts["in_conversation"] or facts.get("conversation")):
         await _open_turn(ctx, facts, given["frozen"], outcome)
     return outcome
+
+
+def last_events(
+    given: WaitingInput, at: float, log: Sequence[Mapping[str, Any]], begun: Set[str]
+) -> list[dict[str, Json]]:
+    """Return the end of the call of a run that ended without its loop, if it ran then: of unknown outcome.
+
+    `begun` are the operations that began what must not happen twice.
+    """
+    asked = sum(event.get("type") == "tool_end" and event["status"] == "suspended" for event in log)
+    if f"{RESUME}:{asked + 1}" not in begun:
+        return []
+    return _ended(given["frozen"], "unknown", UNKNOWN, at)["events"]
 
 
 def _without_result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
 from .errors import TamperedSuspensionError
 from .frozen import FrozenCall, SuspensionKind
+from .loop import last_events
 from .options import WaitOptions
 from .tokens import Sealer, TokenClaims
 
@@ -117,9 +118,14 @@ class WaitRegistry:
         self._listeners[loop](run_id, loop, offset, event)
 
     def _ended(
-        self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]]
+        self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]], begun: Set[str]
     ) -> Sequence[Mapping[str, Json]]:
-        return () if self._last_events is None else self._last_events(given, now, log_so_far)
+        """Return the last events of a run: of a call by itself, or of what else is registered."""
+        if "frozen" in given:
+            return last_events(given, now, log_so_far, begun)
+        if self._last_events is None:
+            return ()
+        return self._last_events(given, now, log_so_far, begun)
 
     # Calls that begin to wait.
 

@@ -1,0 +1,192 @@
+"""Whoever stops waiting for a call of a run says what is known of it: its time ends, or its run."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Event as Gate
+from typing import Any
+
+import pytest
+
+from toolgen.agents import RunHandle, RunPolicy, ScriptedPlanner, ScriptStep, agents_of
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset
+from toolgen.runtime.resolution import Resolution
+from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.waiting.resolving import unknown_ends
+
+from .tools import agent, calling, engine_of, everything, exported, first_answer, ran, running, until, waiting
+
+UNKNOWN = '{"unknown":"its result was not kept; it may have run"}'
+YES: dict[str, Any] = {"approved": True}
+WELL = Resolution(outcome="result", result="paid")
+
+
+class Payments:
+    """Tools that do not end by themselves: one with an effect, one that only reads, and one in a thread."""
+
+    def __init__(self) -> None:
+        self.began: list[str] = []
+        self.gate = Gate()
+        confirm = ConfirmSpec(hint="Pay?")
+        self.toolset = StaticToolset(
+            name="x.payments",
+            bound=(
+                func_tool(self.pay, toolset="x.payments"),
+                func_tool(self.pay, toolset="x.payments", name="pay_asked", confirm=confirm),
+                func_tool(self.pay, toolset="x.payments", name="pay_alone", is_sequential=True),
+                func_tool(self.look, toolset="x.payments", annotations={"read_only": True}),
+                func_tool(self.block, toolset="x.payments"),
+            ),
+        )
+
+    async def pay(self) -> str:
+        """Pay."""
+        self.began.append("pay")
+        await asyncio.sleep(3600)
+        return "paid"
+
+    async def look(self) -> str:
+        """Look."""
+        self.began.append("look")
+        await asyncio.sleep(3600)
+        return "seen"
+
+    def block(self) -> str:
+        """Pay, in a thread."""
+        self.began.append("block")
+        self.gate.wait()
+        return "paid"
+
+
+def within(limit: str, seconds: float) -> RunPolicy:
+    """Return a policy with one limit in seconds."""
+    facts: dict[str, Any] = {limit: seconds}
+    return RunPolicy(**facts)
+
+
+async def unknown_calls(runtime: Runtime, run_id: str) -> list[str]:
+    """Return the calls of a run that `toolgen runs list --state unknown` lists."""
+    return [end["tool_call_id"] for end in await unknown_ends(engine_of(runtime), run_id)]
+
+
+@pytest.mark.parametrize("limit", ["tool_timeout", "time_budget"])
+async def test_a_call_whose_time_ends_is_unknown_and_can_be_resolved(limit: str) -> None:
+    payments, policy = Payments(), within(limit, 2.0)
+    heard: list[Any] = []
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        assert (await handle.result()).status == "completed"
+        assert await unknown_calls(runtime, handle.run_id) == ["call_0_0"]
+        resolved = await runtime.resolve(handle.run_id, "call_0_0", WELL, by="jo")
+        assert (resolved.status, await unknown_calls(runtime, handle.run_id)) == ("ok", [])
+        await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
+
+    def again(given: Any) -> str:
+        heard.extend(answer.text for message in given.messages for answer in getattr(message, "answers", ()))
+        return "done"
+
+    planner = ScriptedPlanner([calling("pay", "look"), everything], [again])
+    found = await ran(planner, policy, toolsets=(payments.toolset,), drive=drive)
+    ends = {end.tool_call_id: end.status for end in found.of("tool_end")}
+    assert ends == {"call_0_0": "unknown", "call_0_1": "error"}
+    assert [hint.reason for hint in planner.inputs[1].retry_hints] == ["timeout"]
+    assert [hint.tool for hint in planner.inputs[1].retry_hints] == ["x.payments.look"]
+    assert heard[0] == '"paid"'
+    assert sorted(payments.began) == ["look", "pay"]
+
+
+@pytest.mark.parametrize("limit", ["tool_timeout", "time_budget"])
+async def test_an_approved_call_whose_time_ends_is_unknown(limit: str) -> None:
+    payments = Payments()
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        asked = await waiting(handle)
+        result = await runtime.deliver(asked.token, YES, by="jo")
+        assert (result.status, result.retry_hint) == ("unknown", None)
+        await handle.result()
+        assert await unknown_calls(runtime, handle.run_id) == ["call_0_0"]
+
+    planner = ScriptedPlanner([calling("pay_asked"), first_answer])
+    found = await ran(planner, within(limit, 2.0), toolsets=(payments.toolset,), drive=drive)
+    assert '"unknown"' in found.output.text
+    assert planner.inputs[1].retry_hints == ()
+    assert payments.began == ["pay"]
+
+
+@pytest.mark.asyncio(loop_factories=["real"])
+@pytest.mark.parametrize("limit", ["tool_timeout", "time_budget"])
+async def test_a_call_in_a_thread_whose_time_ends_is_unknown(limit: str) -> None:
+    payments = Payments()
+    planner = ScriptedPlanner([calling("block"), first_answer])
+    try:
+        found = await ran(planner, within(limit, 0.125), toolsets=(payments.toolset,))
+    finally:
+        payments.gate.set()
+    assert [end.status for end in found.of("tool_end")] == ["unknown"]
+    assert planner.inputs[1].retry_hints == ()
+
+
+async def test_the_call_of_a_child_run_whose_time_ends_is_unknown() -> None:
+    payments = Payments()
+    low = ScriptedPlanner([calling("pay"), first_answer])
+    high = ScriptedPlanner([calling("look"), first_answer])
+    async with running(
+        agent("x.low", low, payments.toolset, policy=RunPolicy(tool_timeout=2.0)),
+        agent("x.agent", high, exported("x.lows", "x.low")),
+    ) as (runtime, engine):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        (child,) = (await engine.status(output.run_id)).children
+        (call,) = await unknown_calls(runtime, child)
+        await runtime.resolve(child, call, WELL, by="jo")
+        assert await unknown_calls(runtime, child) == []
+
+
+@pytest.mark.parametrize("by", ["cancel", "end of the session"])
+async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
+    """Unknown is what had begun; what waited for its turn or for a person was not run."""
+    payments = Payments()
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await until(lambda: len(payments.began) == 3)
+        if by == "cancel":
+            await handle.cancel("enough")
+        else:
+            await agents_of(runtime).sessions.end("s")
+        assert (await handle.result()).status == "canceled"
+        assert sorted(await unknown_calls(runtime, handle.run_id)) == ["call_0_0", "call_0_2"]
+        await runtime.resolve(handle.run_id, "call_0_0", WELL, by="jo")
+
+    planner = ScriptedPlanner([calling("pay", "look", "pay_alone", "pay_alone", "pay_asked")])
+    found = await ran(planner, toolsets=(payments.toolset,), drive=drive)
+    ends = {end.tool_call_id: end for end in found.of("tool_end")}
+    assert {id_: (end.status, end.error) for id_, end in ends.items()} == {
+        "call_0_0": ("unknown", ""),
+        "call_0_1": ("error", "the run ended before this call did"),
+        "call_0_2": ("unknown", ""),
+        "call_0_3": ("error", "pay_alone was not run: the run ended before"),
+        "call_0_4": ("error", "pay_asked was not run: the run ended before"),
+    }
+
+
+async def test_a_call_by_itself_that_is_ended_in_the_middle_is_unknown() -> None:
+    payments = Payments()
+    async with running(agent("x.agent", ScriptedPlanner([]))) as (runtime, engine):
+        runtime.register(payments.toolset)
+        asked = (await runtime.call("pay_asked", {}, CallMeta(session_id="s"))).suspension
+        assert asked is not None
+        answering = asyncio.create_task(runtime.deliver(asked.token, YES, by="jo"))
+        await until(lambda: payments.began)
+        await runtime.cancel_run(asked.run_id, "enough")
+        answering.cancel()
+        assert (await engine.result(asked.run_id)).state == "canceled"
+        assert len(await unknown_calls(runtime, asked.run_id)) == 1
+        await runtime.resolve(asked.run_id, "", WELL, by="jo")
+        assert await unknown_calls(runtime, asked.run_id) == []
+
+
+async def test_calls_of_unknown_outcome_count_as_failed() -> None:
+    payments = Payments()
+    steps: list[ScriptStep] = [calling("pay"), calling("pay"), lambda given: given.closing]
+    policy = RunPolicy(tool_timeout=2.0, max_consecutive_failed_tool_calls=2)
+    found = await ran(ScriptedPlanner(steps), policy, toolsets=(payments.toolset,))
+    assert (found.output.text, found.output.stop) == ("failure_cap", "failure_cap")
