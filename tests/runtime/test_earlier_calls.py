@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import AwaitConfirmation
-from toolgen.runtime.waiting.errors import LateAnswerError, MissingToolError
+from toolgen.runtime.waiting.errors import ConflictingAnswerError, LateAnswerError, MissingToolError
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -61,14 +62,44 @@ async def test_the_same_answer_again_gives_the_question_that_is_open_now(engine:
     assert (first, executor.calls) == (again, [])
 
 
-async def test_a_tool_with_other_arguments_is_asked_about_again(engine: InProcessEngine) -> None:
+UNFIT = "has changed since the question was asked, and the arguments do not fit it any more; it was not run"
+
+
+@pytest.mark.parametrize("answer", [YES, {"approved": False}])
+async def test_a_tool_that_the_arguments_do_not_fit_any_more_is_not_asked_about_again(
+    engine: InProcessEngine, answer: Any
+) -> None:
+    """Nobody says yes to a call that can only fail."""
     executor = Listing()
     made = runtime(executor, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
+    result = await made.deliver(asked.token, answer)
+    assert (result.status, executor.calls, await made.suspended()) == ("error", [], ())
+    seen = json.loads(result.json)
+    assert seen["error"] == f"list_devices {UNFIT}"
+    assert "device_id" in str(seen["issues"])
+    assert result.retry_hint is not None
+    assert (result.retry_hint.reason, result.retry_hint.message) == ("invalid_arguments", seen["error"])
+    assert (await made.deliver(asked.token, answer)).json == result.json
+    with pytest.raises(ConflictingAnswerError):
+        await made.deliver(asked.token, {"approved": True, "message": "do it"})
+
+
+async def test_a_question_of_an_executor_ends_likewise(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, replace(spec(), payload=devices.GET_TIME_SERIES.payload), engine=engine)
+    asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
+    result = await made.deliver(asked.token, "because")
+    assert (result.status, executor.calls) == ("error", [])
+    assert UNFIT.encode() in result.json
+
+
+async def test_a_tool_with_another_result_is_asked_about_again(engine: InProcessEngine) -> None:
+    executor = Listing()
+    made = runtime(executor, replace(CONFIRMED, result=devices.GET_TIME_SERIES.result), engine=engine)
+    asked = await earlier(made, engine, CONFIRMED)
     again = waiting(await made.deliver(asked.token, YES))
     assert (again.reason, executor.calls) == (CHANGED, [])
-    result = await made.deliver(again.token, YES)  # now the arguments do not fit, and the model hears of it
-    assert (result.status, executor.calls) == ("error", [])
 
 
 async def test_an_approval_is_asked_for_in_the_form_of_now(engine: InProcessEngine) -> None:

@@ -121,7 +121,7 @@ async def test_the_same_answer_gives_the_same_in_a_later_process_and_runs_nothin
     [
         pytest.param(READS, None, replace(READS, annotations=DESTRUCTIVE), YES, id="became destructive"),
         pytest.param(
-            CONFIRMED, None, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), YES, id="arguments"
+            CONFIRMED, None, replace(CONFIRMED, result=devices.GET_TIME_SERIES.result), YES, id="result"
         ),
         pytest.param(
             CONFIRMED, None, spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload)), YES, id="form"
@@ -142,6 +142,16 @@ async def test_of_a_tool_that_changed_the_person_is_asked_again(
         assert await made.suspended("s") == (again,)
         assert (same, again.token != asked.token) == (again, True)
         assert (await made.deliver(again.token, answer)).status in ("ok", "error")
+
+
+async def test_a_tool_that_the_arguments_do_not_fit_any_more_ends_its_call(file: File) -> None:
+    asked = await file.asked(CONFIRMED)
+    other, executor = replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), Listing()
+    async with file.serving(executor, other) as made:
+        result = await made.deliver(asked.token, YES)
+        assert await made.suspended("s") == ()
+    assert (result.status, executor.calls) == ("error", [])
+    assert b"do not fit it any more" in result.json
 
 
 @pytest.mark.parametrize(

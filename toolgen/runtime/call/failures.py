@@ -55,16 +55,23 @@ log = logger("toolgen.runtime")
 
 
 def invalid_arguments_result(
-    spec: ToolSpec[Any, Any], error: ToolValidationError, data: Arguments, meta: CallMeta, limit: int
+    spec: ToolSpec[Any, Any],
+    error: ToolValidationError,
+    data: Arguments,
+    meta: CallMeta,
+    limit: int,
+    *,
+    message: str = "",
 ) -> ToolResult:
     """Return the error result of invalid arguments: the issues, an example, and a retry hint.
 
-    The document that the model sees, and each text of the hint, has at most `limit` bytes.
+    The message is given where the model made no mistake. The document that the model sees, and each text of
+    the hint, has at most `limit` bytes.
     """
     issues = tuple(map(_scrubbed_issue, error.issues)) if current() else error.issues
     error = error if issues is error.issues else _like(error, issues)
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
-    message = f"the arguments of {spec.name} do not fit"
+    message = message or f"the arguments of {spec.name} do not fit"
     hint = RetryHint(
         reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
         tool=spec.id,

@@ -113,7 +113,9 @@ class Frame:
         with hiding(self.secrets):
             return denied_result(self.spec, message, self.meta, self.limit, code=code)
 
-    def invalid_arguments_result(self, error: ToolValidationError) -> ToolResult:
-        """Return the result of arguments that do not fit."""
+    def invalid_arguments_result(self, error: ToolValidationError, message: str = "") -> ToolResult:
+        """Return the result of arguments that do not fit; with a message in the place of its own."""
         with hiding(self.secrets):
-            return invalid_arguments_result(self.spec, error, self.arguments, self.meta, self.limit)
+            return invalid_arguments_result(
+                self.spec, error, self.arguments, self.meta, self.limit, message=message
+            )

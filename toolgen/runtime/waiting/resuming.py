@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import CANCELED
 from toolgen.contract.secrets import hiding
 
@@ -25,7 +26,7 @@ from ..call.result_encoding import encode_result
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
-from ..errors import ToolError
+from ..errors import ToolError, ToolValidationError
 from ..results import ToolResult
 from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
@@ -36,6 +37,9 @@ from .resumption import Resumption, answer_document
 from .tokens import TokenClaims
 
 _CHANGED: Final = "the tool has changed since the question was asked"
+_UNFIT: Final = (
+    "{} has changed since the question was asked, and the arguments do not fit it any more; it was not run"
+)
 _GONE: Final = "the tool was not registered when the answer came"
 UNSEALED: Final = "the answer in the journal has no valid seal"
 """Why it is asked again, of an answer that has no seal for this very question."""
@@ -95,6 +99,10 @@ async def _resume(
         return _ask_again(services, frozen, _GONE, tool)
     spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
+        try:
+            spec.payload.decode(frozen.payload_json, UNLIMITED)
+        except ToolValidationError as error:
+            return await _unfit_result(services, tool, frozen, error, person, batch)
         return _ask_again(services, frozen, _CHANGED, tool)
     try:
         answer = validate_answer(spec, frozen, answer, services.limits)
@@ -142,6 +150,21 @@ def _ask_again(
     result = suspended_result(services, renewed)
     services.reports.emit_tool_end(result, frozen.meta)
     return result
+
+
+async def _unfit_result(
+    services: RuntimeServices,
+    tool: RegisteredTool,
+    frozen: FrozenCall,
+    error: ToolValidationError,
+    person: str,
+    batch: Batch,
+) -> ToolResult:
+    """Return the error of a call whose arguments do not fit its tool any more, whatever is answered."""
+    _report_answer(services, frozen, person, "answered")
+    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services)
+    result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
+    return await end_without_executor(frame, result)
 
 
 async def _refused_by_rule(
