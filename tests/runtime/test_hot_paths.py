@@ -26,8 +26,8 @@ FIGURES: Final[dict[tuple[int, int], dict[str, tuple[int, int]]]] = {
 HOW: Final = """
 {path!r} executes {what}.
 To see where: run `python -m tests.runtime.hot_paths {path!r}` here and in a checkout of before, and compare.
-If it has to be so, write the new figure into FIGURES of tests/runtime/test_hot_paths.py, in a commit of its own
-that says what the work is for. A figure that has become less is written there too, so that it stays so."""
+If it has to be so, write the new figure into FIGURES of tests/runtime/test_hot_paths.py, in a commit of its
+own that says what the work is for. One that has become less is written there too, so that it stays so."""
 
 
 @pytest.mark.parametrize("path", PATHS)
