@@ -57,11 +57,16 @@ fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECO
 	$(call FUZZ,loop)
 	$(call FUZZ,kills)
 
-.PHONY: soak
-soak: FUZZ_SECONDS = 600
-soak: FUZZ_SEED := $(shell date +%Y%m%d)
-soak: fuzz .peers/ready ## try new random inputs for FUZZ_SECONDS (600) each; for nightly runs
+.PHONY: lab-short
+lab-short: compiled ## kill processes at some moments of runs, and check what is left
+	$(BIN)/python -m tests.lab --short
+
+.PHONY: lab
+lab: FUZZ_SECONDS = 600
+lab: FUZZ_SEED := $(shell date +%Y%m%d)
+lab: fuzz .peers/ready ## the same with hundreds of kills, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(PYTEST) tests/soak
+	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code

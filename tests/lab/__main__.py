@@ -1,0 +1,124 @@
+"""The fault laboratory: `python -m tests.lab`, or `--short`.
+
+Processes of a design of its own are killed at random moments, and after each episode ten invariants are
+checked over what they left (`tests/lab/invariants.py`). An episode in which one does not hold leaves its
+folder, and `--mode MODE --seed SEED --kills 1` repeats it: the same is done, and killed at about the same
+moments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from .episode import Told, one_death, random_kills
+from .figures import Figures
+from .member import Role, World
+from .mortality import Death, Step
+from .servers import Servers, missing_servers, servers
+
+Episode: TypeAlias = Callable[[int], Told]
+"""Runs the episode of a seed."""
+KILLS: Final = {"together": 220, "apart": 220, "step": 80, "temporal": 60}
+"""How many there are at the least, by mode."""
+FEW_KILLS: Final = {"together": 12, "apart": 12, "step": 10, "temporal": 4}
+_AT_ONCE: Final = 8
+"""Kills of one episode at the most."""
+_ALONE: Final[Mapping[str, Role]] = {"both": "both"}
+_APART: Final[Mapping[str, Role]] = {"worker": "worker", "client": "client"}
+_TWO: Final[Mapping[str, Role]] = {"left": "worker", "right": "worker", "client": "client"}
+_LAST: Final[Mapping[Step, int]] = {"commit": 40, "ledger": 60, "callback": 2_000}
+"""The last step at which a process of two conversations is killed."""
+
+
+def together(seed: int) -> Told:
+    """Kill the only process, which is worker and client."""
+    return random_kills(_world(seed), _ALONE, Random(seed), _AT_ONCE)
+
+
+def apart(seed: int) -> Told:
+    """Kill the worker of a file, or its client."""
+    return random_kills(_world(seed), _APART, Random(seed), _AT_ONCE)
+
+
+def at_a_step(seed: int) -> Told:
+    """Kill the only process at a commit, at a line of the ledger, or at a callback of its event loop."""
+    chance = Random(seed)
+    step = chance.choice(list(_LAST))
+    death = Death(at=step, number=chance.randint(1, _LAST[step]), place=chance.choice(("before", "after")))
+    return one_death(_world(seed, conversations=2), death)
+
+
+def on_temporal(given: Servers, seed: int) -> Told:
+    """Kill one of two workers or the client, while Temporal and PostgreSQL are away at times."""
+    world = _world(seed, temporal=given.temporal, postgres=given.new_database())
+    return random_kills(world, _TWO, Random(seed), _AT_ONCE, given)
+
+
+def _world(seed: int, **where: Any) -> World:
+    return World(folder=Path(tempfile.mkdtemp(prefix="lab-")), seed=seed, **where)
+
+
+@contextmanager
+def episodes(mode: str) -> Iterator[Episode]:
+    """Yield what runs an episode of a mode."""
+    match mode:
+        case "together":
+            yield together
+        case "apart":
+            yield apart
+        case "step":
+            yield at_a_step
+        case _:
+            with servers() as given:
+                yield partial(on_temporal, given)
+                print(f"  {given.outages} outages of Temporal and PostgreSQL")
+
+
+def run(mode: str, kills: int, seed: int) -> int:
+    """Run episodes until so many processes were killed; print the figures and return the violations."""
+    figures = Figures()
+    with episodes(mode) as episode:
+        for number in count(seed):
+            told = episode(number)
+            figures.add(told)
+            for one in told.violations:
+                print(f"  {one}  (python -m tests.lab --mode {mode} --seed {number} --kills 1)")
+            if told.violations:
+                print(f"  left: {told.folder}", flush=True)
+            if figures.counted["kills"] >= kills:
+                break
+    print(f"{mode}: {figures}", flush=True)
+    return figures.counted["violations"]
+
+
+def main() -> int:
+    """Run all modes and return the exit code: 1 where an invariant does not hold."""
+    parser = argparse.ArgumentParser(prog="python -m tests.lab")
+    parser.add_argument("--short", action="store_true", help="a few kills of each mode")
+    parser.add_argument("--mode", choices=KILLS, help="this one alone")
+    parser.add_argument("--seed", type=int, default=1, help="of the first episode; each has its own")
+    parser.add_argument("--kills", type=int, help="how many, at the least")
+    options = parser.parse_args()
+    wanted = FEW_KILLS if options.short else KILLS
+    found = 0
+    for mode in [options.mode] if options.mode else wanted:
+        if mode == "temporal" and (missing := missing_servers()):
+            print(f"temporal: left out, for there is no {missing}")
+            found += bool(os.environ.get("CI"))
+            continue
+        found += run(mode, options.kills or wanted[mode], options.seed)
+    return min(found, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""The two agents of the laboratory, one of which answers a tool of the other, and their planner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from toolgen.agents import (
+    AgentRegistration,
+    AgentRoute,
+    AgentSpec,
+    AgentTool,
+    AssistantMessage,
+    CallTools,
+    FinalResponse,
+    FinalResult,
+    Message,
+    PlanInput,
+    PlannedCall,
+    PlanResult,
+    ToolMessage,
+    UserMessage,
+)
+from toolgen.runtime import ToolsetRegistration
+from toolgen.runtime.toolsets.functions import func_tool
+
+from .ledger import Ledger
+from .tools import DELEGATE, Tools
+
+TOP: Final = "lab.top"
+BELOW: Final = "lab.below"
+
+
+def registrations(ledger: Ledger) -> Iterator[AgentRegistration]:
+    """Yield both agents, as one process registers them."""
+    tools, planner = Tools(ledger).toolset(), Obeying(ledger)
+    own = tuple(AgentTool(id=tool.spec.id, name=tool.spec.name) for tool in tools.bound)
+    below = AgentSpec(id=BELOW, description="Does what it is told to.", tools=own)
+    yield AgentRegistration(spec=below, planner=planner, toolsets=(tools,), format=1)
+    child = _delegating()
+    tool = AgentTool(id=child.specs[0].id, name=DELEGATE)
+    top = AgentSpec(id=TOP, description="Does it, and delegates.", tools=(*own, tool))
+    yield AgentRegistration(spec=top, planner=planner, toolsets=(tools, child), format=1)
+
+
+def _delegating() -> ToolsetRegistration:
+    def delegate(rounds: str) -> str:
+        """Let another agent do it."""
+        return rounds
+
+    spec = func_tool(delegate, toolset="lab.child", name=DELEGATE).spec
+    return ToolsetRegistration(name="lab.child", specs=[spec], executor=AgentRoute(agent=BELOW), format=1)
+
+
+class Obeying:
+    """A planner that makes the rounds of calls of its last message, and writes what it is shown."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        self._ledger.write(
+            "plan", run=given.run_id, session=given.session_id, unpaired=list(unpaired(given.messages))
+        )
+        rounds, made = rounds_of(given.messages)
+        if made >= len(rounds):
+            text = f"{made} rounds are over"
+            return FinalResponse(text=text) if given.result_schema is None else FinalResult(result=text)
+        return CallTools(calls=tuple(PlannedCall.of(tool, arguments) for tool, arguments in rounds[made]))
+
+    plan_resume = plan_start
+
+
+def rounds_of(messages: Iterable[Message]) -> tuple[list[Any], int]:
+    """Return the rounds that the last message asks for, maybe none, and how many of them were made."""
+    rounds: list[Any] = []
+    made = 0
+    for message in messages:
+        if isinstance(message, UserMessage):
+            rounds, made = [], 0
+            if message.text.startswith("{"):
+                told = json.loads(message.text)["rounds"]
+                rounds = json.loads(told) if isinstance(told, str) else told
+        elif isinstance(message, AssistantMessage) and message.calls:
+            made += 1
+    return rounds, made
+
+
+def unpaired(messages: Iterable[Message]) -> Iterator[str]:
+    """Yield the calls that have not exactly one result right behind them, and results of no call."""
+    open_: list[str] = []
+    seen: set[str] = set()
+    for message in messages:
+        answered = [one.id for one in message.answers] if isinstance(message, ToolMessage) else []
+        if answered != open_:
+            yield f"calls {open_} are followed by results {answered}"
+        called = [call.id for call in message.calls] if isinstance(message, AssistantMessage) else []
+        if again := seen.intersection(called):
+            yield f"calls {sorted(again)} come twice"
+        seen.update(called)
+        open_ = called
+    if open_:
+        yield f"calls {open_} have no results"

@@ -1,0 +1,153 @@
+"""One episode: processes that are started, killed and started again until a client has led all to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from random import Random
+from typing import Final, Protocol
+
+from . import member
+from .evidence import Evidence, gather
+from .invariants import Violation, violations
+from .member import Role, World
+from .mortality import Death
+
+PATIENCE_S: Final = 120.0
+"""For a client that is not killed any more."""
+_START_S: Final = 30.0
+_LONGEST_LIFE_S: Final = 0.5
+_POLL_S: Final = 0.005
+FORKS: Final = multiprocessing.get_context("forkserver")
+"""Forks processes from one that has imported what they need, and that has no threads."""
+FORKS.set_forkserver_preload([member.__name__])
+
+
+class Outages(Protocol):
+    """Takes away what the processes need, at times."""
+
+    def maybe(self, chance: Random) -> None:
+        """Take something away for some seconds, or nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What came of an episode."""
+
+    folder: Path
+    """Where it happened; removed unless there are violations."""
+    kills: int
+    """Of processes that worked."""
+    evidence: Evidence
+    violations: Sequence[Violation]
+
+
+class Processes:
+    """The processes of an episode, by name."""
+
+    def __init__(self, world: World, roles: Mapping[str, Role]) -> None:
+        self._world, self._roles = world, roles
+        self._alive: dict[str, BaseProcess] = {}
+        self._started = 0
+        self.failures = 0
+        """Processes that ended by themselves, and not as they should."""
+
+    def start(self, name: str, death: Death | None = None) -> None:
+        """Start a process, and return when it works, or is dead."""
+        self._started += 1
+        ready = self._world.folder / f"ready-{self._started}"
+        given = (self._world, self._roles[name], name, ready, death)
+        process = FORKS.Process(target=member.run, args=given, daemon=True)
+        process.start()
+        self._alive[name] = process
+        end = time.monotonic() + _START_S
+        while process.is_alive() and not ready.exists() and time.monotonic() < end:
+            time.sleep(_POLL_S)
+
+    def start_missing(self) -> None:
+        """Start those that ended by themselves, as a supervisor would."""
+        for name in self._roles:
+            process = self._alive.get(name)
+            if process is None or process.exitcode not in (None, 0):
+                self.failures += process is not None and process.exitcode != -9
+                self.start(name)
+
+    def kill(self, name: str) -> bool:
+        """Kill a process as a loss of its machine would; return whether it still lived."""
+        process = self._alive.pop(name)
+        lived = process.is_alive()
+        process.kill()
+        process.join()
+        return lived
+
+    def kill_all(self) -> None:
+        for name in list(self._alive):
+            self.kill(name)
+
+    def has_led(self, name: str) -> bool:
+        """Return whether the client has led all to its end."""
+        return name in self._alive and self._alive[name].exitcode == 0
+
+    def wait(self, name: str, seconds: float) -> None:
+        """Return after some seconds, or when a process has ended."""
+        self._alive[name].join(seconds)
+
+
+def random_kills(
+    world: World, roles: Mapping[str, Role], chance: Random, kills: int, outages: Outages | None = None
+) -> Told:
+    """Kill one of the processes after the other at any time, and let the rest come to its end.
+
+    The client is the last of them.
+    """
+    processes, done, client = Processes(world, roles), 0, list(roles)[-1]
+    try:
+        processes.start_missing()
+        for _ in range(kills):
+            processes.wait(client, chance.uniform(0.0, _LONGEST_LIFE_S))
+            if outages is not None:
+                outages.maybe(chance)
+            if processes.has_led(client):
+                break
+            done += processes.kill(chance.choice(list(roles)))
+            time.sleep(chance.choice((0.0, 0.0, chance.uniform(0.0, 0.3))))
+            processes.start_missing()
+        return _told(world, processes, client, done)
+    finally:
+        processes.kill_all()
+
+
+def one_death(world: World, death: Death) -> Told:
+    """Let the only process die at a step, and another one go on."""
+    processes = Processes(world, {"both": "both"})
+    try:
+        processes.start("both", death)
+        processes.wait("both", PATIENCE_S)
+        return _told(world, processes, "both", 0 if processes.has_led("both") else 1)
+    finally:
+        processes.kill_all()
+
+
+def _told(world: World, processes: Processes, client: str, kills: int) -> Told:
+    """Wait for the end, and check what is left."""
+    end = time.monotonic() + PATIENCE_S
+    while not processes.has_led(client) and time.monotonic() < end:
+        processes.start_missing()
+        processes.wait(client, 1.0)
+    has_led = processes.has_led(client)
+    processes.kill_all()
+    evidence = asyncio.run(gather(world))
+    found = violations(evidence)
+    if not has_led:
+        text = f"the client did not come to its end in {PATIENCE_S:.0f} seconds"
+        found.append(Violation(invariant="I8", subject=client, text=text))
+    if not found:
+        shutil.rmtree(world.folder)
+    return Told(folder=world.folder, kills=kills, evidence=evidence, violations=found)
