@@ -175,10 +175,7 @@ def test_a_run_whose_question_was_tampered_with_can_be_canceled(runs: ProjectFol
     start(runs, "run_1:s-1:wipe disk")
     with sqlite3.connect(runs.path / "runs.db") as database:
         database.execute("""UPDATE wait SET about = CAST('{"frozen":{"id":"x"}}' AS BLOB)""")
-    assert runs.run("runs", "list").out == (
-        "run_1  waiting  x.agent  session s-1\n"
-        "  waits, but run 'run_1' has a journal that differs from the frozen call: cancel it\n"
-    )
+    assert runs.run("runs", "list").out == ("run_1  waiting  x.agent  session s-1\n  tampered: x\n")
     assert runs.run("runs", "cancel", "run_1").out == "run_1  canceled  x.agent  session s-1\n"
 
 

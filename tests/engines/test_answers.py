@@ -45,6 +45,21 @@ async def test_an_answer_may_come_before_the_wait(engine: Engine) -> None:
     assert (await engine.result("r")).output == [{"go": None}, {"answer:wait:1": 1}]
 
 
+async def test_an_answer_is_kept_for_an_operation_that_never_waits(engine: Engine) -> None:
+    """As what an operator adds to the journal of a run that waits for something else."""
+    await play(engine, ASKS, run_id="r")
+    await engine.settled("r")
+    assert await engine.kept_answer("r", "aside") is None
+    receipts = [await engine.answer("r", "aside", [said], key=said) for said in ("yes", "no", "yes")]
+    assert receipts == ["accepted", "conflict", "same"]
+    assert await engine.kept_answer("r", "aside") == ["yes"]
+    assert (await engine.settled("r")).state == "waiting"
+    await engine.answer("r", "wait:0", "go", key="go")
+    assert (await engine.result("r")).output == [{"answer:wait:0": "go"}]
+    with pytest.raises(UnknownRunError):
+        await engine.kept_answer("x", "aside")
+
+
 async def test_nobody_answers_what_is_over(engine: Engine) -> None:
     await play(engine, [{"wait": ["answer:wait:0"], "timeout_s": 0}, {"wait": ["go"]}], run_id="r")
     await engine.settled("r")

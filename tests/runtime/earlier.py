@@ -11,6 +11,7 @@ from toolgen.runtime import Runtime, Suspended, ToolSpec
 from toolgen.runtime.call.authorization import approval_schema
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import LOOP
+from toolgen.runtime.waiting.sealed_calls import FIRST
 
 RUN = f"call_{0:032x}"
 """As the runtime names the run of a call that waits."""
@@ -24,6 +25,7 @@ async def started(made: Runtime) -> None:
 
 def frozen_with(spec: ToolSpec[Any, Any], **facts: Any) -> FrozenCall:
     """Return a call as it was frozen when the tool had this spec; it waits for an approval by default."""
+    created = facts["created_at"] if "created_at" in facts else now()
     given: dict[str, Any] = {
         "id": "f1",
         "kind": "confirmation",
@@ -34,8 +36,8 @@ def frozen_with(spec: ToolSpec[Any, Any], **facts: Any) -> FrozenCall:
         "question": "Sure?",
         "preview": "",
         "answer_schema": approval_schema(spec),
-        "created_at": now(),
-        "expires_at": now() + 3600,
+        "created_at": created,
+        "expires_at": created + 3600,
     }
     return FrozenCall(**{**given, **facts})
 
@@ -45,8 +47,9 @@ async def earlier(
 ) -> Suspended:
     """Let such a call wait, and return it as it is listed now."""
     await started(made)
-    frozen = frozen_with(spec, **facts)
-    await engine.start_run(LOOP, {"frozen": frozen.as_json()}, run_id=RUN, session="s")
+    assert made._services.waits is not None
+    record = made._services.waits.seal(RUN, FIRST, frozen_with(spec, **facts))
+    await engine.start_run(LOOP, {"frozen": record.document}, run_id=RUN, session="s")
     await engine.settled(RUN)
     (listed,) = await made.suspended("s")
     return listed

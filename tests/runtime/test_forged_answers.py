@@ -16,14 +16,18 @@ from toolgen.runtime.engine import answer_name
 from toolgen.runtime.waiting.answers import answer_key, cancel_answer
 from toolgen.runtime.waiting.errors import SuspensionError, TamperedSuspensionError
 from toolgen.runtime.waiting.loop import LOOP
+from toolgen.runtime.waiting.sealed_calls import SealedCall, seal_call
 from toolgen.runtime.waiting.tokens import Sealer, TokenClaims
-from toolgen.runtime.waiting.wait_registry import claims_of
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
 SECRET, FOREIGN = b"the secret of this host, 32 bytes", b"the secret of some other host, 32"
 YES: dict[str, Any] = {"approved": True}
 UNSEALED = "the answer in the journal has no valid seal"
+
+
+def _sealed() -> SealedCall:
+    return seal_call(Sealer(SECRET), "call_1", "wait:1", frozen_with(CONFIRMED))
 
 
 async def asked(made: Runtime, site: str = "s1") -> Suspended:
@@ -101,9 +105,10 @@ async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngin
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine, secret=SECRET)
     await started(made)
-    seen, put = frozen_with(CONFIRMED), frozen_with(CONFIRMED, payload_json=b'{"site_id":"s2","limit":20}')
-    ticket = claims_of("call_1", "wait:1", seen)
-    await engine.start_run(LOOP, {"frozen": put.as_json()}, run_id="call_1", session="s")
+    seen = _sealed()
+    put = {**seen.document, "payload_json": '{"site_id":"s2","limit":20}'}
+    ticket = seen.claims
+    await engine.start_run(LOOP, {"frozen": put}, run_id="call_1", session="s")
     await engine.settled("call_1")
     token = Sealer(SECRET).issue(ticket)
     with pytest.raises(TamperedSuspensionError):
@@ -112,8 +117,9 @@ async def test_an_answer_for_other_arguments_runs_nothing(engine: InProcessEngin
         await made.suspension(token)
     await engine.answer("call_1", "wait:1", Sealer(SECRET).seal(ticket, YES, "ann"), key="k")
     await engine.settled("call_1")
-    (again,) = await made.suspended("s")
-    assert (again.reason, executor.calls) == (UNSEALED, [])
+    assert (await made.suspended("s"), executor.calls) == ((), [])
+    (named,) = await made.checked()
+    assert (named.run_id, named.op, named.state) == ("call_1", "wait:2", "tampered")
 
 
 @pytest.mark.parametrize("frozen", [None, {}, {"id": "f1"}, "x", {"payload_json": 5}], ids=repr)
@@ -123,7 +129,7 @@ async def test_what_is_no_frozen_call_runs_nothing(engine: InProcessEngine, froz
     await started(made)
     await engine.start_run(LOOP, {"frozen": frozen}, run_id="call_1", session="s")
     await engine.settled("call_1")
-    token = Sealer(SECRET).issue(claims_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+    token = Sealer(SECRET).issue(_sealed().claims)
     with pytest.raises(TamperedSuspensionError):
         await made.deliver(token, YES)
     assert executor.calls == []
@@ -172,7 +178,7 @@ async def test_an_input_that_is_no_call_is_named(tmp_path: Path, given: Json) ->
         await started(desk)
         assert desk.engine is not None
         await desk.engine.start_run(LOOP, given, run_id="call_1", session="s")
-        token = Sealer(SECRET).issue(claims_of("call_1", "wait:1", frozen_with(CONFIRMED)))
+        token = Sealer(SECRET).issue(_sealed().claims)
         for asked in (desk.deliver(token, YES), desk.suspension(token), desk.cancel(token)):
             with pytest.raises(TamperedSuspensionError, match="run 'call_1' has a journal that differs"):
                 await asked

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import gc
 import sqlite3
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,10 @@ from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import LOOP
+from toolgen.runtime.waiting.sealed_calls import FIRST, seal_call
+from toolgen.runtime.waiting.tokens import Sealer
 
 MOST: Final = 2_000
 """Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""
@@ -95,17 +98,19 @@ async def _park(path: Path, count: int) -> None:
     async with _runtime(engine) as runtime:
         asked = (await runtime.call("send", {"text": "x"}, CallMeta(session_id="s-0"))).suspension
         assert asked is not None
-        given: Any = (await engine.status(asked.run_id)).input
+        (made,) = await runtime.checked()
+        assert made.call is not None
+        sealer, call = Sealer(engine.secret() or b""), made.call
         for start in range(1, count, _AT_ONCE):
             numbers = range(start, min(start + _AT_ONCE, count))
-            await asyncio.gather(*(_park_one(engine, given, number) for number in numbers))
+            await asyncio.gather(*(_park_one(engine, sealer, call, number) for number in numbers))
 
 
-async def _park_one(engine: InProcessEngine, given: Any, number: int) -> None:
-    given, session, run_id = copy.deepcopy(given), f"s-{number // _SESSION}", f"call_{uuid.uuid4().hex}"
-    given["frozen"] |= {"id": f"{number:016x}"}
-    given["frozen"]["meta"]["session_id"] = session
-    await engine.start_run(LOOP, given, run_id=run_id, session=session)
+async def _park_one(engine: InProcessEngine, sealer: Sealer, call: FrozenCall, number: int) -> None:
+    session, run_id = f"s-{number // _SESSION}", f"call_{uuid.uuid4().hex}"
+    call = replace(call, id=f"{number:016x}", meta=replace(call.meta, session_id=session))
+    record = seal_call(sealer, run_id, FIRST, call)
+    await engine.start_run(LOOP, {"frozen": record.document}, run_id=run_id, session=session)
     assert (await engine.settled(run_id)).state == "waiting"
 
 

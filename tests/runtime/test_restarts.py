@@ -35,6 +35,7 @@ from toolgen.runtime.waiting.errors import (
     SuspensionError,
     TamperedSuspensionError,
     UnknownSuspensionError,
+    UnsealedSuspensionError,
 )
 from toolgen.runtime.waiting.options import WaitOptions
 
@@ -357,6 +358,11 @@ async def test_a_secret_is_replaced_while_calls_wait(file: File) -> None:
     async with file.serving(Listing(), CONFIRMED, secret=NEW) as made:
         with pytest.raises(UnknownSuspensionError):
             await made.deliver(asked.token, YES)
+        with pytest.raises(UnsealedSuspensionError):  # the old secret was dropped too early
+            await made.deliver(listed.token, YES)
+        assert await made.suspended() == ()
+        await made.adopt(asked.run_id, by="ann")
+        assert await made.suspended() == (listed,)
         assert (await made.deliver(listed.token, YES)).status == "ok"
 
 
@@ -384,7 +390,9 @@ async def test_who_reads_the_files_can_approve_nothing(file: File, tmp_path: Pat
     for one in file.path.parent.iterdir():
         if one.is_file() and one.suffix != ".key":
             copy.path.with_name(one.name).write_bytes(one.read_bytes())
-    async with Runtime(engine=copy.engine(worker=False)) as reader:
+    async with Runtime(engine=copy.engine(worker=False), secret=OLD) as reader:
+        assert await reader.suspended() == ()
+        await reader.adopt(asked.run_id, by="eve")
         (forged,) = await reader.suspended()
         assert forged.id == asked.id
     executor = Listing()

@@ -34,6 +34,7 @@ from toolgen.runtime.waiting.errors import (
     SuspensionError,
 )
 from toolgen.runtime.waiting.loop import LOOP
+from toolgen.runtime.waiting.sealed_calls import FIRST
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
@@ -447,9 +448,11 @@ async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
     """However much it is, and whatever else is open."""
     made = runtime(Listing(), CONFIRMED, engine=engine)
     first = waiting(await made.call(TOOL, SITE, META))
-    document = frozen_with(CONFIRMED).as_json()
+    waits, call = made._services.waits, frozen_with(CONFIRMED)
+    assert waits is not None
     for number in range(1_005):
-        await engine.start_run(LOOP, {"frozen": document}, run_id=f"call_{number}", session="s")
+        record = waits.seal(f"call_{number}", FIRST, call)
+        await engine.start_run(LOOP, {"frozen": record.document}, run_id=record.run_id, session="s")
     await engine.settled("call_1004")
     last = waiting(await made.call(TOOL, SITE, CallMeta(session_id="late")))
     listed = await made.suspended()

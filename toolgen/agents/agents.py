@@ -28,6 +28,7 @@ from toolgen.runtime.toolsets.lookup import Listing
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import OPEN_TURN
+from toolgen.runtime.waiting.sealed_calls import read_call
 
 from .activities.accepting import accept
 from .activities.call_activities import CallActivities
@@ -314,7 +315,7 @@ class Agents:
 
     async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
         """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
-        frozen = FrozenCall.from_json(argument["frozen"])
+        frozen = read_call(info.run_id, argument["frozen"])
         outcome = argument["outcome"]
         return await self._runs.open_turn(argument["facts"], frozen, outcome["status"], outcome["json"])
 

@@ -8,7 +8,13 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import WaitOverError
 from toolgen.runtime.waiting.answer_schema import answer_issues
 from toolgen.runtime.waiting.answers import answer_key, check_answer_limits, without_optional_nulls
-from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError, LateAnswerError
+from toolgen.runtime.waiting.errors import (
+    BadAnswerError,
+    ConflictingAnswerError,
+    LateAnswerError,
+    TamperedSuspensionError,
+    UnsealedSuspensionError,
+)
 
 from .activities.accepting import question_ticket
 from .host import AgentHost
@@ -24,6 +30,10 @@ async def answer_question(host: AgentHost, awaiting: Awaiting, answer: Json, by:
     """
     if awaiting.kind == "pause":
         raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
+    if awaiting.kind == "unsealed":
+        raise UnsealedSuspensionError(awaiting.run_id)
+    if awaiting.kind == "tampered":
+        raise TamperedSuspensionError(awaiting.run_id)
     limits = host.tools.limits
     check_answer_limits(answer, limits)
     answer = without_optional_nulls(awaiting.answer_schema, answer)

@@ -30,7 +30,7 @@ from toolgen.runtime.waiting.resolving import LOOP as RESOLVED
 from toolgen.runtime.waiting.resolving import resolved_call
 from toolgen.runtime.waiting.tokens import Sealer
 from toolgen.runtime.waiting.tools import FindTool, listed_now
-from toolgen.runtime.waiting.wait_registry import frozen_call_of, sealer_of
+from toolgen.runtime.waiting.wait_registry import is_call, sealer_of
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder
@@ -253,7 +253,7 @@ class AgentHost:
         begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
         awaiting = (await self.engine.status(run_id)).awaiting
         about.difference_update(begun)
-        calls = {one.op for one in awaiting if frozen_call_of(run_id, one.about) is not None}
+        calls = {one.op for one in awaiting if is_call(one.about)}
         if len(calls | about) >= self.tools.waits.options.max_per_run:
             return False
         about.add(op)

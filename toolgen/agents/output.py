@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import RunState, RunStatus
 from toolgen.runtime.results import Suspended, Telemetry
+from toolgen.shapes.issues import short
 
 from .loop.documents import StopReason
+
+_LONGEST: Final = 200
+"""Characters of a name that may be forged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +26,8 @@ class Awaiting:
     id: str
     kind: str
     """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions` or
-    `external` of a planner; `pause`."""
+    `external` of a planner; `pause`. `unsealed` or `tampered` is a call that no secret of this host has
+    sealed, or that somebody has changed since: only its id and its tool are said, and nobody answers it."""
     question: str
     answer_schema: Mapping[str, Json] = field(default_factory=dict)
     """JSON Schema of the answer."""
@@ -167,6 +172,14 @@ def awaiting_of(run_id: str, about: Json) -> Awaiting:
     facts: Any = about
     known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
     return Awaiting(**{**known, "run_id": run_id})
+
+
+def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Awaiting:
+    """Return a call whose record is not verified, for people: what it says of itself may be forged."""
+    record = about["frozen"]
+    facts = record if isinstance(record, dict) else {}
+    id_, tool = (short(str(facts.get(name, "")), _LONGEST) for name in ("id", "tool"))
+    return Awaiting(run_id=run_id, id=id_, kind=kind, question="", tool=tool)
 
 
 def awaiting_call(suspended: Suspended) -> Awaiting:

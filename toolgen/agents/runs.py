@@ -18,9 +18,8 @@ from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.run_listing import runs_in_state
-from toolgen.runtime.waiting.errors import TamperedSuspensionError
+from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .answers import answer_question
 from .direct import DirectCalls
@@ -33,6 +32,7 @@ from .output import (
     RunOutput,
     awaiting_call,
     awaiting_of,
+    awaiting_unverified,
     output_of,
     status_of,
     without_tokens,
@@ -241,19 +241,28 @@ class Runs:
             return output_of(status, awaiting=await self._awaiting(status), artifacts=artifacts)
         document: Any = status.output
         work = document["pending"] if status.state == "completed" else ()
-        pending = [self._awaiting_of(one["run_id"], one["op"], {"frozen": one["frozen"]}) for one in work]
+        pending = [
+            await self._awaiting_of(one["run_id"], one["op"], {"frozen": one["frozen"]}) for one in work
+        ]
         return output_of(status, pending=pending, artifacts=artifacts)
 
-    def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
-        """Return what a run waits for, with the tokens of calls."""
-        frozen, waits = frozen_call_of(run_id, about), self._host.tools.waits
-        if frozen is None or waits is None:
+    async def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
+        """Return what a run waits for, with the tokens of calls; of one that is not verified no more than
+        its id and its tool."""
+        waits = self._host.tools.waits
+        try:
+            record = None if waits is None else await waits.record(run_id, op, about)
+        except TamperedSuspensionError:
+            return awaiting_unverified(run_id, "tampered", about)
+        except UnsealedSuspensionError:
+            return awaiting_unverified(run_id, "unsealed", about)
+        if waits is None or record is None:
             return awaiting_of(run_id, about)
-        return awaiting_call(waits.suspended(run_id, op, frozen))
+        return awaiting_call(waits.suspended(record))
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
-        found = [self._awaiting_of(status.run_id, one.op, one.about) for one in status.awaiting]
+        found = [await self._awaiting_of(status.run_id, one.op, one.about) for one in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
             if not below.is_over:
@@ -340,11 +349,7 @@ class Runs:
     async def cancel(self, run_id: str, reason: str) -> None:
         """Cancel a run and its children, with all that they wait for; the next turn hears of these calls."""
         status = await self._engine.status(run_id)
-        waiting: Sequence[Awaiting] = ()
-        try:
-            waiting = () if status.is_over else await self._awaiting(status)
-        except TamperedSuspensionError:  # the run can still be canceled
-            log.exception("the canceled calls of run %s were not stored in its conversation", run_id)
+        waiting = () if status.is_over else await self._awaiting(status)
         await self._engine.cancel(run_id, reason=reason)
         for call in waiting:
             if call.token:

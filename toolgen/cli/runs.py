@@ -14,9 +14,8 @@ from toolgen.runtime import Runtime
 from toolgen.runtime.engine import Engine, RunState, RunStatus
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.run_listing import runs_in_state
-from toolgen.runtime.waiting.errors import TamperedSuspensionError
+from toolgen.runtime.waiting.checking import CheckedCall, waits_of
 from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
-from toolgen.runtime.waiting.wait_registry import frozen_call_of
 
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
@@ -41,14 +40,15 @@ async def list_runs(
                 await runs_in_state(engine, runtime.status_of, state=state, session=session, limit=limit)
             )
         for status in found:
-            await _show_line(engine, runtime.status_of(status))
+            await _show_line(runtime, engine, runtime.status_of(status))
             await _show_unknown(engine, status.run_id)
+        calls = [one for status in found for one in await runtime.checked(waits_of(status))]
     if not found:
         print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
-    if any(
-        _answer_id_and_question(status.run_id, wait.about)[0] for status in found for wait in status.awaiting
-    ):
+    if any(one.state == "sealed" for one in calls):
         print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
+    if any(one.state != "sealed" for one in calls):
+        print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
     if any(status.state == "running" for status in found):
         command = "toolgen worker" if engine.caps.has_many_workers else "toolgen runs resume RUN"
         print(f"where no process executes the runs: {command}", file=sys.stderr)
@@ -103,7 +103,7 @@ async def resume_run(project: Project, run_id: str) -> int:
             status = runtime.status_of(await _wait_for_status(engine, run_id, engine.settled))
         for line in unimplemented:
             print(line, file=sys.stderr)
-        await _show_line(engine, status)
+        await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)
     if status.state == "failed" or is_unknown:
         return 1
@@ -124,7 +124,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         status = await engine.status(run_id)
         if not status.is_over:
             status = await _wait_for_status(engine, run_id, engine.result)
-        await _show_line(engine, runtime.status_of(status))
+        await _show_line(runtime, engine, runtime.status_of(status))
     return 0 if status.is_over else NOT_OVER
 
 
@@ -171,7 +171,7 @@ async def open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]
         yield runtime, engine
 
 
-async def _show_line(engine: Engine, status: RunStatus) -> None:
+async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> None:
     """Print the state of a run, and each of its waits on a line of its own."""
     given: Any = status.input
     match given:
@@ -184,8 +184,11 @@ async def _show_line(engine: Engine, status: RunStatus) -> None:
     session = f"session {status.session}" if status.session else ""
     parts = (status.run_id, status.state, what, session, status.error)
     print(printable("  ".join(part for part in parts if part)))
-    for wait in status.awaiting:
-        _, text = _answer_id_and_question(status.run_id, wait.about)
+    waits = waits_of(status)
+    calls = {one.op: one for one in await runtime.checked(waits)}
+    for wait in waits:
+        call = calls.get(wait.op)
+        text = _question(wait.about) if call is None else _call_question(call)
         kept = await engine.wait_status(status.run_id, wait.op)
         if kept is not None and kept.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
@@ -201,22 +204,24 @@ async def _show_unknown(engine: Engine, run_id: str) -> bool:
     return bool(ends)
 
 
-def _answer_id_and_question(run_id: str, about: Json) -> tuple[str, str]:
-    """Return the id by which `toolgen approve` answers a wait, "" without one, and its question, in short."""
-    try:
-        frozen = frozen_call_of(run_id, about)
-    except TamperedSuspensionError as error:
-        return "", f"waits, but {error.message}: cancel it"
-    if frozen is not None:
-        text = frozen.question or frozen.preview or frozen.handle
-        again = f"  (asked again: {frozen.reason})" if frozen.reason else ""
-        return frozen.id, f"waits for {frozen.kind}: {frozen.id}  {frozen.tool}  {text}{again}"
+def _call_question(one: CheckedCall) -> str:
+    """Return what a suspended call asks, in short; of one that is not sealed no more than its id and tool."""
+    if one.state != "sealed" or one.call is None:
+        return f"{one.state}: {one.id}  {one.tool}".rstrip()
+    call = one.call
+    text = call.question or call.preview or call.handle
+    again = f"  (asked again: {call.reason})" if call.reason else ""
+    return f"waits for {call.kind}: {call.id}  {call.tool}  {text}{again}"
+
+
+def _question(about: Json) -> str:
+    """Return what a run waits for that is no call, in short."""
     facts: Any = about if isinstance(about, dict) else {}
     match facts.get("kind"):
         case None:
-            return "", "waits for its client"
+            return "waits for its client"
         case "pause":
-            return "", "is paused: a program lets it go on with RunHandle.resume()"
+            return "is paused: a program lets it go on with RunHandle.resume()"
         case kind:
             question = facts.get("question", "")
-            return "", f"waits for {kind}: {question}  (a program answers with RunHandle.answer())"
+            return f"waits for {kind}: {question}  (a program answers with RunHandle.answer())"

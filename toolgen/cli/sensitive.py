@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 from toolgen.contract.json_value import compact
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
 from toolgen.runtime.call import secrets as of_calls
-from toolgen.runtime.engine import Engine
 from toolgen.runtime.events.redaction import shown_result
-from toolgen.runtime.waiting.wait_registry import frozen_call_of
 from toolgen.shapes.sensitive import redacted, values_at
 
 
@@ -21,12 +18,11 @@ def secrets_of(data: bytes, spec: ToolSpec[Any, Any]) -> Secrets | None:
     return of_calls.secrets_of(data, spec.payload) if of_calls.has_sensitive(spec) else None
 
 
-async def waiting_secrets(runtime: Runtime, engine: Engine, id_: str) -> Secrets | None:
+async def waiting_secrets(runtime: Runtime, id_: str) -> Secrets | None:
     """Return the sensitive values of the arguments of a call that waits; None where it has none."""
-    for wait in await engine.open_waits(limit=sys.maxsize):
-        frozen = frozen_call_of(wait.run_id, wait.about)
-        if frozen is not None and frozen.id == id_:
-            return of_calls.frozen_secrets(frozen, _spec(runtime, frozen.tool))
+    for one in await runtime.checked():
+        if one.state == "sealed" and one.call is not None and one.id == id_:
+            return of_calls.frozen_secrets(one.call, _spec(runtime, one.tool))
     return None
 
 

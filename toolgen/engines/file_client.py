@@ -26,6 +26,7 @@ from .payloads import encode
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
 from .sqlite_rows import (
+    read_answer,
     read_events,
     read_open_waits,
     read_record,
@@ -137,6 +138,9 @@ class FileClient:
         if not is_taken:
             raise wait_over_error(run_id, op)
         return "accepted"
+
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        return self._batches.read(partial(read_answer, run_id=run_id, op=op))
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return self._batches.read(partial(read_wait, run_id=run_id, op=op))

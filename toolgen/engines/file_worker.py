@@ -158,7 +158,7 @@ class FileWorker:
             record = self._journal.loaded_record(unseen.run_id)
         self._journal.mark_seen(signal.no)
         if record is None or record.ending is not None:
-            if signal.key:
+            if signal.key and unseen.is_late:
                 log.warning("run %s ended before it took the answer %s", unseen.run_id, signal.name)
         elif signal.signal_id == CANCEL:
             self._runs.cancel(record, decode(signal.payload))

@@ -194,6 +194,9 @@ class InProcessEngine:
         text, _ = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
         return await self._client.answer(run_id, op, text, key=key)
 
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        return await self._client.kept_answer(run_id, op)
+
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return await self._client.wait_status(run_id, op)
 

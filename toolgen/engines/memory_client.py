@@ -73,6 +73,10 @@ class MemoryClient:
         self._runs.deliver(record, SignalRecord(name, name, text, key=key))
         return "accepted" if self._runs.is_working else "recorded"
 
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        answer = self.record(run_id).signals.get(answer_name(op))
+        return None if answer is None else decode(answer.payload)
+
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         record = self.record(run_id)
         wait, answer = record.waits.get(op), record.signals.get(answer_name(op))

@@ -241,10 +241,25 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
         "SELECT payload FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
     ).fetchone()
     return WaitStatus(
-        about=decode(row[0]),
+        about=_subject(row[0])["about"],
         is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
         answer=None if answer is None else decode(answer[0]),
     )
+
+
+def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
+    """Return the payload of the answer to an operation; None where there is none.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = run_number(database, run_id)
+    if no is None:
+        raise unknown_run(run_id)
+    answer = database.execute(
+        "SELECT payload FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
+    ).fetchone()
+    return None if answer is None else decode(answer[0])
 
 
 def read_open_waits(database: sqlite3.Connection, session: str | None, limit: int) -> list[RunWait]:
@@ -261,7 +276,7 @@ def read_open_waits(database: sqlite3.Connection, session: str | None, limit: in
         ORDER BY run.no, wait.id LIMIT :limit""",
         {"nothing": NULL, "session": session, "answer": answer_name(""), "limit": limit},
     )
-    return [RunWait(run_id=run_id, op=op, about=decode(about)) for run_id, op, about in rows]
+    return [RunWait(run_id=run_id, op=op, **_subject(about)) for run_id, op, about in rows]
 
 
 def read_events(
@@ -305,13 +320,21 @@ def _status(database: sqlite3.Connection, no: int) -> RunStatus:
     return RunStatus(
         run_id=run_id,
         state=_STATES[state],
-        input=decode(given),
+        input=_subject(given)["about"],
         output=decode(output or NULL),
-        error=error or "",
+        error=error or _subject(given).get("fault", ""),
         children=tuple(child for (child,) in children),
-        awaiting=tuple(OpenWait(op=op, about=decode(about or given)) for op, about in awaiting),
+        awaiting=tuple(OpenWait(op=op, **_subject(about or given)) for op, about in awaiting),
         session=session,
     )
+
+
+def _subject(text: bytes) -> dict[str, Any]:
+    """Return the subject of a wait, or why it cannot be read: one bad row hides no other."""
+    try:
+        return {"about": decode(text)}
+    except ValueError as error:
+        return {"about": None, "fault": f"it is not JSON: {error}"}
 
 
 def _root(database: sqlite3.Connection, no: int) -> int:

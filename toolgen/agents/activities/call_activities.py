@@ -34,9 +34,12 @@ from toolgen.runtime.events.event_reporter import EventReporter
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
+from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.resuming import resume_call
-from toolgen.runtime.waiting.wait_registry import WaitRegistry, claims_of, next_wait
+from toolgen.runtime.waiting.loop import WORK
+from toolgen.runtime.waiting.resuming import end_unverified, resume_call
+from toolgen.runtime.waiting.sealed_calls import FIRST, SealedCall, next_wait
+from toolgen.runtime.waiting.wait_registry import WaitRegistry
 
 from ..host import AgentHost
 from ..loop.calls import refused_call
@@ -45,7 +48,7 @@ from ..output import telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
 from ..run_artifacts import documents_so_far
 from .batches import Batches
-from .call_records import call_record
+from .call_records import call_record, waiting_record
 from .missing_tools import leave_to_others
 
 _KEEPING_S: Final = GRACE_S / 2
@@ -138,26 +141,44 @@ class CallActivities:
             except Exception as error:
                 result = stray_error_result(frame, error)
             result = await batch.result(frame.context, result)
-        is_asked = result.status == "suspended" and result.frozen is not None
-        if is_asked and not await self._host.may_wait(info.run_id, f"wait:{call['id']}:1"):
+        op, is_asked = f"wait:{call['id']}:1", result.status == "suspended" and result.frozen is not None
+        if is_asked and not await self._host.may_wait(info.run_id, op):
             return refused_call(call, _TOO_MANY, status="denied")
-        return self._call_record(result, call, tool, facts, info.run_id, events)
+        done = self._call_record(result, call, tool, facts, info.run_id, events)
+        return _with_record(done, self._sealed(result, info.run_id, op, call))
 
     async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
-        frozen, given = FrozenCall.from_json(argument["frozen"]), argument["given"]
         self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
-        tool = await self._find_waiting_tool(info.run_id, facts, frozen)
-        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        ticket = claims_of(info.run_id, argument["op"], frozen)
         waits = services.waits
         assert waits is not None, "nothing waits without"
-        result = await resume_call(services, tool, frozen, ticket, given, batch, events.begun)
-        waits.set_result(frozen.id, _client_result(result, info.run_id, argument["op"], call, waits))
+        try:
+            record = await waits.verify(info.run_id, argument["op"], argument["frozen"])
+        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+            end_unverified(events, info.run_id, argument["frozen"], error)
+            return waiting_record(call, events, argument["frozen"])
+        tool = await self._find_waiting_tool(info.run_id, facts, record.call)
+        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
+        result = await resume_call(services, tool, record, argument["given"], batch, events.begun)
+        again = self._sealed(result, info.run_id, next_wait(argument["op"]), call)
+        waits.set_result(record.call.id, _client_result(result, info.run_id, call, again, waits))
         if tool is None:
-            return self._recorded(result, call, events)
-        return self._call_record(result, call, tool, facts, info.run_id, events)
+            return _with_record(self._recorded(result, call, events), again)
+        return _with_record(self._call_record(result, call, tool, facts, info.run_id, events), again)
+
+    def _sealed(self, result: ToolResult, run_id: str, op: str, call: StepCall) -> SealedCall | None:
+        """Return the sealed record of a call that waits; None for one that does not.
+
+        It waits in its run under `op`; work that was acknowledged waits in a run of its own.
+        """
+        if result.frozen is None:
+            return None
+        waits = self._host.tools.waits
+        assert waits is not None, "nothing waits without"
+        if result.status == "pending":
+            run_id, op = f"{run_id}/{WORK}{call['id']}", FIRST
+        return waits.seal(run_id, op, result.frozen)
 
     async def _find_waiting_tool(
         self, run_id: str, facts: RunFacts, frozen: FrozenCall
@@ -317,15 +338,21 @@ def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
     )
 
 
+def _with_record(done: CallRecord, record: SealedCall | None) -> CallRecord:
+    """Return the record of a call with that of its wait, where it waits."""
+    if record is not None:
+        done["frozen"] = record.document
+    return done
+
+
 def _client_result(
-    result: ToolResult, run_id: str, op: str, call: StepCall, waits: WaitRegistry
+    result: ToolResult, run_id: str, call: StepCall, again: SealedCall | None, waits: WaitRegistry
 ) -> ToolResult:
     """Return the result for the client: with the run of a delegated call, the token of a suspended one."""
     if result.delegated is not None:
         return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
-    if result.frozen is not None:
-        again = waits.suspended(run_id, next_wait(op), result.frozen)
-        return replace(result, frozen=None, suspension=again)
+    if again is not None:
+        return replace(result, frozen=None, suspension=waits.suspended(again))
     return result
 
 

@@ -21,7 +21,10 @@ from ..loop.documents import CallRecord, StepCall
 def call_record(
     result: ToolResult, call: StepCall, spec: ToolSpec[Any, Any] | None, events: CallEvents, limit: int
 ) -> CallRecord:
-    """Return a result as the JSON record for the loop; error texts have at most `limit` bytes."""
+    """Return a result as the JSON record for the loop; error texts have at most `limit` bytes.
+
+    Of one that waits, the record of the call is still to be added.
+    """
     content, reminder = result.content, ""
     refs = [to_jsonable_python(one.ref) for one in result.artifacts if one.ref is not None]
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
@@ -49,9 +52,18 @@ def call_record(
         done["errors"] = [truncate_text(str(one), limit) for one in (result.error, *causes_of(result.error))]
     if result.retry_hint is not None:
         done["hint"] = to_jsonable_python(result.retry_hint)
-    if result.frozen is not None:
-        done["frozen"] = result.frozen.as_json()
     return done
+
+
+def waiting_record(call: StepCall, events: CallEvents, frozen: dict[str, Any]) -> CallRecord:
+    """Return the record of a call that waits on as it did: its own record was not verified."""
+    answer = {"id": call["id"], "name": call["name"], "status": "suspended", "text": "", "reminder": ""}
+    return {
+        "status": "suspended",
+        "answer": {**answer, "content": []},
+        "events": events.kept,
+        "frozen": frozen,
+    }
 
 
 def _run_artifact(artifact: Artifact, call: StepCall) -> dict[str, Json]:

@@ -233,6 +233,9 @@ class TemporalEngine:
         _, copy = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
         return await (await self._connected()).answer(run_id, op, copy, key=key)
 
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        return await (await self._connected()).kept_answer(run_id, op)
+
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         return await (await self._connected()).wait_status(run_id, op)
 

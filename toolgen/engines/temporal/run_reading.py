@@ -80,6 +80,15 @@ class RunReading:
         """
         return (await self._view(run_id)).wait_status(op)
 
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        """Return the payload of the answer that counts for an operation; None while there is none.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        answer = (await self._view(run_id)).answer(op)
+        return None if answer is None else answer["payload"]
+
     async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
         """Return the open waits with a subject, oldest run first, for which all running ones are listed."""
         found: list[RunWait] = []

@@ -17,6 +17,7 @@ from ..calls import ToolCall
 from ..errors import ToolError
 from ..results import RetryHint, ToolResult
 from ..specs import ConfirmSpec, ToolSpec
+from ..waiting.freezing import Asked, freeze
 from ..waiting.frozen import FrozenCall
 from .deadlines import run_with_timeout
 from .failures import error_result
@@ -74,19 +75,14 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         return frame.denied_result(message, code=UNAVAILABLE)
     if await waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)
-    frozen_call = waits.freeze(
+    asked = Asked(
         kind="confirmation",
-        spec=spec,
-        payload_json=frozen,
-        meta=frame.meta,
-        idempotency_key=frame.context.idempotency_key,
         question=question or f"Run {spec.title}?",
         preview=preview,
         is_shortened=is_shortened,
         answer_schema=approval_schema(spec),
-        answers=frame.answers,
     )
-    return suspended_result(services, frozen_call)
+    return suspended_result(services, freeze(frame, frozen, asked, waits.options))
 
 
 def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:

@@ -290,6 +290,16 @@ class Engine(Protocol):
         """
         ...
 
+    async def kept_answer(self, run_id: str, op: str) -> Json:
+        """Return the payload of the answer that counts for an operation; None while there is none.
+
+        Unlike `wait_status` it also knows the answer to a wait that has not begun, and never will.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        ...
+
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         """Return the status of a wait; None where none has begun under the key.
 

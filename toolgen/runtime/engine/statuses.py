@@ -28,6 +28,8 @@ class OpenWait:
 
     op: str
     about: Json
+    fault: str = ""
+    """Why its subject cannot be read, which is None then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,8 @@ class RunWait:
     run_id: str
     op: str
     about: Json
+    fault: str = ""
+    """As `OpenWait.fault`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic_core import to_json
@@ -149,38 +150,14 @@ class EventReporter(CallReporter):
     def emit_answer_requested(self, frozen: FrozenCall) -> None:
         if self._events.is_idle or frozen.kind == "pending":
             return
+        shown = frozen.shown()
         # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
-        arguments = frozen.shown_arguments()
-        if frozen.kind == "confirmation":
-            question, preview = self._truncate_text(frozen.question), self._truncate_text(frozen.preview)
-            is_whole = (question, preview) == (frozen.question, frozen.preview)
-            confirmation = AwaitConfirmation(
-                suspension_id=frozen.id,
-                tool=frozen.tool,
-                question=question,
-                preview=preview,
-                is_shortened=frozen.is_shortened or not is_whole,
-                arguments=arguments,
-                answer_schema=frozen.answer_schema,
-                expires_at=frozen.expires_at,
-                requested_by=frozen.meta.requested_by,
-                reason=frozen.reason,
-            )
-            self._emit(confirmation, frozen.meta)
-            return
-        awaited = AwaitInput(
-            suspension_id=frozen.id,
-            tool=frozen.tool,
-            kind=frozen.kind,
-            question=self._truncate_text(frozen.question),
-            arguments=arguments,
-            answer_schema=frozen.answer_schema,
-            expires_at=frozen.expires_at,
-            requested_by=frozen.meta.requested_by,
-            reason=frozen.reason,
-            request=frozen.request,
-        )
-        self._emit(awaited, frozen.meta)
+        texts = {name: self._truncate_text(shown[name]) for name in ("question", "preview")}
+        is_whole = texts.items() <= shown.items()
+        shown |= {**texts, "is_shortened": frozen.is_shortened or not is_whole, "suspension_id": frozen.id}
+        kind = AwaitConfirmation if frozen.kind == "confirmation" else AwaitInput
+        event = kind(**{one.name: shown[one.name] for one in fields(kind) if one.name in shown})
+        self._emit(event, frozen.meta)
 
     def answered(self, frozen: FrozenCall, person: str) -> None:
         if self._events.is_idle or frozen.kind == "confirmation":

@@ -9,6 +9,7 @@ SuspensionError
 ├── ConflictingAnswerError       it was answered already, otherwise
 ├── MissingToolError             the tool is not here now; the call still waits
 ├── TamperedSuspensionError      the run has a journal that differs from the frozen call
+├── UnsealedSuspensionError      nobody knows who wrote what the journal keeps of the call
 ├── UnsharedToolError            only who makes the call has the tool, and the engine has many workers
 └── NoEngineError                no call of this runtime can wait
 """
@@ -16,6 +17,7 @@ SuspensionError
 from __future__ import annotations
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
 from toolgen.shapes.issues import FieldIssue
 
 
@@ -52,6 +54,22 @@ class MissingToolError(SuspensionError):
 
 class TamperedSuspensionError(SuspensionError):
     """The journal of the run differs from the frozen call; the message names the run."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"run {run_id!r} has a journal that differs from the frozen call",
+            hint=f"cancel the run: toolgen runs cancel {printable(run_id)}",
+        )
+
+
+class UnsealedSuspensionError(SuspensionError):
+    """The frozen call has no seal, or that of a secret that this host has not; the message names the run."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"run {run_id!r} waits for a call that no secret of this host has sealed",
+            hint=f"look at it, and adopt it: toolgen runs check --adopt {printable(run_id)}",
+        )
 
 
 class UnsharedToolError(SuspensionError):

@@ -1,8 +1,10 @@
-"""The frozen document of a suspended call, in the journal of the run that waits."""
+"""A suspended call: what it waits with, and what people and programs see of it.
+
+The journal of the run that waits keeps it as a sealed record (`sealed_calls`).
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -22,6 +24,11 @@ _OPTIONAL: Final = frozenset(
     }
 )
 """Fields that are left out where they say nothing."""
+_SHOWN: Final = (
+    *("id", "kind", "tool", "question", "preview", "is_shortened", "answer_schema", "expires_at"),
+    *("handle", "request", "reason"),
+)
+"""Fields that are shown as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +54,7 @@ class FrozenCall:
     handle: str = ""
     request: Mapping[str, Json] | None = None
     answers: tuple[Json, ...] = ()
-    """What was answered to this call before."""
+    """What was answered to this call before: documents by `answer_document`, each of them verified."""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value."""
     is_asked_by_tool: bool = False
@@ -59,27 +66,22 @@ class FrozenCall:
     keep: Json = field(default=None, repr=False)
     """What the executor gets back with the answer."""
 
-    def shown_arguments(self) -> dict[str, Json]:
-        """Return the arguments for people and programs."""
-        shown: dict[str, Json] = redacted(json.loads(self.payload_json), self.sensitive)
-        return shown
-
-    def sensitive_pointers(self) -> tuple[str, ...]:
-        """Return the JSON Pointers to what is redacted in the arguments for people and programs."""
-        return pointers_at(json.loads(self.payload_json), self.sensitive)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the document, in hex, to which tokens and answers are bound."""
-        return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()
+    def shown(self) -> dict[str, Any]:
+        """Return what people and programs see of the call, by the names of `Suspended` and of events."""
+        arguments: dict[str, Json] = json.loads(self.payload_json)
+        return {
+            **{name: getattr(self, name) for name in _SHOWN},
+            "arguments": redacted(arguments, self.sensitive),
+            "sensitive": pointers_at(arguments, self.sensitive),
+            "tool_call_id": self.meta.tool_call_id,
+            "requested_by": self.meta.requested_by,
+        }
 
     def as_json(self) -> dict[str, Json]:
-        """Return the call as a document, the same for the same call."""
+        """Return the call as a document, without a seal; the same for the same call."""
         facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
         meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
-        if not self.meta.agent:  # as in documents of before, whose digests have none
-            del facts["meta"]["agent"]
         facts["payload_json"] = self.payload_json.decode()
         facts["request"] = None if self.request is None else dict(self.request)
         facts["answer_schema"] = dict(self.answer_schema)

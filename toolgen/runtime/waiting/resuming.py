@@ -27,14 +27,17 @@ from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
+from ..events.call_events import CallEvents
+from ..events.records import ToolEnd
 from ..results import ToolResult
 from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
-from .errors import BadAnswerError
+from .errors import BadAnswerError, SuspensionError
+from .freezing import ask_again
 from .frozen import FrozenCall
 from .options import refusal
 from .resumption import Resumption, answer_document
-from .tokens import TokenClaims
+from .sealed_calls import SealedCall
 
 _CHANGED: Final = "the tool has changed since the question was asked"
 _UNFIT: Final = (
@@ -52,13 +55,12 @@ _SEAL_HINT: Final = (
 async def resume_call(
     services: RuntimeServices,
     tool: RegisteredTool | None,
-    frozen: FrozenCall,
-    ticket: TokenClaims,
+    record: SealedCall,
     given: Json,
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
-    """Resume a suspended call with the answer of the journal, and return its result.
+    """Resume a verified call with the answer of the journal, and return its result.
 
     Where the answer cannot be used, the result is the same question again, with the reason. `begun` keeps
     that the executor begins.
@@ -66,9 +68,10 @@ async def resume_call(
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
+    frozen = record.call
     with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
         try:
-            result = await run_or_abandon(_resume(services, tool, frozen, ticket, given, batch, begun))
+            result = await run_or_abandon(_resume(services, tool, record, given, batch, begun))
             return (await batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
@@ -81,15 +84,15 @@ async def resume_call(
 async def _resume(
     services: RuntimeServices,
     tool: RegisteredTool | None,
-    frozen: FrozenCall,
-    ticket: TokenClaims,
+    record: SealedCall,
     given: Json,
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
     assert services.waits is not None, "nothing waits without"
-    if not services.waits.sealer.is_sealed(ticket, given):
-        log.warning("run %s: %s, of %s: %s", ticket.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
+    frozen = record.call
+    if not services.waits.sealer.is_sealed(record.claims, given):
+        log.warning("run %s: %s, of %s: %s", record.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
         return _ask_again(services, frozen, UNSEALED, tool)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
@@ -108,7 +111,7 @@ async def _resume(
         answer = validate_answer(spec, frozen, answer, services.limits)
     except BadAnswerError as error:
         return _ask_again(services, frozen, error.message, tool)
-    if why := await _refused_by_rule(services, ticket, frozen, answer, person):
+    if why := await _refused_by_rule(services, record, answer, person):
         return _ask_again(services, frozen, why, tool)
     _report_answer(services, frozen, person, "answered")
     result, resumption = _result_of_answer(services, spec, frozen, answer, person), None
@@ -126,6 +129,19 @@ async def _resume(
     if services.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
+
+
+def end_unverified(events: CallEvents, run_id: str, document: Json, error: SuspensionError) -> None:
+    """Emit that a call waits on after an answer, since its record is not one that a host here has sealed."""
+    log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
+    facts = document if isinstance(document, dict) else {}
+    end = ToolEnd(
+        tool=str(facts.get("tool", "")),
+        status="suspended",
+        error=error.message,
+        suspension_id=str(facts.get("id", "")),
+    )
+    events.emit(end, CallMeta(run_id=run_id))
 
 
 def _report_answer(
@@ -146,8 +162,8 @@ def _ask_again(
     schema: Mapping[str, Any] = frozen.answer_schema
     if tool is not None and frozen.kind == "confirmation":
         schema = approval_schema(tool.spec)
-    renewed = services.waits.renewed(frozen, None if tool is None else tool.spec, schema, reason)
-    result = suspended_result(services, renewed)
+    spec = None if tool is None else tool.spec
+    result = suspended_result(services, ask_again(frozen, spec, schema, reason, services.waits.options))
     services.reports.emit_tool_end(result, frozen.meta)
     return result
 
@@ -167,19 +183,17 @@ async def _unfit_result(
     return await end_without_executor(frame, result)
 
 
-async def _refused_by_rule(
-    services: RuntimeServices, ticket: TokenClaims, frozen: FrozenCall, answer: Json, person: str
-) -> str:
+async def _refused_by_rule(services: RuntimeServices, record: SealedCall, answer: Json, person: str) -> str:
     """Return why the rule of this process rejects the answer; "" where it does not.
 
     The process that took the answer may have another rule, or none.
     """
     assert services.waits is not None, "nothing waits without"
-    asked = services.waits.suspended(ticket.run_id, ticket.op, frozen)
+    asked = services.waits.suspended(record)
     try:
         why = await refusal(services.waits.options.rule, asked, answer, person)
     except Exception:
-        log.exception("the rule for answers to %s failed", frozen.tool)
+        log.exception("the rule for answers to %s failed", record.call.tool)
         return "it is not known whether this person may answer: the rule failed"
     return f"the answer was rejected: {why}" if why else ""
 

@@ -18,6 +18,7 @@ from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
 from .answer_schema import checked_schema
 from .errors import NoEngineError
+from .freezing import Asked, freeze
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -46,24 +47,31 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         return frame.denied_result(message, code=UNAVAILABLE)
     if asked is not None and await services.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
-    frozen_call = services.waits.freeze(
-        kind="pending" if asked is None else asked.kind,
-        spec=spec,
-        payload_json=frozen,
-        meta=frame.meta,
-        idempotency_key=frame.context.idempotency_key,
-        question="" if asked is None else _question(spec, asked.question),
-        answer_schema=_schema(spec, unfinished),
-        handle=unfinished.handle if isinstance(unfinished, Pending) else "",
-        request=None if asked is None else _request(spec, asked.request),
-        answers=frame.answers,
-        is_asked_by_tool=asked is not None and asked.kind == "confirmation",
-        keep=None if asked is None else _json(asked.keep, f"what {spec.name} keeps"),
-    )
-    result = suspended_result(services, frozen_call)
+    question = _pending(spec, unfinished) if isinstance(unfinished, Pending) else _asked(spec, unfinished)
+    result = suspended_result(services, freeze(frame, frozen, question, services.waits.options))
     if document and result.frozen is not None:
         return replace(result, status="pending", json=truncate_document(document, frame.limit))
     return result
+
+
+def _pending(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> Asked:
+    return Asked(kind="pending", answer_schema=spec.result.schema, handle=pending.handle)
+
+
+def _asked(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Asked:
+    """Return what an executor asks.
+
+    Raises:
+        MalformedResultError: the question, its schema, the request or what is kept does not fit.
+    """
+    return Asked(
+        kind=unfinished.kind,
+        question=_question(spec, unfinished.question),
+        answer_schema=_schema(spec, unfinished),
+        request=_request(spec, unfinished.request),
+        is_asked_by_tool=unfinished.kind == "confirmation",
+        keep=_json(unfinished.keep, f"what {spec.name} keeps"),
+    )
 
 
 def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
@@ -103,9 +111,7 @@ def _shown(handle: object) -> str:
     return "an empty text" if handle == "" else f"a {type(handle).__name__}"
 
 
-def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished | Pending[Any]) -> Any:
-    if isinstance(unfinished, Pending):
-        return spec.result.schema
+def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
     match unfinished.kind:
         case "credential":
             return _CREDENTIAL

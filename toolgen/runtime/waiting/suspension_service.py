@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic_core import to_json
@@ -15,12 +16,13 @@ from toolgen.contract.secrets import hiding
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..call_meta import CallMeta
-from ..engine import UnknownRunError, WaitOverError, WaitStatus
+from ..engine import RunWait, UnknownRunError, WaitOverError, WaitStatus
 from ..errors import DeclaredError, ToolError
 from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
+from .checking import CheckedCall, adopt_calls, checked_calls
 from .errors import (
     ConflictingAnswerError,
     ForeignAnswerError,
@@ -29,13 +31,14 @@ from .errors import (
     NoEngineError,
     NotAllowedAnswerError,
     SuspensionError,
+    TamperedSuspensionError,
     UnknownSuspensionError,
+    UnsealedSuspensionError,
 )
-from .frozen import FrozenCall
 from .options import refusal
-from .tokens import TokenClaims
+from .sealed_calls import SealedCall
 from .tools import WaitingTools
-from .wait_registry import WaitRegistry, frozen_call_of, tampered
+from .wait_registry import WaitRegistry
 
 
 class SuspensionService:
@@ -62,13 +65,14 @@ class SuspensionService:
         answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
         waits = self._waits()
         await waits.start(waits.sealer.open(token).run_id)
-        ticket, status, frozen = await self._open_token(token, session_id)
+        status, record = await self._open_token(token, session_id)
+        frozen = record.call
         answer = without_nulls(frozen, answer)
         answer_key(answer)  # raises for what is no JSON
         if status.answer is None:
             if not status.is_open or frozen.expires_at <= waits.options.clock():
-                raise await self._late(ticket, "the time to answer is over")
-            tool = await self._tools.find(frozen, ticket.run_id, within)
+                raise await self._late(record.run_id, "the time to answer is over")
+            tool = await self._tools.find(frozen, record.run_id, within)
             if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
                 raise MissingToolError(
                     f"{frozen.tool} is not registered here now; the call still waits",
@@ -76,13 +80,13 @@ class SuspensionService:
                 )
             spec = None if tool is None else tool.spec
             validate_answer(spec, frozen, answer, self._services.limits)
-            await self._check_rule(waits.suspended(ticket.run_id, ticket.op, frozen), answer, by)
+            await self._check_rule(waits.suspended(record), answer, by)
             if within is not None and tool is not None and waits.engine.is_worker:
                 self._tools.give(frozen, tool)
         typed = waits.expect_result(frozen.id)
         try:
-            await self._answer(waits, ticket, answer, by)
-            return await self._wait_for_result(ticket, frozen, typed, wait_s)
+            await self._answer(waits, record, answer, by)
+            return await self._wait_for_result(record, typed, wait_s)
         except UnknownRunError:
             self._tools.take_back(frozen)
             raise _unknown_suspension() from None
@@ -92,41 +96,49 @@ class SuspensionService:
         finally:
             waits.forget(frozen.id, typed)
 
-    async def _answer(self, waits: WaitRegistry, ticket: TokenClaims, answer: Json, by: str) -> None:
+    async def _answer(self, waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
         """Send the answer to the run.
 
         Raises:
             LateAnswerError: the wait is over.
             ConflictingAnswerError: another answer was given before.
         """
-        sealed = waits.sealer.seal(ticket, answer, by)
+        sealed = waits.sealer.seal(record.claims, answer, by)
         try:
-            receipt = await waits.engine.answer(ticket.run_id, ticket.op, sealed, key=answer_key(answer))
+            receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=answer_key(answer))
         except WaitOverError as error:
-            raise await self._late(ticket, error.message) from None
+            raise await self._late(record.run_id, error.message) from None
         if receipt == "conflict":
             raise ConflictingAnswerError
 
     async def result(self, token: str, session_id: str | None, wait_s: float | None) -> ToolResult:
         """Return the result of a suspended call that somebody else answers; as `Runtime.result`."""
         waits = self._waits()
-        ticket, _, frozen = await self._open_token(token, session_id)
-        typed = waits.expect_result(frozen.id)
+        _, record = await self._open_token(token, session_id)
+        typed = waits.expect_result(record.call.id)
         try:
-            return await self._wait_for_result(ticket, frozen, typed, wait_s)
+            return await self._wait_for_result(record, typed, wait_s)
         except UnknownRunError:
             raise _unknown_suspension() from None
         finally:
-            waits.forget(frozen.id, typed)
+            waits.forget(record.call.id, typed)
 
     async def suspension(self, token: str, session_id: str | None) -> Suspended:
         """Return the suspended call of a token, answered or not."""
-        ticket, _, frozen = await self._open_token(token, session_id)
-        return self._waits().suspended(ticket.run_id, ticket.op, frozen)
+        _, record = await self._open_token(token, session_id)
+        return self._waits().suspended(record)
 
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
         """Return the suspended calls, oldest first."""
         return await self._waits().listed(session_id)
+
+    async def checked(self, open_waits: Iterable[RunWait] | None) -> tuple[CheckedCall, ...]:
+        """Return the suspended calls with what their seals say; as `Runtime.checked`."""
+        return await checked_calls(self._waits(), open_waits)
+
+    async def adopt(self, run_id: str, by: str) -> tuple[CheckedCall, ...]:
+        """Seal the calls of a run that no host has sealed; as `Runtime.adopt`."""
+        return await adopt_calls(self._waits(), run_id, by)
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
@@ -136,7 +148,8 @@ class SuspensionService:
         """Report the progress of pending work; as `Runtime.progress`."""
         fraction = checked_fraction(fraction)
         require_text(message)
-        ticket, status, frozen = await self._open_token(token, None)
+        status, record = await self._open_token(token, None)
+        frozen = record.call
         if frozen.kind != "pending":
             raise UnknownSuspensionError(
                 f"this token is not of pending work: {frozen.tool} waits for an answer",
@@ -144,7 +157,7 @@ class SuspensionService:
             )
         if not status.is_open:
             raise LateAnswerError("the work is over", hint="its result is that of the call")
-        tool = await self._tools.find(frozen, ticket.run_id)
+        tool = await self._tools.find(frozen, record.run_id)
         if tool is None:
             raise MissingToolError(
                 f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
@@ -156,15 +169,14 @@ class SuspensionService:
             with hiding(frozen_secrets(frozen, tool.spec)):
                 report(fraction=fraction, message=message, value=shown)
 
-    async def _open_token(
-        self, token: str, session_id: str | None
-    ) -> tuple[TokenClaims, WaitStatus, FrozenCall]:
-        """Open a token and return the suspended call that it names.
+    async def _open_token(self, token: str, session_id: str | None) -> tuple[WaitStatus, SealedCall]:
+        """Open a token and return the suspended call that it names, verified.
 
         Raises:
             UnknownSuspensionError: nothing did.
             ForeignAnswerError: it belongs to another session.
             TamperedSuspensionError: the run has a journal that differs from the frozen call.
+            UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
         """
         waits = self._waits()
         ticket = waits.sealer.open(token)
@@ -174,12 +186,12 @@ class SuspensionService:
             status = await waits.engine.wait_status(ticket.run_id, ticket.op)
             if status is None:  # its run was started by a client, and no worker was there yet
                 status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
+            record = await waits.record(ticket.run_id, ticket.op, status.about)
         except UnknownRunError:
             raise _unknown_suspension() from None
-        frozen = frozen_call_of(ticket.run_id, status.about)
-        if frozen is None or frozen.digest != ticket.digest:
-            raise tampered(ticket.run_id)
-        return ticket, status, frozen
+        if record is None or record.claims != ticket:
+            raise TamperedSuspensionError(ticket.run_id)
+        return status, record
 
     async def _check_rule(self, asked: Suspended, answer: Json, by: str) -> None:
         if cancel_reason(answer) is not None:
@@ -190,7 +202,7 @@ class SuspensionService:
             )
 
     async def _wait_for_result(
-        self, ticket: TokenClaims, frozen: FrozenCall, typed: asyncio.Future[ToolResult], wait_s: float | None
+        self, record: SealedCall, typed: asyncio.Future[ToolResult], wait_s: float | None
     ) -> ToolResult:
         """Return the result of an answered call, once the log of its run has it.
 
@@ -198,56 +210,61 @@ class SuspensionService:
         """
         try:
             async with asyncio.timeout(wait_s):
-                told = await self._result_from_log(ticket, frozen)
+                told = await self._result_from_log(record)
         except TimeoutError:
             return ToolResult(
-                tool=frozen.tool,
+                tool=record.call.tool,
                 status="pending",
-                tool_call_id=frozen.meta.tool_call_id,
+                tool_call_id=record.call.meta.tool_call_id,
                 display="the answer is stored; the result is not known yet",
             )
         is_kept = typed.done() and typed.result().status == told.status
         return typed.result() if is_kept else told
 
-    async def _result_from_log(self, ticket: TokenClaims, frozen: FrozenCall) -> ToolResult:
+    async def _result_from_log(self, record: SealedCall) -> ToolResult:
         """Wait for the result of the call in the log of its run, and return it.
 
         Raises:
             LateAnswerError: the run ended before.
         """
         waits = self._waits()
-        async for _, event in waits.engine.events(ticket.run_id):
-            if event.get("type") == "tool_end" and event.get("answered_id") == frozen.id:
-                return await self._result_of_event(ticket.run_id, frozen, dict(event))
-        raise await self._late(ticket, "the run ended before its call did")
+        async for _, event in waits.engine.events(record.run_id):
+            if event.get("type") == "tool_end" and event.get("answered_id") == record.call.id:
+                return await self._result_of_event(record, dict(event))
+        raise await self._late(record.run_id, "the run ended before its call did")
 
-    async def _late(self, ticket: TokenClaims, why: str) -> LateAnswerError:
+    async def _late(self, run_id: str, why: str) -> LateAnswerError:
         """Return the error of a late answer; it says where the run was canceled."""
-        status = await self._waits().engine.status(ticket.run_id)
+        status = await self._waits().engine.status(run_id)
         if status.state == "canceled":
             reason = f": {status.error}" if status.error else ""
             return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
         return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
 
-    async def _result_of_event(self, run_id: str, frozen: FrozenCall, event: dict[str, Any]) -> ToolResult:
+    async def _result_of_event(self, record: SealedCall, event: dict[str, Any]) -> ToolResult:
         """Return the result in a `tool_end` event, without the typed value."""
-        suspension = None
-        if event["suspension_id"]:
-            for wait in (await self._waits().engine.status(run_id)).awaiting:
-                again = frozen_call_of(run_id, wait.about)
-                if again is not None and again.id == event["suspension_id"]:
-                    suspension = self._waits().suspended(run_id, wait.op, again)
+        suspension = await self._suspension_of(record.run_id, event["suspension_id"])
         return ToolResult(
-            tool=frozen.tool,
+            tool=record.call.tool,
             status=event["status"],
             json=b"" if event["result"] is None else to_json(event["result"]),
-            tool_call_id=frozen.meta.tool_call_id,
+            tool_call_id=record.call.meta.tool_call_id,
             display=event["text"],
             error=_error_of_event(event) if event["error"] else None,
             bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
             is_final=event["is_final"],
             suspension=suspension,
         )
+
+    async def _suspension_of(self, run_id: str, id_: str) -> Suspended | None:
+        """Return the suspended call of a run that has the id; None where none waits that is verified."""
+        waits = self._waits()
+        for wait in (await waits.engine.status(run_id)).awaiting if id_ else ():
+            with suppress(TamperedSuspensionError, UnsealedSuspensionError):
+                record = await waits.record(run_id, wait.op, wait.about)
+                if record is not None and record.call.id == id_:
+                    return waits.suspended(record)
+        return None
 
     def _waits(self) -> WaitRegistry:
         if self._services.waits is None:

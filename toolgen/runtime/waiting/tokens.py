@@ -1,8 +1,8 @@
-"""Tokens of calls that wait, seals of answers, digests of arguments: HMAC-SHA-256 under a secret of the host.
+"""Tokens, seals of what a journal keeps, digests of arguments: HMAC-SHA-256 under a secret of the host.
 
 A token names the call and says until when it is good; nothing keeps it, and whoever has the secret can
-issue it again. The seal of an answer says that a host with the secret took it for this very call: who can
-only write to the journal cannot make one.
+issue it again. The seal of a call that waits, or of an answer, says that a host with the secret wrote it for
+this very place: who can only write to the journal cannot make one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hmac
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import astuple, dataclass
-from typing import Final
+from typing import Final, Literal
 
 from toolgen.contract.json_value import Json
 
@@ -23,6 +23,11 @@ _PREFIX: Final = "s_"
 """Of every token: never one that a shell takes for an option."""
 _SHORTEST_SECRET: Final = 16
 """Bytes."""
+
+
+Verdict = Literal["sealed", "tampered", "unsealed"]
+"""`sealed`: a host with the secret wrote it. `tampered`: somebody else has changed it. `unsealed`: it has no
+seal, or that of another secret, so that nobody here knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,30 @@ class Sealer:
             case _:
                 return False
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The ids of the secrets, by which seals name them, the one that seals first."""
+        return tuple(self._secrets)
+
+    def mark(self, use: str, contents: Json) -> dict[str, Json]:
+        """Return the seal of contents, for one use."""
+        return {"key": self._newest, "mac": self._mac(self._newest, use, _canonical(contents))}
+
+    def judge(self, use: str, contents: Json, seal: Json) -> Verdict:
+        """Return what the seal says of the contents; `seal` is by `mark`, or anything else."""
+        match seal:
+            case None:
+                return "unsealed"
+            case {"key": str(key), "mac": str(mac), **rest} if not rest:
+                if key not in self._secrets:
+                    return "unsealed"
+                is_ours = mac.isascii() and hmac.compare_digest(
+                    self._mac(key, use, _canonical(contents)), mac
+                )
+                return "sealed" if is_ours else "tampered"
+            case _:
+                return "tampered"
+
     def arguments_mac(self, tool: str, payload_json: bytes, session_id: str, tool_call_id: str) -> str:
         """Return the keyed digest of a call's arguments: the same for the same arguments of the same call."""
         digest = hashlib.sha256(payload_json).hexdigest()
@@ -103,6 +132,10 @@ class Sealer:
 
 def _answer_text(ticket: TokenClaims, answer: Json, by: str) -> str:
     return json.dumps([ticket.run_id, ticket.op, ticket.digest, answer, by], sort_keys=True)
+
+
+def _canonical(contents: Json) -> str:
+    return json.dumps(contents, sort_keys=True)
 
 
 def _base64(data: bytes) -> str:

@@ -1,40 +1,38 @@
-"""The suspended calls of one runtime: frozen, each in a run, and known to clients by tokens."""
+"""The suspended calls of one runtime: each a sealed record in a run, and known to clients by tokens."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.contract.portable import portable_text
-from toolgen.contract.secrets import scrubbed, scrubbed_json
 
 from ..calls import CallMeta
 from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
-from ..specs import ToolSpec
-from .errors import TamperedSuspensionError
-from .frozen import FrozenCall, SuspensionKind
+from .errors import TamperedSuspensionError, UnsealedSuspensionError
+from .frozen import FrozenCall
 from .loop import last_events
 from .options import WaitOptions
-from .tokens import Sealer, TokenClaims
+from .sealed_calls import SealedCall, adoption_op, seal_call, verify_call
+from .tokens import Sealer
 
 log = logger("toolgen.runtime")
 
+_SEAL_BYTES: Final = 100
+"""Of a seal, at most."""
 _ANSWER_BYTES: Final = 1_000
 """Of what an engine keeps at once, for the answer to a call and for ids."""
 
 
 class WaitRegistry:
-    """Freezes calls, and starts the runs of those outside of agents."""
+    """Seals and verifies what waits, and starts the engine that executes it."""
 
     def __init__(self, engine: Engine, options: WaitOptions, secret: bytes | Sequence[bytes] | None) -> None:
         """Construct the registry on an engine.
@@ -143,69 +141,9 @@ class WaitRegistry:
         most = self.engine.caps.max_payload_bytes
         if most is None:
             return ""
-        size = len(to_json(frozen.as_json()))
+        size = len(to_json(frozen.as_json())) + _SEAL_BYTES * (1 + len(frozen.answers))
         needed = size + max(size, beside) + _ANSWER_BYTES
         return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
-
-    def freeze(
-        self,
-        *,
-        kind: SuspensionKind,
-        spec: ToolSpec[Any, Any],
-        payload_json: bytes,
-        meta: CallMeta,
-        question: str,
-        preview: str = "",
-        is_shortened: bool = False,
-        answer_schema: Mapping[str, Any],
-        idempotency_key: str,
-        handle: str = "",
-        request: Mapping[str, Json] | None = None,
-        answers: tuple[Json, ...] = (),
-        is_asked_by_tool: bool = False,
-        reason: str = "",
-        keep: Json = None,
-    ) -> FrozenCall:
-        """Return the frozen call, with the arguments that will run."""
-        now = self.options.clock()
-        return FrozenCall(
-            id=secrets.token_hex(8),
-            kind=kind,
-            tool=spec.id,
-            spec_digest=spec.approval_digest,
-            payload_json=payload_json,
-            meta=meta,
-            question=scrubbed(portable_text(question)),
-            preview=scrubbed(portable_text(preview)),
-            is_shortened=is_shortened,
-            answer_schema=answer_schema,
-            created_at=now,
-            expires_at=now + self.options.expires_s,
-            idempotency_key=idempotency_key,
-            handle=handle,
-            request=scrubbed_json(request),
-            answers=answers,
-            is_asked_by_tool=is_asked_by_tool,
-            reason=reason,
-            sensitive=spec.payload.sensitive,
-            keep=keep,
-        )
-
-    def renewed(
-        self, frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, schema: Mapping[str, Any], reason: str
-    ) -> FrozenCall:
-        """Return the frozen call for asking again, with the current tool where there is one."""
-        now = self.options.clock()
-        return replace(
-            frozen,
-            id=secrets.token_hex(8),
-            spec_digest=frozen.spec_digest if spec is None else spec.approval_digest,
-            answer_schema=schema,
-            sensitive=frozen.sensitive if spec is None else spec.payload.sensitive,
-            created_at=now,
-            expires_at=now + self.options.expires_s,
-            reason=reason,
-        )
 
     # Tokens.
 
@@ -220,27 +158,39 @@ class WaitRegistry:
             self._sealer = sealer_of(self.engine)
         return self._sealer
 
-    def suspended(self, run_id: str, op: str, frozen: FrozenCall) -> Suspended:
+    def seal(self, run_id: str, op: str, call: FrozenCall) -> SealedCall:
+        """Return the sealed record of a call that is about to wait."""
+        return seal_call(self.sealer, run_id, op, call)
+
+    async def record(self, run_id: str, op: str, about: Json) -> SealedCall | None:
+        """Return the verified call that a wait of a run is about; None where it is about something else.
+
+        Raises:
+            TamperedSuspensionError: its record was changed, or is none.
+            UnsealedSuspensionError: nobody knows who wrote it, and no operator has adopted it.
+            UnknownRunError: no run has the id.
+        """
+        return await self.verify(run_id, op, about["frozen"]) if is_call(about) else None
+
+    async def verify(self, run_id: str, op: str, document: Json) -> SealedCall:
+        """Return the verified call of a record, as `record`."""
+        try:
+            return verify_call(self.sealer, run_id, op, document)
+        except UnsealedSuspensionError:
+            for key in self.sealer.keys:
+                adoption = await self.engine.kept_answer(run_id, adoption_op(op, key))
+                if adoption is not None:
+                    return verify_call(self.sealer, run_id, op, document, adoption)
+            raise
+
+    def suspended(self, record: SealedCall) -> Suspended:
         """Return the client's view of a suspended call, with its token."""
+        call = record.call
         return Suspended(
-            token=self.sealer.issue(claims_of(run_id, op, frozen)),
-            id=frozen.id,
-            kind=frozen.kind,
-            tool=frozen.tool,
-            question=frozen.question,
-            preview=frozen.preview,
-            is_shortened=frozen.is_shortened,
-            arguments=frozen.shown_arguments(),
-            answer_schema=frozen.answer_schema,
-            expires_at=frozen.expires_at,
-            handle=frozen.handle,
-            request=frozen.request,
-            run_id=run_id,
-            tool_call_id=frozen.meta.tool_call_id,
-            requested_by=frozen.meta.requested_by,
-            reason=frozen.reason,
-            sensitive=frozen.sensitive_pointers(),
-            arguments_mac=self.arguments_mac(frozen.tool, frozen.payload_json, frozen.meta),
+            **call.shown(),
+            token=self.sealer.issue(record.claims),
+            run_id=record.run_id,
+            arguments_mac=self.arguments_mac(call.tool, call.payload_json, call.meta),
         )
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
@@ -253,12 +203,12 @@ class WaitRegistry:
         found = []
         for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
             try:
-                frozen = frozen_call_of(wait.run_id, wait.about)
-            except TamperedSuspensionError:
-                log.warning("the wait %s is not listed", wait.op, exc_info=True)
+                record = await self.record(wait.run_id, wait.op, wait.about)
+            except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+                log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
                 continue
-            if frozen is not None and frozen.expires_at > now:
-                found.append(self.suspended(wait.run_id, wait.op, frozen))
+            if record is not None and record.call.expires_at > now:
+                found.append(self.suspended(record))
         return tuple(found)
 
     # Typed results, for who answers in the process that executes.
@@ -307,34 +257,6 @@ def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
         raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
 
 
-def claims_of(run_id: str, op: str, frozen: FrozenCall) -> TokenClaims:
-    """Return the contents of a token of the call."""
-    return TokenClaims(run_id, op, frozen.meta.session_id, frozen.expires_at, frozen.digest)
-
-
-def next_wait(op: str) -> str:
-    """Return the key of the wait of a call that is asked again."""
-    before, _, number = op.rpartition(":")
-    return f"{before}:{int(number) + 1}"
-
-
-def frozen_call_of(run_id: str, about: Json) -> FrozenCall | None:
-    """Return the call that a wait of a run is about; None where it is about something else.
-
-    Raises:
-        TamperedSuspensionError: it should be one, and is not.
-    """
-    if not isinstance(about, dict) or "frozen" not in about:
-        return None
-    try:
-        return FrozenCall.from_json(about["frozen"])
-    except ValueError as error:
-        raise tampered(run_id) from error
-
-
-def tampered(run_id: str) -> TamperedSuspensionError:
-    """Return the error of a run whose journal something else than toolgen has changed."""
-    return TamperedSuspensionError(
-        f"run {run_id!r} has a journal that differs from the frozen call",
-        hint="cancel the run: toolgen runs cancel RUN",
-    )
+def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether a wait is about a suspended call; what is kept of it is another question."""
+    return isinstance(about, dict) and "frozen" in about

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.json_value import Json
 
 from ..call.hook_tools import HookTools
 from ..call_meta import CallMeta
+from ..engine import RunWait
 from ..errors import DeclaredError
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import cancel_answer
+from .checking import CheckedCall
 from .suspension_service import SuspensionService
 
 
@@ -118,6 +121,28 @@ class WaitingCalls:
             NoEngineError: no call of this runtime can wait.
         """
         return await self._suspensions.waiting(session_id)
+
+    async def checked(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
+        """Return the suspended calls of all runs, or of some open waits, with what their seals say.
+
+        It is for operators: one that is not `sealed` may be forged, and no client gets to see it.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
+        return await self._suspensions.checked(open_waits)
+
+    async def adopt(self, run_id: str, *, by: str) -> tuple[CheckedCall, ...]:
+        """Seal the suspended calls of a run that no secret of this host has sealed, and return them.
+
+        Whoever adopts a call has seen the whole of it (`checked`), and vouches for it: it can be answered
+        then. Earlier answers to it that have no seal of their own are asked for again.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            SuspensionError: a call of it was changed, or does not wait any more.
+        """
+        return await self._suspensions.adopt(run_id, by)
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.

@@ -24,13 +24,15 @@ from ..events.document import from_json
 from ..events.event_reporter import EventReporter
 from ..resolution import Resolution, ResolveError
 from ..results import Delegated, ToolResult
+from .errors import TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import LOOP, RESUME, VERSION, Outcome, waiting_call
 from .resolving import LOOP as RESOLVED
 from .resolving import found_out, is_unknown_end, keep_outcome, known_outcome, resolved_call, resolved_end
-from .resuming import resume_call
+from .resuming import end_unverified, resume_call
+from .sealed_calls import FIRST, SealedCall, next_wait, read_call
 from .tools import WaitingTools
-from .wait_registry import claims_of, next_wait
+from .wait_registry import is_call
 
 if TYPE_CHECKING:
     from ..events.hub import Events
@@ -61,43 +63,49 @@ class WaitingRuns:
         frozen, run_id = result.frozen, f"call_{uuid.uuid4().hex}"
         assert frozen is not None, "only a call that waits begins to"
         try:
-            suspension = self._waits.suspended(run_id, "wait:1", frozen)
-            await self._start(run_id, frozen)
+            record = self._waits.seal(run_id, FIRST, frozen)
+            await self._start(record)
         except Exception as error:  # such as a call that is larger than the engine keeps
             return failed_call_result(tool.spec, error, frozen.meta, self._services)
         if self._waits.engine.is_worker:
             self._tools.made(run_id, tool)
-        return replace(result, frozen=None, suspension=suspension)
+        return replace(result, frozen=None, suspension=self._waits.suspended(record))
 
-    async def _start(self, run_id: str, frozen: FrozenCall) -> None:
+    async def _start(self, record: SealedCall) -> None:
         """Start the run of a call, which this process lists if it executes the run."""
-        engine = self._waits.engine
-        given: Json = {"frozen": frozen.as_json(), "version": VERSION}
+        engine, run_id = self._waits.engine, record.run_id
+        given: Json = {"frozen": record.document, "version": VERSION}
         await self._waits.start(run_id)
-        await engine.start_run(LOOP, given, run_id=run_id, session=frozen.meta.session_id)
+        await engine.start_run(LOOP, given, run_id=run_id, session=record.call.meta.session_id)
         if engine.is_worker:
             await engine.settled(run_id)
 
     async def resume(self, info: ActivityInfo, argument: Any) -> Outcome:
-        """Resume a call with its answer and return the outcome."""
-        waits, frozen, op = self._waits, FrozenCall.from_json(argument["frozen"]), argument["op"]
+        """Resume a call with its answer and return the outcome; one that is not verified waits on."""
+        waits, op = self._waits, argument["op"]
         events = CallEvents(info, waits.options.clock)
+        try:
+            record = await waits.verify(info.run_id, op, argument["frozen"])
+        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+            end_unverified(events, info.run_id, argument["frozen"], error)
+            return {"status": "suspended", "json": "", "events": events.kept, "frozen": argument["frozen"]}
+        frozen = record.call
         reports = EventReporter(events, self._services.limits.result_bytes)
         services = replace(self._services, reports=reports, run_id=info.run_id)
         tool = await self._tools.of_answered(frozen, info.run_id)
         batch = Batch(services.capabilities)
 
-        ticket = claims_of(info.run_id, op, frozen)
-        result = await resume_call(services, tool, frozen, ticket, argument["given"], batch, events.begun)
+        result = await resume_call(services, tool, record, argument["given"], batch, events.begun)
         if result.delegated is not None and tool is not None:
             run_id = f"{info.run_id}/child:{op}"
             result = await self._delegate(
                 tool, frozen.payload_json, result.delegated, frozen.meta, services, run_id
             )
-        if result.frozen is not None:
-            result = replace(result, suspension=waits.suspended(info.run_id, next_wait(op), result.frozen))
-        waits.set_result(frozen.id, replace(result, frozen=None))
-        return _outcome(result, events)
+        again = None if result.frozen is None else waits.seal(info.run_id, next_wait(op), result.frozen)
+        if again is not None:
+            result = replace(result, frozen=None, suspension=waits.suspended(again))
+        waits.set_result(frozen.id, result)
+        return _outcome(result, again, events)
 
     async def waited(self, run_id: str) -> FrozenCall | None:
         """Return the call of a run of one call; None for another run."""
@@ -105,9 +113,7 @@ class WaitingRuns:
             given: Any = (await self._waits.engine.status(run_id)).input
         except UnknownRunError:
             return None
-        return (
-            FrozenCall.from_json(given["frozen"]) if isinstance(given, dict) and "frozen" in given else None
-        )
+        return read_call(run_id, given["frozen"]) if is_call(given) else None
 
     async def resolve(
         self, run_id: str, frozen: FrozenCall, tool_call_id: str, resolution: Resolution, by: str
@@ -159,12 +165,12 @@ class WaitingRuns:
             log.exception("an event of run %s was not emitted", run_id)
 
 
-def _outcome(result: ToolResult, events: CallEvents) -> Outcome:
+def _outcome(result: ToolResult, again: SealedCall | None, events: CallEvents) -> Outcome:
     outcome: Outcome = {
         "status": result.status,
         "json": result.json.decode(),
         "events": events.kept,
-        "frozen": None if result.frozen is None else result.frozen.as_json(),
+        "frozen": None if again is None else again.document,
     }
     if result.display:
         outcome["display"] = result.display

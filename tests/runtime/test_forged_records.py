@@ -1,0 +1,236 @@
+"""Who can write to the journal, without the secret, changes no call: its record is sealed as a whole."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.forging import Change, forge, put_record, put_text, record_in
+from tests.runtime.tools import META, Listing, nothing, runtime, spec, waiting
+from tests.virtual_time import now
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.waiting.errors import (
+    SuspensionError,
+    TamperedSuspensionError,
+)
+
+TOOL = "assistant.devices.list_devices"
+CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"))
+YES: dict[str, Any] = {"approved": True}
+PLANTED = {"kind": "confirmation", "answer": YES, "question": "Really?", "by_tool": True}
+
+
+class Drop(Listing):
+    """Asks why, then wants an approval, and then counts what it did."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ran = 0
+
+    async def list_devices(self, payload: Any, ctx: Any) -> Any:
+        if ctx.answered(str, "Why?") is None:
+            return ToolOutcome.ask("Why?", str)
+        if not ctx.approved("Really?"):
+            return ToolOutcome.approval("Really?")
+        self.ran += 1
+        return nothing()
+
+
+@asynccontextmanager
+async def serving(path: Path, executor: object, *specs: Any, **host: Any) -> AsyncIterator[Runtime]:
+    async with runtime(executor, *specs, engine=InProcessEngine(path, clock=now), **host) as made:
+        yield made
+
+
+async def asked(path: Path, executor: object, *specs: Any, **host: Any) -> Suspended:
+    """Return what a process asked that is closed now."""
+    async with serving(path, executor, *specs, **host) as made:
+        return waiting(await made.call(TOOL, {"site_id": "s1"}, META))
+
+
+def plants(record: dict[str, Any]) -> None:
+    record["answers"] = [PLANTED]
+
+
+def asks_something_else(record: dict[str, Any]) -> None:
+    record |= {"kind": "input", "question": "What is your favourite colour?"}
+    record |= {"answer_schema": {"type": "string"}, "answers": [PLANTED]}
+
+
+def hides(record: dict[str, Any]) -> None:
+    record |= {"sensitive": ["/site_id"], "question": "List nothing?"}
+
+
+def words_it_otherwise(record: dict[str, Any]) -> None:
+    record |= {"question": "List nothing?", "preview": "List nothing?"}
+
+
+def takes_other_arguments(record: dict[str, Any]) -> None:
+    record["payload_json"] = json.dumps({"site_id": "s2", "limit": 20})
+
+
+def is_for_somebody_else(record: dict[str, Any]) -> None:
+    record["meta"] |= {"labels": {"user": "admin"}, "session_id": "s-admin", "requested_by": "root"}
+
+
+FORGERIES: list[Change] = [
+    asks_something_else,
+    hides,
+    words_it_otherwise,
+    takes_other_arguments,
+    is_for_somebody_else,
+]
+
+
+async def test_an_approval_that_is_planted_among_the_earlier_answers_runs_nothing(tmp_path: Path) -> None:
+    """The person answers a harmless question of the tool, and never sees the one that matters."""
+    path, executor = tmp_path / "runs.db", Drop()
+    first = await asked(path, executor)
+    forge(path, first.id, plants)
+    await _is_refused(path, executor, first, "cleanup")
+    assert executor.ran == 0
+
+
+@pytest.mark.parametrize("change", FORGERIES)
+async def test_a_record_that_was_changed_is_shown_to_nobody_and_runs_nothing(
+    tmp_path: Path, change: Change
+) -> None:
+    path, executor = tmp_path / "runs.db", Listing()
+    first = await asked(path, executor, CONFIRMED)
+    forge(path, first.id, change)
+    await _is_refused(path, executor, first, "blue" if change is asks_something_else else YES, CONFIRMED)
+    assert executor.calls == []
+
+
+async def _is_refused(path: Path, executor: object, first: Suspended, answer: Json, *specs: Any) -> None:
+    """Show that a call is not listed as answerable, is not answered, and is named to the operator."""
+    async with serving(path, executor, *specs) as made:
+        for one in await made.suspended():
+            await made.deliver(one.token, answer)
+        assert await made.suspended() == ()
+        with pytest.raises(TamperedSuspensionError, match=first.run_id):
+            await made.deliver(first.token, answer)
+        with pytest.raises(TamperedSuspensionError, match=first.run_id):
+            await made.suspension(first.token)
+        (named,) = await made.checked()
+        assert (named.run_id, named.state) == (first.run_id, "tampered")
+
+
+async def test_a_record_that_was_changed_after_its_answer_runs_nothing(tmp_path: Path) -> None:
+    """The answer is kept, and nobody has executed the call yet."""
+    path, executor = tmp_path / "runs.db", Listing()
+    first = await asked(path, executor, CONFIRMED)
+    desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False))
+    async with desk:
+        await desk.deliver(first.token, YES, wait_s=0)
+    forge(path, first.id, takes_other_arguments)
+    async with serving(path, executor, CONFIRMED) as made:
+        assert made.engine is not None
+        await made.engine.settled(first.run_id)
+        (named,) = await made.checked()
+        assert (executor.calls, named.op, named.state) == ([], "wait:2", "tampered")
+        with pytest.raises(TamperedSuspensionError):
+            await made.adopt(first.run_id, by="ann")
+        await made.cancel_run(first.run_id, "forged")
+        assert await made.checked() == ()
+
+
+async def test_a_record_of_another_run_is_none_here(tmp_path: Path) -> None:
+    """Though a host has sealed it, and everything that it says of itself fits."""
+    path, executor = tmp_path / "runs.db", Listing()
+    first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
+    put_record(path, first.run_id, record_in(path, other.run_id))
+    async with serving(path, executor, CONFIRMED) as made:
+        assert await made.suspended() == (other,)
+        named = {one.run_id: one.state for one in await made.checked()}
+        assert named == {first.run_id: "tampered", other.run_id: "sealed"}
+        assert executor.calls == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"frozen":' + b'{"a":' * 3_000 + b"1" + b"}" * 3_001],
+    ids=["empty", "broken", "no text", "deep", "deep record"],
+)
+async def test_a_record_that_cannot_be_read_hides_no_other(tmp_path: Path, text: bytes) -> None:
+    path, executor = tmp_path / "runs.db", Listing()
+    first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
+    put_text(path, first.run_id, text or b"x")
+    async with serving(path, executor, CONFIRMED) as made:
+        assert await made.suspended() == (other,)
+        named = {one.run_id: (one.state, one.call) for one in await made.checked()}
+        assert named[first.run_id] == ("tampered", None)
+        with pytest.raises(TamperedSuspensionError, match=first.run_id):
+            await made.deliver(first.token, YES)
+        await made.cancel_run(first.run_id)
+        assert (await made.deliver(other.token, YES)).status == "ok"
+
+
+async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_path: Path) -> None:
+    path, executor = tmp_path / "runs.db", Listing()
+    meta = replace(META, labels={"user": "ann"}, requested_by="ann")
+    async with serving(path, executor, CONFIRMED) as made:
+        first = waiting(await made.call(TOOL, {"site_id": "s1"}, meta))
+    whole = record_in(path, first.run_id)
+    changes = list(_changed(whole))
+    others = [await asked(path, executor, CONFIRMED) for _ in changes]
+    for other, change in zip(others, changes, strict=True):
+        record = record_in(path, other.run_id)
+        put_record(path, other.run_id, change(record))
+    async with serving(path, executor, CONFIRMED) as made:
+        assert [one.id for one in await made.suspended()] == [first.id]
+        states = {one.run_id: one.state for one in await made.checked()}
+        assert set(states.values()) == {"sealed", "tampered", "unsealed"}
+        assert len(states) == len(others) + 1
+        for other in others:
+            with pytest.raises(SuspensionError, match=other.run_id):
+                await made.deliver(other.token, YES)
+    assert executor.calls == []
+    assert len(changes) > 50
+
+
+def _changed(record: dict[str, Any]) -> Iterator[Any]:
+    """Yield functions that return a record with one field dropped, of another type or of another value."""
+    for path in (*((name,) for name in record), *(("meta", name) for name in record["meta"])):
+        for how in (_dropped, _nulled, _other):
+            yield lambda record, path=path, how=how: _at(record, path, how)
+
+
+def _at(record: dict[str, Any], path: tuple[str, ...], how: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(record)
+    inner = changed
+    for name in path[:-1]:
+        inner = inner[name]
+    how(inner, path[-1])
+    return changed
+
+
+def _dropped(inner: dict[str, Any], name: str) -> None:
+    del inner[name]
+
+
+def _nulled(inner: dict[str, Any], name: str) -> None:
+    inner[name] = None
+
+
+def _other(inner: dict[str, Any], name: str) -> None:
+    match inner[name]:
+        case str(text):
+            inner[name] = f"{text}x"
+        case bool(flag):
+            inner[name] = not flag
+        case int(number) | float(number):
+            inner[name] = 1e308 if number else number + 1
+        case dict(fields):
+            inner[name] = {**fields, "x": 1}
+        case list(items):
+            inner[name] = [*items, "/x"]
