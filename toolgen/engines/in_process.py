@@ -68,7 +68,8 @@ class InProcessEngine:
             StoreError: the file cannot be opened, or it is something else; the class says why.
         """
         self._call_later = call_later
-        self._clock = RunClock(clock or SteadyClock())
+        self._wall = clock or SteadyClock()
+        self._clock = RunClock(self._wall)
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
         self._path = None if path is None else Path(path).absolute()
@@ -165,6 +166,21 @@ class InProcessEngine:
         """
         self._require_open()
         return await self._runs.drain(seconds)
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
+        return self._clock.held_s
+
+    async def release_clock(self) -> None:
+        """Trust the wall clock of now, however far it is ahead of the newest time of the file.
+
+        Raises:
+            EngineError: the engine is closed, or another event loop has it.
+            StoreError: the file cannot be used.
+        """
+        self._require_open()
+        await self._client.release_clock(self._wall())
 
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` resumes from the journal."""

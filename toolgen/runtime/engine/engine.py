@@ -210,6 +210,20 @@ class DrainingEngine(Protocol):
         ...
 
 
+@runtime_checkable
+class ClockEngine(Protocol):
+    """An engine that trusts no wall clock that is far ahead of all that it has kept."""
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which the clock of its runs is held behind the wall clock; 0.0 while it is not."""
+        ...
+
+    async def release_clock(self) -> None:
+        """Trust the wall clock of now: what it says is over ends."""
+        ...
+
+
 class Engine(Protocol):
     """Executes runs."""
 

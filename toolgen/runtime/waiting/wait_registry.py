@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
@@ -13,7 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
 from ..calls import CallMeta
-from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
+from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
 from .errors import TamperedSuspensionError, UnsealedSuspensionError
@@ -41,7 +42,7 @@ class WaitRegistry:
             RegistrationError: the secret is a short one.
         """
         self.engine = engine
-        self.options = options
+        self.options = replace(options, clock=_trusted(options.clock, engine))
         self._sealer = None if secret is None else _sealer(secret)
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
@@ -233,6 +234,11 @@ class WaitRegistry:
         for future in self._results.pop(id_, ()):
             if not future.done():
                 future.set_result(result)
+
+
+def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
+    """Return the clock of the host, held back for as long as the engine does not trust the wall clock."""
+    return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
 
 
 def sealer_of(engine: Engine) -> Sealer:
