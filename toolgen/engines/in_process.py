@@ -115,16 +115,19 @@ class InProcessEngine:
     def is_worker(self) -> bool:
         return self._runs.is_working
 
-    def secret(self) -> bytes | None:
-        """Return the secret that seals tokens: of a file, the content of `<path>.key`, which is made once.
+    def secret(self, *, create: bool = True) -> bytes | None:
+        """Return the secret that seals what waits: of a file, the content of `<path>.key`.
 
         Raises:
-            StoreError: the key file cannot be read or made.
+            StoreError: the key file cannot be read or made, or is not for this user alone.
         """
         if self._secret is None and self._path is not None:
-            from toolgen.runtime.stores.key_file import read_or_create_key
+            from toolgen.runtime.stores.key_file import create_key, read_key
 
-            self._secret = read_or_create_key(self._path.with_name(f"{self._path.name}.key"))
+            key_file = self._path.with_name(f"{self._path.name}.key")
+            self._secret = read_key(key_file)
+            if self._secret is None and create:
+                self._secret = create_key(key_file)
         elif self._secret is None:
             self._secret = secrets.token_bytes(32)
         return self._secret

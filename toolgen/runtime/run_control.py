@@ -28,14 +28,17 @@ class RunControl:
         """The engine that executes the runs; None without one, and then no call can wait."""
         return self._engine
 
-    def be_client(self) -> None:
+    def be_client(self, *, checks: bool = False) -> None:
         """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
+
+        With `checks` it opens although the secret of what waits is missing; all of it is unsealed then, and
+        `adopt` makes a new secret.
 
         It is called before the runtime is opened. Where another process executes the runs of a file, that one
         executes these too. Without an engine it does nothing.
         """
         if self._services.waits is not None:
-            self._services.waits.be_client()
+            self._services.waits.be_client(checks=checks)
 
     async def start_runs(self, run_id: str = "") -> None:
         """Start to execute the runs of the engine; after `be_client` only the one of this id.

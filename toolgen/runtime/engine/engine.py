@@ -243,8 +243,11 @@ class Engine(Protocol):
         """Whether this process executes runs now."""
         ...
 
-    def secret(self) -> bytes | None:
-        """Return the secret that seals tokens, stored beside the runs; None where the host must give one."""
+    def secret(self, *, create: bool = True) -> bytes | None:
+        """Return the secret that seals what waits, stored beside the runs; None where the host must give one.
+
+        Without `create` it is None too where there is none yet, or none any more.
+        """
         ...
 
     def register(

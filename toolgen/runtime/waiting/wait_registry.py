@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -17,7 +18,7 @@ from ..calls import CallMeta
 from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
-from .errors import TamperedSuspensionError, UnsealedSuspensionError
+from .errors import MissingSecretError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import last_events
 from .options import WaitOptions
@@ -51,6 +52,8 @@ class WaitRegistry:
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
+        self._is_checking = False
+        """Only looks at what waits, until `make_secret`."""
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
@@ -91,9 +94,10 @@ class WaitRegistry:
                 "the engine executes runs already", hint="register agents before the runtime is used"
             )
 
-    def be_client(self) -> None:
-        """Execute no runs in this process except the named ones."""
+    def be_client(self, *, checks: bool = False) -> None:
+        """Execute no runs in this process except the named ones; with `checks` a secret may be missing."""
         self._named = set()
+        self._is_checking = checks and self._sealer is None
 
     async def start(self, run_id: str = "") -> None:
         """Start the engine with everything registered; a client also executes the run of this id."""
@@ -106,12 +110,38 @@ class WaitRegistry:
                 last_events=self._ended,
                 on_forget=self._on_forget,
             )
+        if self._sealer is None:
+            self._sealer = await self._kept_sealer()
         if self._named is None:
             await self.engine.start()
             return
         if run_id:
             self._named.add(run_id)
         await self.engine.start(only=frozenset(self._named))
+
+    async def _kept_sealer(self) -> Sealer | None:
+        """Return the sealer with the secret of the engine; None where the engine keeps none.
+
+        A missing one is made, unless calls wait that were sealed with it.
+
+        Raises:
+            MissingSecretError: as said; one that only checks what waits gets a secret of its own.
+            StoreError: it cannot be read or made.
+        """
+        if self.engine.secret(create=False) is None:
+            waits = await self.engine.open_waits(limit=sys.maxsize)
+            sealed = [one.run_id for one in waits if _has_seal(one.about)]
+            if sealed and self.engine.secret(create=False) is None:  # another process may have made it
+                if self._is_checking:
+                    return Sealer(secrets.token_bytes(32))
+                raise MissingSecretError(sealed[0])
+        kept = self.engine.secret()
+        return None if kept is None else _sealer(kept)
+
+    def make_secret(self) -> None:
+        """Seal with the secret of the engine from now on, which is made where it is missing."""
+        if self._is_checking:
+            self._sealer, self._is_checking = sealer_of(self.engine), False
 
     def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         self._listeners[loop](run_id, loop, offset, event)
@@ -261,6 +291,11 @@ def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
         return Sealer(*([secret] if isinstance(secret, bytes) else secret))
     except ValueError as error:
         raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
+
+
+def _has_seal(about: Json) -> bool:
+    """Return whether a wait is about a suspended call that some host has sealed."""
+    return is_call(about) and isinstance(about["frozen"], dict) and "seal" in about["frozen"]
 
 
 def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
