@@ -122,20 +122,23 @@ class Client:
         while await self._answer_all(session):
             pass
         answered = (entry for entry in self._ledger.read() if entry.kind == "answered")
-        ordered = {entry.call for entry in answered if (entry.session, entry.tool) == (session, "order")}
+        ordered = {
+            f"{entry.run}/done:{entry.call}"
+            for entry in answered
+            if (entry.session, entry.tool) == (session, "order")
+        }
         await _within_patience(lambda: self._is_heard(session, ordered))
 
     async def _is_heard(self, session: str, ordered: Collection[str]) -> bool:
-        """Return whether the turns that tell of these orders are over, or none can begin any more."""
+        """Return whether these turns, which tell of orders, are over, or none can begin any more."""
         try:
             if (await self._agents.sessions.get(session)).is_over:
                 return True
         except UnknownSessionError:
             return not ordered
         said = await self._agents.sessions.transcript(session)
-        over = [one for one in said if isinstance(one.messages[-1], AssistantMessage)]
-        texts = " ".join(getattr(one.messages[0], "text", "") for one in over)
-        return all(f"({call})" in texts for call in ordered)
+        over = {one.turn.run_id for one in said if isinstance(one.messages[-1], AssistantMessage)}
+        return over.issuperset(ordered)
 
     async def _answer_all(self, session: str) -> bool:
         """Answer what waits in a session, and return whether anything did."""
