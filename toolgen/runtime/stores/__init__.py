@@ -11,7 +11,6 @@ from .errors import (
     StoreLockedError,
     StoreMissingError,
     StoreReadOnlyError,
-    UnsafeFileError,
 )
 
 __all__ = [
@@ -25,5 +24,4 @@ __all__ = [
     "StoreLockedError",
     "StoreMissingError",
     "StoreReadOnlyError",
-    "UnsafeFileError",
 ]
