@@ -14,7 +14,7 @@ from .evidence import Evidence, RunRecord
 from .invariants import INVARIANTS, violations
 from .ledger import Entry, Kind
 
-NAMED = {"name": "twice", "ms": 1}
+ARGUMENTS = {"name": "a", "ms": 1}
 APPROVED, DENIED = {"approved": True}, {"approved": False}
 
 
@@ -25,7 +25,7 @@ def entry(
 
 
 def begin(call: str, tool: str, **facts: Any) -> Entry:
-    return entry("begin", call, tool, arguments={"name": call, "ms": 1}, **facts)
+    return entry("begin", call, tool, arguments=ARGUMENTS, **facts)
 
 
 def start(call: str) -> dict[str, Any]:
@@ -55,7 +55,6 @@ def said(*answered: str) -> tuple[Message, ...]:
 
 
 HEARD = UserMessage(text='The work of order (order) is done: "delivery 7"', source="runtime")
-TURN = (HEARD, AssistantMessage(text="Good."))
 AUTHORIZED = {"type": "tool_authorization", "suspension_id": "w1", "decision": "approved"}
 ACCEPTED = {"type": "answer_accepted", "suspension_id": "w2"}
 DELIVERED = {"type": "answer_accepted", "suspension_id": "w3"}
@@ -65,7 +64,7 @@ LEDGER = (
     entry("plan", unpaired=[]),
     begin("pay", "pay"),
     entry("end", "pay", "pay"),
-    entry("shown", "wipe", "wipe", wait="w1", arguments={"name": "wipe", "ms": 1}),
+    entry("shown", "wipe", "wipe", wait="w1", arguments=ARGUMENTS),
     entry("answered", "wipe", "wipe", wait="w1", answer=APPROVED),
     begin("wipe", "wipe"),
     entry("end", "wipe", "wipe"),
@@ -89,7 +88,7 @@ WORK = RunRecord(events=((1, DELIVERED), (2, end("order", "order", "ok")), (3, {
 SOUND = Evidence(
     ledger=LEDGER,
     runs={"r": RUN, "r/work:order": WORK, "r/done:order": log()},
-    conversations={"s": {"r": said(*CALLS), "r/done:order": TURN}},
+    conversations={"s": (*said(*CALLS), HEARD, AssistantMessage(text="Good."))},
 )
 
 
@@ -115,10 +114,8 @@ def with_run(run: RunRecord) -> Evidence:
     return replace(SOUND, runs={**SOUND.runs, "r": run})
 
 
-def with_turns(messages: tuple[Message, ...], **more: tuple[Message, ...]) -> Evidence:
-    """Return the sound episode with other messages of its run; `done` and `other` are turns behind it."""
-    turns = {f"r/done:{'order' if name == 'done' else name}": told for name, told in more.items()}
-    return replace(SOUND, conversations={"s": {"r": messages, **turns}})
+def with_conversation(*messages: Message) -> Evidence:
+    return replace(SOUND, conversations={"s": messages})
 
 
 def with_events(change: Callable[[list[Any]], list[Any]]) -> Evidence:
@@ -140,12 +137,6 @@ def numbered(events: list[Any]) -> list[Any]:
 
 PLANTED: dict[str, tuple[str, Evidence]] = {
     "a payment begins twice": ("I1", with_ledger(begin("pay", "pay"))),
-    "a payment is made again, as a planner was told to": (
-        "I1",
-        with_ledger(
-            entry("begin", "again", "pay", arguments=NAMED), entry("begin", "first", "pay", arguments=NAMED)
-        ),
-    ),
     "ok, and it never ended": ("I2", without("end", call="pay")),
     "an error, and it has ended": ("I2", with_status("pay", "error")),
     "an error, and it was cut": (
@@ -164,9 +155,9 @@ PLANTED: dict[str, tuple[str, Evidence]] = {
     "a call without a result at a planning": ("I3", with_ledger(entry("plan", unpaired=["c1 has none"]))),
     "a call without a result in the transcript": (
         "I3",
-        with_turns(said("pay", "wipe"), done=TURN),
+        with_conversation(*said("pay", "wipe"), HEARD),
     ),
-    "a result of no call": ("I3", with_turns(said("pay", "wipe", "ask", "other"), done=TURN)),
+    "a result of no call": ("I3", with_conversation(*said("pay", "wipe", "ask", "other"), HEARD)),
     "two answers are acknowledged": (
         "I4",
         with_ledger(entry("answered", "ask", "ask", wait="w2", answer="eve")),
@@ -189,13 +180,12 @@ PLANTED: dict[str, tuple[str, Evidence]] = {
             ]
         ),
     ),
-    "a delivery is not heard": ("I4", with_turns(said(*CALLS))),
-    "a delivery is heard that nobody made": ("I4", with_turns(said(*CALLS), done=TURN, other=TURN)),
-    "a delivery is heard twice": ("I4", with_turns(said(*CALLS), done=(HEARD, *TURN))),
+    "a delivery is not heard": ("I4", with_conversation(*said(*CALLS))),
+    "a delivery is heard twice": ("I4", with_conversation(*said(*CALLS), HEARD, HEARD)),
     "other arguments run than were shown": (
         "I5",
         with_ledger(
-            entry("begin", "other", "wipe", arguments=NAMED),
+            entry("begin", "other", "wipe", arguments=ARGUMENTS),
             entry("shown", "other", "wipe", arguments={"name": "b", "ms": 1}),
         ),
     ),
