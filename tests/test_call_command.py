@@ -201,3 +201,9 @@ def test_a_process_says_it_once(stub: ProjectFolder) -> None:
     done = in_a_process(stub.path, *command)
     assert done.returncode == 1
     assert (done.stdout, done.stderr) == ('{"error":"greet is not implemented"}\n', STUB_LINE)
+
+
+def test_a_label_that_has_no_value_is_refused(greeter: ProjectFolder) -> None:
+    done = greeter.run("call", "greet", '{"name": "Ada"}', "--session", "s-9", "--label", "tier")
+    assert (done.code, done.out) == (2, "")
+    assert "'tier' is not NAME=VALUE" in done.err

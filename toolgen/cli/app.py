@@ -123,6 +123,12 @@ def call(
     turn: Turn = "",
     tool_call: ToolCall = "",
     parent_tool_call: ParentToolCall = "",
+    requested_by: Annotated[
+        str, typer.Option(help="The person for whom the call is made.", metavar="NAME")
+    ] = "",
+    label: Annotated[
+        list[str] | None, typer.Option(help="A label of the call; for each one more.", metavar="NAME=VALUE")
+    ] = None,
     config: Config = None,
 ) -> None:
     """Run one tool through the project's runtime and print what the model would see."""
@@ -136,9 +142,25 @@ def call(
         turn_id=turn,
         tool_call_id=tool_call,
         parent_tool_call_id=parent_tool_call,
+        requested_by=requested_by,
+        labels=_labels(label or ()),
     )
     data = sys.stdin.buffer.read() if json == "-" else json.encode("utf-8", "surrogateescape")
     raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta, trace=trace)))
+
+
+def _labels(given: Sequence[str]) -> dict[str, str]:
+    """Return labels of `NAME=VALUE`.
+
+    Raises:
+        BadParameter: one is none.
+    """
+    labels = {}
+    for one in given:
+        name, equals, labels[name] = one.partition("=")
+        if not (name and equals):
+            raise typer.BadParameter(f"{one!r} is not NAME=VALUE", param_hint="--label")
+    return labels
 
 
 @app.command()

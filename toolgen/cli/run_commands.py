@@ -96,6 +96,14 @@ def cancel(
     raise typer.Exit(asyncio.run(cancel_run(find_project(config), run, reason)))
 
 
+@runs_app.command("release-clock")
+def release_clock_(config: Config = None) -> None:
+    """Trust the wall clock, after a worker has logged that it is far ahead of its runs."""
+    from .runs import release_clock
+
+    raise typer.Exit(asyncio.run(release_clock(find_project(config))))
+
+
 @runs_app.command()
 def erase(
     session: Annotated[str, typer.Option(help="The session.", metavar="ID")] = "",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
 from typing import Any, Literal
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import Engine, RunState, RunStatus
+from toolgen.runtime.engine import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.checking import CheckedCall, waits_of
@@ -155,6 +157,23 @@ async def _wait_for_status(
     except TimeoutError:
         print(not_over_elsewhere(engine), file=sys.stderr)
         return await engine.status(run_id)
+
+
+async def release_clock(project: Project) -> int:
+    """Let the wall clock count for the runs, and print what it shows.
+
+    Raises:
+        ToolgenError: the clock of the engine is not that of this machine.
+    """
+    async with open_engine(project) as (_, engine):
+        if not isinstance(engine, ClockEngine):
+            raise ToolgenError(
+                f"the clock of the {engine.name} engine is that of its server", hint="set the clock there"
+            )
+        await engine.release_clock()
+    shown = dt.datetime.now(dt.UTC).isoformat(timespec="minutes")
+    print(f"the wall clock counts for the runs: {shown}; what waited for longer than it may ends now")
+    return 0
 
 
 @asynccontextmanager

@@ -51,8 +51,6 @@ def _shown(suspended: Suspended) -> dict[str, Any]:
 
 
 def _until(suspended: Suspended) -> str:
-    if not suspended.expires_at:
-        return "its run ends"
     return dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
 
 
