@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,13 @@ def test_a_lock_that_is_none_is_one_finding(text: str, fault: str, tmp_path: Pat
     assert fault in finding.message
     assert "'it.mcp.json'" in finding.message
     assert finding.hint.startswith("run `toolgen import mcp --stdio 'command …' --out it.mcp.json`")
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_a_lock_that_is_no_file_is_not_read(put: Callable[[Path], object], tmp_path: Path) -> None:
+    put(tmp_path / "it.mcp.json")
+    (finding,) = evaluated(tmp_path, None).diagnostics
+    assert (finding.code, "is no regular file" in finding.message) == ("bad-lock", True)
 
 
 def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:

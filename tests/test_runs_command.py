@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -54,6 +55,17 @@ def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> Non
     assert runs.run("runs", "resume", "run_1") == Done(1, line, "")
     shown = json.loads(runs.run("runs", "show", "run_1").out)
     assert (shown["state"], shown["error"]) == ("failed", "the planner failed: I cannot this")
+
+
+def test_an_operator_trusts_a_clock_that_is_far_ahead_of_the_runs(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:ask Mira")
+    released = "SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'released'"
+    done = runs.run("runs", "release-clock")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("the wall clock counts for the runs: 20")
+    with closing(sqlite3.connect(runs.path / "runs.db")) as database:
+        ((at,),) = database.execute(released).fetchall()
+    assert at > 1_700_000_000
 
 
 def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -54,7 +55,10 @@ def _delegating() -> ToolsetRegistration:
 
 
 class Obeying:
-    """A planner that makes the rounds of calls of its last message, and writes what it is shown."""
+    """A planner that makes the rounds of calls of its last message, and writes what it is shown.
+
+    As models do, it makes a call again that failed with a hint to try again.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -63,8 +67,10 @@ class Obeying:
         self._ledger.write(
             "plan", run=given.run_id, session=given.session_id, unpaired=list(unpaired(given.messages))
         )
+        if again := tuple(_again(given)):
+            return CallTools(calls=again)
         rounds, made = rounds_of(given.messages)
-        if made >= len(rounds):
+        if made >= len(rounds) or given.closing:
             text = f"{made} rounds are over"
             return FinalResponse(text=text) if given.result_schema is None else FinalResult(result=text)
         return CallTools(calls=tuple(PlannedCall.of(tool, arguments) for tool, arguments in rounds[made]))
@@ -75,7 +81,7 @@ class Obeying:
 def rounds_of(messages: Iterable[Message]) -> tuple[list[Any], int]:
     """Return the rounds that the last message asks for, maybe none, and how many of them were made."""
     rounds: list[Any] = []
-    made = 0
+    made, known = 0, set[str]()
     for message in messages:
         if isinstance(message, UserMessage):
             rounds, made = [], 0
@@ -83,8 +89,23 @@ def rounds_of(messages: Iterable[Message]) -> tuple[list[Any], int]:
                 told = json.loads(message.text)["rounds"]
                 rounds = json.loads(told) if isinstance(told, str) else told
         elif isinstance(message, AssistantMessage) and message.calls:
-            made += 1
+            arguments = {call.arguments for call in message.calls}
+            made += not arguments <= known
+            known |= arguments
     return rounds, made
+
+
+def _again(given: PlanInput) -> Iterator[PlannedCall]:
+    """Yield the newest calls that failed with a hint to try again; each is made twice at the most."""
+    called = [one for one in given.messages if isinstance(one, AssistantMessage) and one.calls]
+    newest = given.messages[-1]
+    if not given.retry_hints or given.closing or not isinstance(newest, ToolMessage):
+        return
+    made = Counter(call.arguments for message in called for call in message.calls)
+    hinted = {hint.tool.rpartition(".")[2] for hint in given.retry_hints}
+    for call, answer in zip(called[-1].calls, newest.answers, strict=False):
+        if answer.status == "error" and call.name in hinted and made[call.arguments] == 1:
+            yield PlannedCall(name=call.name, arguments=call.arguments)
 
 
 def unpaired(messages: Iterable[Message]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
@@ -55,7 +55,8 @@ class Client:
             for one in conversations:
                 group.create_task(self._converse(one))
                 group.create_task(self._call(one))
-        await _within_patience(self._is_all_over)
+        sessions = [name for one in conversations for name in (one.session, one.beside)]
+        await _within_patience(lambda: self._is_all_over(sessions))
 
     async def _converse(self, conversation: Conversation) -> None:
         session = conversation.session
@@ -118,25 +119,37 @@ class Client:
 
     async def _delivered(self, session: str) -> None:
         """Answer what still waits in a session, and return when each delivery was heard there."""
-        while waiting := await _patiently(lambda: self._runtime.suspended(session)):
-            await asyncio.gather(*(self._answer(asked, session) for asked in waiting))
+        while await self._answer_all(session):
+            pass
         answered = (entry for entry in self._ledger.read() if entry.kind == "answered")
-        ordered = {entry.call for entry in answered if (entry.session, entry.tool) == (session, "order")}
+        ordered = {
+            f"{entry.run}/done:{entry.call}"
+            for entry in answered
+            if (entry.session, entry.tool) == (session, "order")
+        }
         await _within_patience(lambda: self._is_heard(session, ordered))
 
     async def _is_heard(self, session: str, ordered: Collection[str]) -> bool:
-        """Return whether the turns that tell of these orders are over, or none can begin any more."""
+        """Return whether these turns, which tell of orders, are over, or none can begin any more."""
         try:
             if (await self._agents.sessions.get(session)).is_over:
                 return True
         except UnknownSessionError:
             return not ordered
         said = await self._agents.sessions.transcript(session)
-        over = [one for one in said if isinstance(one.messages[-1], AssistantMessage)]
-        texts = " ".join(getattr(one.messages[0], "text", "") for one in over)
-        return all(f"({call})" in texts for call in ordered)
+        over = {one.turn.run_id for one in said if isinstance(one.messages[-1], AssistantMessage)}
+        return over.issuperset(ordered)
 
-    async def _is_all_over(self) -> bool:
+    async def _answer_all(self, session: str) -> bool:
+        """Answer what waits in a session, and return whether anything did."""
+        waiting = await _patiently(lambda: self._runtime.suspended(session))
+        await asyncio.gather(*(self._answer(asked, session) for asked in waiting))
+        return bool(waiting)
+
+    async def _is_all_over(self, sessions: Iterable[str]) -> bool:
+        """Return whether no run goes on; a Temporal server may be late to list one, so ask again."""
+        for session in sessions:
+            await self._answer_all(session)
         assert self._runtime.engine is not None
         return all(status.is_over for status in await self._runtime.engine.list_runs(limit=100_000))
 

@@ -41,8 +41,8 @@ class Evidence:
     ledger: tuple[Entry, ...] = ()
     runs: Mapping[str, RunRecord] = field(default_factory=dict)
     """By id."""
-    conversations: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
-    """The transcript of each session."""
+    conversations: Mapping[str, Mapping[str, tuple[Message, ...]]] = field(default_factory=dict)
+    """By session, the messages of its turns, by run and in their order."""
     waits: tuple[str, ...] = ()
     """What still waits."""
 
@@ -64,11 +64,11 @@ async def gather(world: World) -> Evidence:
             engine = runtime.engine
             assert isinstance(engine, InProcessEngine | TemporalEngine)
             statuses = await engine.list_runs(limit=100_000)
-            transcripts: dict[str, tuple[Message, ...]] = {}
+            transcripts: dict[str, dict[str, tuple[Message, ...]]] = {}
             for one in conversations(world.seed, world.conversations, world.turns):
                 with suppress(UnknownSessionError):
                     said = await agents_of(runtime).sessions.transcript(one.session)
-                    transcripts[one.session] = tuple(message for run in said for message in run.messages)
+                    transcripts[one.session] = {run.turn.run_id: run.messages for run in said}
             return Evidence(
                 ledger=ledger.read(),
                 runs={status.run_id: await _record(engine, status) for status in statuses},

@@ -78,10 +78,19 @@ def calls_of(evidence: Evidence) -> dict[Key, Call]:
 
 
 def once(evidence: Evidence) -> Iterator[Violation]:
-    """I1: what may not run twice begins at most once."""
+    """I1: what may not run twice begins at most once, although the planner does as it is told."""
+    effects = Counter[str]()
     for key, call in calls_of(evidence).items():
-        if not call.is_repeatable and len(call.begun) > 1:
+        if call.is_repeatable:
+            continue
+        if len(call.begun) > 1:
             yield _violation("I1", key, f"{call.tool} began {len(call.begun)} times")
+        if key[0] and not call.failed:  # a client makes calls by itself again in each of its lives
+            effects.update({entry.facts["arguments"]["name"] for entry in call.begun})
+    for name, times in effects.items():
+        if times > 1:
+            text = f"{times} calls of it began"
+            yield Violation(invariant="I1", subject=name, text=text)
 
 
 def truthful(evidence: Evidence) -> Iterator[Violation]:
@@ -112,8 +121,8 @@ def one_result(evidence: Evidence) -> Iterator[Violation]:
     for entry in evidence.entries("plan"):
         for wrong in entry.facts["unpaired"]:
             yield Violation(invariant="I3", subject=entry.run, text=f"a planner was shown that {wrong}")
-    for session, messages in evidence.conversations.items():
-        for wrong in unpaired(messages):
+    for session, turns in evidence.conversations.items():
+        for wrong in unpaired(message for messages in turns.values() for message in messages):
             yield Violation(invariant="I3", subject=session, text=f"the transcript says that {wrong}")
 
 
@@ -154,20 +163,20 @@ def _misused(answer: Any, call: Call, event: Mapping[str, Any]) -> str:
 
 def _heard(evidence: Evidence) -> Iterator[Violation]:
     """Check the turns that tell of deliveries: one for each acknowledged one, and for nothing else."""
-    heard = Counter[Key]()
-    for messages in evidence.conversations.values():
-        for message in messages:
-            text = getattr(message, "text", "")
-            if text.startswith("The work of "):
-                heard[text.rpartition(": ")[2].strip('"'), text.partition("(")[2].partition(")")[0]] += 1
     ended = {entry.session for entry in evidence.entries("ended")}
     answered = {entry.wait: entry for entry in evidence.entries("answered") if entry.tool == "order"}
+    heard = {run_id for turns in evidence.conversations.values() for run_id in turns if "/done:" in run_id}
     for entry in answered.values():
-        said = entry.facts["answer"]
+        said, turn = entry.facts["answer"], f"{entry.run}/done:{entry.call}"
         said = said["error"] if isinstance(said, dict) else said
-        times = sum(count for (text, call), count in heard.items() if call == entry.call and said in text)
-        if times > 1 or (times == 0 and entry.session not in ended):
+        messages = evidence.conversations.get(entry.session, {}).get(turn, ())
+        times = sum(said in getattr(message, "text", "") for message in messages)
+        if times != 1 and (messages or entry.session not in ended):
             yield _violation("I4", (entry.run, entry.call), f"the delivery {said!r} was heard {times} times")
+        heard.discard(turn)
+    given = {f"{entry.run}/done:{entry.call}" for entry in evidence.entries("answering")}
+    for turn in heard - given:
+        yield Violation(invariant="I4", subject=turn, text="it tells of what nobody delivered")
 
 
 def as_approved(evidence: Evidence) -> Iterator[Violation]:
@@ -208,7 +217,7 @@ def in_turns(evidence: Evidence) -> Iterator[Violation]:
     """I7: the turns of a session never interleave: what one has planned comes before all of the next."""
     turns: dict[str, list[str]] = defaultdict(list)
     for entry in evidence.entries("plan"):
-        turn = entry.run.partition("/child:")[0]
+        turn = turn_of(entry.run)
         if turns[entry.session][-1:] != [turn]:
             turns[entry.session].append(turn)
     for session, order in turns.items():
@@ -258,6 +267,12 @@ INVARIANTS: Final[tuple[Callable[[Evidence], Iterator[Violation]], ...]] = (
 def violations(evidence: Evidence) -> list[Violation]:
     """Return all that does not hold."""
     return [found for invariant in INVARIANTS for found in invariant(evidence)]
+
+
+def turn_of(run_id: str) -> str:
+    """Return the run that has the turn of a session, of a run that may be below it."""
+    above, done, last = run_id.rpartition("/done:")
+    return above + done + last.partition("/child:")[0]
 
 
 def is_of_an_agent(run_id: str) -> bool:

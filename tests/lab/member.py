@@ -80,6 +80,7 @@ def run(world: World, role: Role, name: str, ready: Path, death: Death | None) -
         death: When it dies, unless it is killed before.
     """
     complaints = os.open(world.folder / f"{name}.stderr", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+    os.dup2(complaints, 1)
     os.dup2(complaints, 2)
     steps = Steps(death)
     ledger = Ledger(world.ledger, steps.written)

@@ -14,7 +14,7 @@ from .evidence import Evidence, RunRecord
 from .invariants import INVARIANTS, violations
 from .ledger import Entry, Kind
 
-ARGUMENTS = {"name": "a", "ms": 1}
+NAMED = {"name": "twice", "ms": 1}
 APPROVED, DENIED = {"approved": True}, {"approved": False}
 
 
@@ -25,7 +25,7 @@ def entry(
 
 
 def begin(call: str, tool: str, **facts: Any) -> Entry:
-    return entry("begin", call, tool, arguments=ARGUMENTS, **facts)
+    return entry("begin", call, tool, arguments={"name": call, "ms": 1}, **facts)
 
 
 def start(call: str) -> dict[str, Any]:
@@ -55,6 +55,7 @@ def said(*answered: str) -> tuple[Message, ...]:
 
 
 HEARD = UserMessage(text='The work of order (order) is done: "delivery 7"', source="runtime")
+TURN = (HEARD, AssistantMessage(text="Good."))
 AUTHORIZED = {"type": "tool_authorization", "suspension_id": "w1", "decision": "approved"}
 ACCEPTED = {"type": "answer_accepted", "suspension_id": "w2"}
 DELIVERED = {"type": "answer_accepted", "suspension_id": "w3"}
@@ -64,7 +65,7 @@ LEDGER = (
     entry("plan", unpaired=[]),
     begin("pay", "pay"),
     entry("end", "pay", "pay"),
-    entry("shown", "wipe", "wipe", wait="w1", arguments=ARGUMENTS),
+    entry("shown", "wipe", "wipe", wait="w1", arguments={"name": "wipe", "ms": 1}),
     entry("answered", "wipe", "wipe", wait="w1", answer=APPROVED),
     begin("wipe", "wipe"),
     entry("end", "wipe", "wipe"),
@@ -88,7 +89,7 @@ WORK = RunRecord(events=((1, DELIVERED), (2, end("order", "order", "ok")), (3, {
 SOUND = Evidence(
     ledger=LEDGER,
     runs={"r": RUN, "r/work:order": WORK, "r/done:order": log()},
-    conversations={"s": (*said(*CALLS), HEARD, AssistantMessage(text="Good."))},
+    conversations={"s": {"r": said(*CALLS), "r/done:order": TURN}},
 )
 
 
@@ -114,8 +115,10 @@ def with_run(run: RunRecord) -> Evidence:
     return replace(SOUND, runs={**SOUND.runs, "r": run})
 
 
-def with_conversation(*messages: Message) -> Evidence:
-    return replace(SOUND, conversations={"s": messages})
+def with_turns(messages: tuple[Message, ...], **more: tuple[Message, ...]) -> Evidence:
+    """Return the sound episode with other messages of its run; `done` and `other` are turns behind it."""
+    turns = {f"r/done:{'order' if name == 'done' else name}": told for name, told in more.items()}
+    return replace(SOUND, conversations={"s": {"r": messages, **turns}})
 
 
 def with_events(change: Callable[[list[Any]], list[Any]]) -> Evidence:
@@ -137,6 +140,12 @@ def numbered(events: list[Any]) -> list[Any]:
 
 PLANTED: dict[str, tuple[str, Evidence]] = {
     "a payment begins twice": ("I1", with_ledger(begin("pay", "pay"))),
+    "a payment is made again, as a planner was told to": (
+        "I1",
+        with_ledger(
+            entry("begin", "again", "pay", arguments=NAMED), entry("begin", "first", "pay", arguments=NAMED)
+        ),
+    ),
     "ok, and it never ended": ("I2", without("end", call="pay")),
     "an error, and it has ended": ("I2", with_status("pay", "error")),
     "an error, and it was cut": (
@@ -155,9 +164,9 @@ PLANTED: dict[str, tuple[str, Evidence]] = {
     "a call without a result at a planning": ("I3", with_ledger(entry("plan", unpaired=["c1 has none"]))),
     "a call without a result in the transcript": (
         "I3",
-        with_conversation(*said("pay", "wipe"), HEARD),
+        with_turns(said("pay", "wipe"), done=TURN),
     ),
-    "a result of no call": ("I3", with_conversation(*said("pay", "wipe", "ask", "other"), HEARD)),
+    "a result of no call": ("I3", with_turns(said("pay", "wipe", "ask", "other"), done=TURN)),
     "two answers are acknowledged": (
         "I4",
         with_ledger(entry("answered", "ask", "ask", wait="w2", answer="eve")),
@@ -180,12 +189,13 @@ PLANTED: dict[str, tuple[str, Evidence]] = {
             ]
         ),
     ),
-    "a delivery is not heard": ("I4", with_conversation(*said(*CALLS))),
-    "a delivery is heard twice": ("I4", with_conversation(*said(*CALLS), HEARD, HEARD)),
+    "a delivery is not heard": ("I4", with_turns(said(*CALLS))),
+    "a delivery is heard that nobody made": ("I4", with_turns(said(*CALLS), done=TURN, other=TURN)),
+    "a delivery is heard twice": ("I4", with_turns(said(*CALLS), done=(HEARD, *TURN))),
     "other arguments run than were shown": (
         "I5",
         with_ledger(
-            entry("begin", "other", "wipe", arguments=ARGUMENTS),
+            entry("begin", "other", "wipe", arguments=NAMED),
             entry("shown", "other", "wipe", arguments={"name": "b", "ms": 1}),
         ),
     ),

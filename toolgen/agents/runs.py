@@ -11,15 +11,18 @@ from pydantic_core import to_json
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
+from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
 
 from .answers import answer_question
+from .direct import DirectCalls
 from .host import AgentHost
 from .log import event_of
 from .loop.documents import TRANSFER, RunFacts
@@ -61,6 +64,7 @@ class Runs:
     def __init__(self, host: AgentHost) -> None:
         self._host = host
         self._engine = host.engine
+        self._direct = DirectCalls(host, self.cancel)
 
     async def start(
         self,
@@ -78,7 +82,7 @@ class Runs:
         run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         await host.begin(run_id)  # it is known then whether this process executes the run
-        self.check(agent)
+        self._check(agent)
         owner = Owner(agent=agent, session_id=session_id)
         if await self._is_started(run_id, owner):
             return run_id
@@ -147,7 +151,7 @@ class Runs:
                 hint="give both the same file: Agents(runtime, sessions=SqliteSessionStore(path))",
             )
 
-    def check(self, agent: str) -> None:
+    def _check(self, agent: str) -> None:
         """Raise when the agent, or one whose tools it calls, is not registered where the run is executed.
 
         A client only knows that somebody named the agent by its constant.
@@ -189,7 +193,7 @@ class Runs:
         session = await host.sessions.create(session_id, agent, labels)
         if session.agent in host.agents or session.agent in host.elsewhere:
             agent = session.agent
-            self.check(agent)
+            self._check(agent)
         elif agent not in host.agents:
             raise SessionError(
                 f"the agent {session.agent!r} has the session {session_id!r}, and is not registered here",
@@ -330,6 +334,15 @@ class Runs:
                 "run %s: no turn was started with the result of %s", frozen.meta.run_id, name, exc_info=True
             )
             return "ended"
+
+    async def run_delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
+        """Return the result of a call of an agent's tool that no loop made; as `DirectCalls.result`.
+
+        Raises:
+            RegistrationError: the agent, or one whose tools it calls, is not registered.
+        """
+        self._check(delegated.agent)
+        return await self._direct.result(frame, delegated, run_id)
 
     # Ends and interruptions.
 

@@ -188,6 +188,9 @@ class Activities:
         """Append the events of an activity that begins to the log, and return once they are durable.
 
         With `once` the record that it begins is durable too.
+
+        Raises:
+            asyncio.CancelledError: the run ended meanwhile, and was told that this has not begun.
         """
         for number, event in enumerate(events):
             key = begun_key(op, number)
@@ -199,6 +202,8 @@ class Activities:
             self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
         if once or events:
             await self._journal.wait_durable()
+        if run.is_stopped:  # its task is canceled, and a task below it hears of that only later
+            raise asyncio.CancelledError
         run.beginning.discard(op)
 
     async def _pause(self, seconds: float) -> None:

@@ -35,6 +35,10 @@ class Client(Protocol):
         """Start a run unless its id is taken."""
         ...
 
+    async def release_clock(self, at: float) -> None:
+        """Record that an operator trusts the wall clock, which shows this time."""
+        ...
+
     async def is_open(self, run_id: str) -> bool:
         """Return whether a run is not over.
 

@@ -37,3 +37,16 @@ class RunClock:
     def continue_from(self, at: float) -> None:
         """Advance the clock to at least this time."""
         self._ahead = max(self._ahead, at - self._clock())
+
+    def hold_at(self, at: float) -> None:
+        """Continue from this time, which is before that of the clock that it follows."""
+        self._ahead = at - self._clock()
+
+    def release(self) -> None:
+        """Advance the clock to the time of the one that it follows."""
+        self._ahead = max(self._ahead, 0.0)
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which it is held behind the clock that it follows; 0.0 while it is not."""
+        return max(0.0, -self._ahead)

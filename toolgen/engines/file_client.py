@@ -18,6 +18,7 @@ from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .client import closed_error, wait_over_error
+from .clock_leap import release
 from .file_watch import FileWatch
 from .file_worker import FileWorker
 from .journal import RunRecord
@@ -113,6 +114,10 @@ class FileClient:
             self._runs.resume([record])
         else:
             self._notify_worker()
+
+    async def release_clock(self, at: float) -> None:
+        await self._batches.run(partial(release, at=at))
+        self._notify_worker()
 
     async def is_open(self, run_id: str) -> bool:
         return not (await self.status(run_id)).is_over

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,8 @@ from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
+from .clock import RunClock
+from .clock_leap import released_at, time_before_leap
 from .payloads import decode
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
@@ -33,6 +35,10 @@ from .sqlite_tables import CANCEL
 from .timers import CallLater, Timer
 
 _RETRY_S: Final = 1.0
+_HELD: Final = (
+    "the wall clock is %.0f days ahead of all that %s holds: nothing that waits expires by it, and nothing "
+    "is forgotten. If it is right, run: toolgen runs release-clock. If not, set it and restart the worker"
+)
 
 log = logger("toolgen.engines")
 
@@ -47,7 +53,7 @@ class FileWorker:
         batches: SqliteBatches,
         journal: SqliteJournal,
         runs: Runs,
-        clock: Callable[[], float],
+        clock: RunClock,
         call_later: CallLater,
         keep_runs: int,
         keep_s: float | None,
@@ -102,6 +108,7 @@ class FileWorker:
             )
         try:
             await self._journal.reset()
+            self._hold_clock()
             self._finished = self._batches.read(count_finished)
             self._only = None if only is None else set()
             if only is None:
@@ -114,6 +121,21 @@ class FileWorker:
         self.is_working, self._loop = True, loop
         self.take_changes()
         self._resume_due()
+
+    def _hold_clock(self) -> None:
+        """Hold the clock at the newest time of the journal, where the wall clock is far ahead of it."""
+        now = self._clock()
+        newest = self._batches.read(partial(time_before_leap, now=now, keep_s=self._keep_s))
+        if newest is not None:
+            self._clock.hold_at(newest)
+            log.error(_HELD, (now - newest) / 86400, str(self._path))
+
+    def _release_clock(self) -> None:
+        """Trust the wall clock again, once an operator has said so."""
+        if self._clock.held_s and self._batches.read(released_at) > self._clock():
+            self._clock.release()
+            log.warning("the wall clock counts again for the runs of %s", str(self._path))
+            self._resume_due()
 
     def _resume(self, only: Collection[str]) -> None:
         """Resume these runs; a client may have answered them while there was no worker."""
@@ -138,6 +160,7 @@ class FileWorker:
         if not self.is_working:
             return
         try:
+            self._release_clock()
             new = self._batches.read(new_runs) if self._only is None else ()
             if new:
                 self._runs.resume(self._journal.load_trees(new))

@@ -68,7 +68,8 @@ class InProcessEngine:
             StoreError: the file cannot be opened, or it is something else; the class says why.
         """
         self._call_later = call_later
-        self._clock = RunClock(clock or SteadyClock())
+        self._wall = clock or SteadyClock()
+        self._clock = RunClock(self._wall)
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
         self._path = None if path is None else Path(path).absolute()
@@ -114,16 +115,19 @@ class InProcessEngine:
     def is_worker(self) -> bool:
         return self._runs.is_working
 
-    def secret(self) -> bytes | None:
-        """Return the secret that seals tokens: of a file, the content of `<path>.key`, which is made once.
+    def secret(self, *, create: bool = True) -> bytes | None:
+        """Return the secret that seals what waits: of a file, the content of `<path>.key`.
 
         Raises:
-            StoreError: the key file cannot be read or made.
+            StoreError: the key file cannot be read or made, or is not for this user alone.
         """
         if self._secret is None and self._path is not None:
-            from toolgen.runtime.stores.key_file import read_or_create_key
+            from toolgen.runtime.stores.key_file import create_key, read_key
 
-            self._secret = read_or_create_key(self._path.with_name(f"{self._path.name}.key"))
+            key_file = self._path.with_name(f"{self._path.name}.key")
+            self._secret = read_key(key_file)
+            if self._secret is None and create:
+                self._secret = create_key(key_file)
         elif self._secret is None:
             self._secret = secrets.token_bytes(32)
         return self._secret
@@ -165,6 +169,21 @@ class InProcessEngine:
         """
         self._require_open()
         return await self._runs.drain(seconds)
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
+        return self._clock.held_s
+
+    async def release_clock(self) -> None:
+        """Trust the wall clock of now, however far it is ahead of the newest time of the file.
+
+        Raises:
+            EngineError: the engine is closed, or another event loop has it.
+            StoreError: the file cannot be used.
+        """
+        self._require_open()
+        await self._client.release_clock(self._wall())
 
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` resumes from the journal."""

@@ -8,8 +8,7 @@ from .call.services import RuntimeServices
 from .extension import ExtensionPoint
 from .resolution import Resolution, ResolveError
 from .results import ToolResult
-from .waiting.resolving_calls import resolve_call
-from .waiting.tools import WaitingTools
+from .waiting.waiting_runs import WaitingRuns
 
 if TYPE_CHECKING:
     from .engine import Engine, RunStatus
@@ -18,24 +17,28 @@ if TYPE_CHECKING:
 class RunControl:
     """The methods of `Runtime` for runs, of agents and of calls that wait."""
 
+    _direct: WaitingRuns | None
+    """The runs of calls that wait; None without an engine."""
     _engine: Engine | None
     _extension: ExtensionPoint
     _services: RuntimeServices
-    _tools: WaitingTools
 
     @property
     def engine(self) -> Engine | None:
         """The engine that executes the runs; None without one, and then no call can wait."""
         return self._engine
 
-    def be_client(self) -> None:
+    def be_client(self, *, checks: bool = False) -> None:
         """Execute only the runs of calls that this runtime makes or answers, and those of `start_runs`.
+
+        With `checks` it opens although the secret of what waits is missing; all of it is unsealed then, and
+        `adopt` makes a new secret.
 
         It is called before the runtime is opened. Where another process executes the runs of a file, that one
         executes these too. Without an engine it does nothing.
         """
         if self._services.waits is not None:
-            self._services.waits.be_client()
+            self._services.waits.be_client(checks=checks)
 
     async def start_runs(self, run_id: str = "") -> None:
         """Start to execute the runs of the engine; after `be_client` only the one of this id.
@@ -83,10 +86,7 @@ class RunControl:
         """
         if not by:
             raise ResolveError("by is empty", hint="name the person who resolves the call")
-        services = self._services
-        if services.waits is not None:
-            arguments = (run_id, tool_call_id, resolution, by)
-            result = await resolve_call(services, services.waits, self._tools, *arguments)
-            if result is not None:
-                return result
+        frozen = None if self._direct is None else await self._direct.waited(run_id)
+        if self._direct is not None and frozen is not None:
+            return await self._direct.resolve(run_id, frozen, tool_call_id, resolution, by)
         return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)

@@ -214,12 +214,13 @@ class CallActivities:
         return done
 
     async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:
-        """Return the artifacts of a child run that failed: what it returned, else what its log has."""
+        """Return the artifacts of a child run that failed, read from its log."""
+        engine = self._host.engine
         try:
-            is_over = (await self._host.engine.status(run_id)).state == "completed"
+            status = await engine.status(run_id)
         except UnknownRunError:  # it could not begin
-            is_over = True
-        return output["artifacts"] if is_over else await documents_so_far(self._host.engine, run_id)
+            return output["artifacts"]
+        return output["artifacts"] if status.state == "completed" else await documents_so_far(engine, status)
 
     def _call_record(
         self,
@@ -248,7 +249,7 @@ class CallActivities:
                 done["problem"] = f"the conversation cannot go to {target}"
         if actions is not None and actions.is_escalated:
             done["is_escalated"] = True
-        if not host.may_ask(run_id):
+        if not host.is_interactive:
             done["is_unattended"] = True
         return done
 
@@ -351,8 +352,7 @@ def _client_result(
     if result.delegated is not None:
         return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
     if again is not None:
-        asked = waits.suspended(again)
-        return replace(result, frozen=None, suspension=asked, suspensions=(asked,))
+        return replace(result, frozen=None, suspension=waits.suspended(again))
     return result
 
 

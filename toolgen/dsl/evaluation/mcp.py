@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Final
 
 from toolgen.contract.mcp_lock import ListedFacts, Lock, LockError, contract_digest, make_lock, read_lock
@@ -51,7 +52,10 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
 def _lock(word: MCPToolset, report: Report) -> Lock | None:
     file = Path(word.source.file).parent / word.lock
     try:
-        if file.stat().st_size > _LARGEST:
+        facts = file.stat()
+        if not S_ISREG(facts.st_mode):  # a FIFO or a device would be read for ever
+            raise LockError("is no regular file")
+        if facts.st_size > _LARGEST:
             raise LockError(f"has more than {_LARGEST // 1_000_000} MB")
         return read_lock(file.read_bytes())
     except OSError as error:

@@ -159,7 +159,7 @@ class TemporalEngine:
     def is_worker(self) -> bool:
         return self._workers.are_working
 
-    def secret(self) -> bytes | None:
+    def secret(self, *, create: bool = True) -> bytes | None:
         """Return None: all processes need the same secret, and a server of others is no place for it."""
         return None
 

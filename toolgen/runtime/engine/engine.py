@@ -210,6 +210,20 @@ class DrainingEngine(Protocol):
         ...
 
 
+@runtime_checkable
+class ClockEngine(Protocol):
+    """An engine that trusts no wall clock that is far ahead of all that it has kept."""
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which the clock of its runs is held behind the wall clock; 0.0 while it is not."""
+        ...
+
+    async def release_clock(self) -> None:
+        """Trust the wall clock of now: what it says is over ends."""
+        ...
+
+
 class Engine(Protocol):
     """Executes runs."""
 
@@ -229,8 +243,11 @@ class Engine(Protocol):
         """Whether this process executes runs now."""
         ...
 
-    def secret(self) -> bytes | None:
-        """Return the secret that seals tokens, stored beside the runs; None where the host must give one."""
+    def secret(self, *, create: bool = True) -> bytes | None:
+        """Return the secret that seals what waits, stored beside the runs; None where the host must give one.
+
+        Without `create` it is None too where there is none yet, or none any more.
+        """
         ...
 
     def register(

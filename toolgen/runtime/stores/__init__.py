@@ -11,6 +11,7 @@ from .errors import (
     StoreLockedError,
     StoreMissingError,
     StoreReadOnlyError,
+    UnsafeFileError,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "StoreLockedError",
     "StoreMissingError",
     "StoreReadOnlyError",
+    "UnsafeFileError",
 ]

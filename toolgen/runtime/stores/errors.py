@@ -10,6 +10,7 @@ StoreError                   any other failure, such as of the disk
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
+├── UnsafeFileError          others than the user of this process can read or write the file
 ├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
 └── StoreClosedError         the store was closed
 
@@ -72,6 +73,10 @@ class StoreFormatError(StoreError):
 
 class ForeignFileError(StoreError):
     """The file holds something else than the store keeps."""
+
+
+class UnsafeFileError(StoreError):
+    """Others than the user of this process can read or write the file, which holds a secret."""
 
 
 class StoreConnectionError(StoreError):

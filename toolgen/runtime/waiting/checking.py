@@ -66,6 +66,7 @@ async def adopt_calls(waits: WaitRegistry, run_id: str, by: str) -> tuple[Checke
     found = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
     if any(one.state == "tampered" for one in found):
         raise TamperedSuspensionError(run_id)
+    waits.make_secret()
     unsealed = tuple([one for one in found if one.state == "unsealed"])
     for one in unsealed:
         await _adopt(waits, one, by)

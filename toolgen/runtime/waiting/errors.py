@@ -11,6 +11,7 @@ SuspensionError
 ├── TamperedSuspensionError      the run has a journal that differs from the frozen call
 ├── UnsealedSuspensionError      nobody knows who wrote what the journal keeps of the call
 ├── UnsharedToolError            only who makes the call has the tool, and the engine has many workers
+├── MissingSecretError           calls wait that are sealed with a secret that is gone
 └── NoEngineError                no call of this runtime can wait
 """
 
@@ -69,6 +70,17 @@ class UnsealedSuspensionError(SuspensionError):
         super().__init__(
             f"run {run_id!r} waits for a call that no secret of this host has sealed",
             hint=f"look at it, and adopt it: toolgen runs check --adopt {printable(run_id)}",
+        )
+
+
+class MissingSecretError(SuspensionError):
+    """Calls wait that are sealed with the secret of the engine, and it has none any more."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(
+            f"the key is missing that has sealed what waits, such as the call of run {run_id!r}",
+            hint="restore it from a backup, beside the file of the runs (runs.db.key); where there is none, "
+            "look at what waits and seal it with a new key: toolgen runs check --adopt",
         )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
@@ -12,10 +15,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
 from ..calls import CallMeta
-from ..engine import Activity, Engine, LastEvents, Loop, OnEvent, OnForget
+from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
-from .errors import UnsealedSuspensionError
+from .errors import MissingSecretError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import last_events
 from .options import WaitOptions
@@ -40,7 +43,7 @@ class WaitRegistry:
             RegistrationError: the secret is a short one.
         """
         self.engine = engine
-        self.options = options
+        self.options = replace(options, clock=_trusted(options.clock, engine))
         self._sealer = None if secret is None else _sealer(secret)
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
@@ -49,6 +52,8 @@ class WaitRegistry:
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
+        self._is_checking = False
+        """Only looks at what waits, until `make_secret`."""
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
@@ -89,9 +94,10 @@ class WaitRegistry:
                 "the engine executes runs already", hint="register agents before the runtime is used"
             )
 
-    def be_client(self) -> None:
-        """Execute no runs in this process except the named ones."""
+    def be_client(self, *, checks: bool = False) -> None:
+        """Execute no runs in this process except the named ones; with `checks` a secret may be missing."""
         self._named = set()
+        self._is_checking = checks and self._sealer is None
 
     async def start(self, run_id: str = "") -> None:
         """Start the engine with everything registered; a client also executes the run of this id."""
@@ -104,12 +110,38 @@ class WaitRegistry:
                 last_events=self._ended,
                 on_forget=self._on_forget,
             )
+        if self._sealer is None:
+            self._sealer = await self._kept_sealer()
         if self._named is None:
             await self.engine.start()
             return
         if run_id:
             self._named.add(run_id)
         await self.engine.start(only=frozenset(self._named))
+
+    async def _kept_sealer(self) -> Sealer | None:
+        """Return the sealer with the secret of the engine; None where the engine keeps none.
+
+        A missing one is made, unless calls wait that were sealed with it.
+
+        Raises:
+            MissingSecretError: as said; one that only checks what waits gets a secret of its own.
+            StoreError: it cannot be read or made.
+        """
+        if self.engine.secret(create=False) is None:
+            waits = await self.engine.open_waits(limit=sys.maxsize)
+            sealed = [one.run_id for one in waits if _has_seal(one.about)]
+            if sealed and self.engine.secret(create=False) is None:  # another process may have made it
+                if self._is_checking:
+                    return Sealer(secrets.token_bytes(32))
+                raise MissingSecretError(sealed[0])
+        kept = self.engine.secret()
+        return None if kept is None else _sealer(kept)
+
+    def make_secret(self) -> None:
+        """Seal with the secret of the engine from now on, which is made where it is missing."""
+        if self._is_checking:
+            self._sealer, self._is_checking = sealer_of(self.engine), False
 
     def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         self._listeners[loop](run_id, loop, offset, event)
@@ -118,7 +150,7 @@ class WaitRegistry:
         self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]], begun: Set[str]
     ) -> Sequence[Mapping[str, Json]]:
         """Return the last events of a run: of a call by itself, or of what else is registered."""
-        if "frozen" in given or "call" in given:
+        if "frozen" in given:
             return last_events(given, now, log_so_far, begun)
         if self._last_events is None:
             return ()
@@ -196,6 +228,20 @@ class WaitRegistry:
         """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
         return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
 
+    async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
+        """Return all suspended calls, oldest first; of one session where it is given."""
+        now = self.options.clock()
+        found = []
+        for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
+            try:
+                record = await self.record(wait.run_id, wait.op, wait.about)
+            except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+                log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
+                continue
+            if record is not None and record.call.expires_at > now:
+                found.append(self.suspended(record))
+        return tuple(found)
+
     # Typed results, for who answers in the process that executes.
 
     def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
@@ -220,6 +266,11 @@ class WaitRegistry:
                 future.set_result(result)
 
 
+def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
+    """Return the clock of the host, held back for as long as the engine does not trust the wall clock."""
+    return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
+
+
 def sealer_of(engine: Engine) -> Sealer:
     """Return the sealer with the secret of an engine.
 
@@ -240,6 +291,11 @@ def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
         return Sealer(*([secret] if isinstance(secret, bytes) else secret))
     except ValueError as error:
         raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
+
+
+def _has_seal(about: Json) -> bool:
+    """Return whether a wait is about a suspended call that some host has sealed."""
+    return is_call(about) and isinstance(about["frozen"], dict) and "seal" in about["frozen"]
 
 
 def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:

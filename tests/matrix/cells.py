@@ -1,0 +1,51 @@
+"""The cells of the matrix: a door, a kind of tool, an outcome, and where runs are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Final, Literal, get_args
+
+DoorName = Literal[
+    "direct",
+    "call_all",
+    "run",
+    "child run",
+    "hand-over",
+    "detached work",
+    "pydantic-ai",
+    "LangChain",
+    "OpenAI Agents",
+    "ADK",
+    "FastMCP",
+    "MCP",
+    "command line",
+]
+Kind = Literal["static", "dynamic", "function", "agent's tool"]
+Outcome = Literal["ok", "error", "confirm", "ask", "credential", "pending", "unknown"]
+Store = Literal["memory", "SQLite"]
+
+FRAMEWORKS: Final = ("pydantic-ai", "LangChain", "OpenAI Agents", "ADK", "FastMCP")
+"""Doors whose packages take seconds to import: their cells are run in tests/conformance/matrix."""
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
+ASKING: Final[frozenset[Outcome]] = frozenset({"confirm", "ask", "credential"})
+"""Outcomes of which a person is asked before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell."""
+
+    door: DoorName
+    kind: Kind
+    outcome: Outcome
+    store: Store
+
+    def __str__(self) -> str:
+        return f"{self.door}, {self.kind}, {self.outcome}, {self.store}"
+
+
+CELLS: Final = tuple(
+    Cell(door=door, kind=kind, outcome=outcome, store=store)
+    for door, kind, outcome, store in product(get_args(DoorName), get_args(Kind), OUTCOMES, get_args(Store))
+)

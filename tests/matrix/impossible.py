@@ -1,0 +1,74 @@
+"""The cells that cannot be, by door, kinds of tools, outcomes and stores, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Final
+
+from .cells import ASKING, CELLS, Cell, DoorName, Kind, Outcome, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impossible:
+    """Cells that cannot be."""
+
+    why: str
+    door: DoorName
+    kinds: frozenset[Kind] = frozenset({"static", "dynamic", "function", "agent's tool"})
+    outcomes: frozenset[Outcome] = frozenset(
+        {"ok", "error", "confirm", "ask", "credential", "pending", "unknown"}
+    )
+    stores: frozenset[Store] = frozenset({"memory", "SQLite"})
+
+    def has(self, cell: Cell) -> bool:
+        """Return whether a cell is one of them."""
+        return (
+            cell.door == self.door
+            and cell.kind in self.kinds
+            and cell.outcome in self.outcomes
+            and cell.store in self.stores
+        )
+
+
+OF_TOOLS: Final = frozenset[Kind]({"static", "dynamic", "function"})
+IMPOSSIBLE: Final = (
+    Impossible(
+        why="pending work ends by the result that somebody delivers: no executor of ours is at work",
+        door="detached work",
+        outcomes=frozenset({"unknown"}),
+    ),
+    Impossible(
+        why="all detached work is pending: its cell `ok` is the same",
+        door="detached work",
+        outcomes=frozenset({"pending"}),
+    ),
+    Impossible(
+        why="an MCP client is not asked for a credential, and what waits in memory cannot wait for others",
+        door="MCP",
+        kinds=OF_TOOLS,
+        outcomes=frozenset({"credential"}),
+        stores=frozenset({"memory"}),
+    ),
+    Impossible(
+        why="`toolgen call` calls registered tools, and lists no dynamic toolsets",
+        door="command line",
+        kinds=frozenset({"dynamic"}),
+    ),
+    Impossible(
+        why="an engine in memory ends with the process of the command, so nobody can answer another command",
+        door="command line",
+        outcomes=frozenset({*ASKING, "pending"}),
+        stores=frozenset({"memory"}),
+    ),
+)
+
+
+def why_impossible(cell: Cell) -> str:
+    """Return why a cell cannot be; "" where it can."""
+    return next((one.why for one in IMPOSSIBLE if one.has(cell)), "")
+
+
+def possible(doors: Container[DoorName], store: Store) -> list[Cell]:
+    """Return the cells of doors that can be, with runs in a store."""
+    return [cell for cell in CELLS if cell.door in doors and cell.store == store and not why_impossible(cell)]

@@ -1,0 +1,167 @@
+"""The tools of the matrix, one for each outcome, and what their executor did."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    BoundTool,
+    CallMeta,
+    ConfirmSpec,
+    LongRunningSpec,
+    Pending,
+    ReadonlyContext,
+    StaticToolset,
+    ToolContext,
+    ToolError,
+    ToolOutcome,
+    ToolsetRegistration,
+    Unfinished,
+)
+from toolgen.runtime.toolsets.agent_route import AgentRoute
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+
+from .cells import OUTCOMES, Outcome
+
+REQUEST: Final[Mapping[str, Json]] = {"scheme": "oauth2", "url": "https://sign.example"}
+QUESTIONS: Final[Mapping[Outcome, str]] = {
+    "confirm": "Really?",
+    "ask": "Which city?",
+    "credential": "Sign in",
+}
+LIMIT_S: Final = 0.0625
+"""Time limit of the tool that hangs."""
+Later = str | Unfinished | Pending[str]
+
+
+class Ledger:
+    """The executor of the tools: one for each outcome. It notes what ran, and with which facts."""
+
+    def __init__(self, *, is_later: bool = False) -> None:
+        self.ran: list[str] = []
+        self.metas: list[CallMeta] = []
+        self._is_later = is_later
+        """Each tool acknowledges its work where it would give its result."""
+
+    async def ok(self, ctx: ToolContext) -> Later:
+        """Succeed."""
+        return self._end("ok", "done", ctx)
+
+    async def error(self, ctx: ToolContext) -> Later:
+        """Fail."""
+        self._end("error", "", ctx)
+        if self._is_later:
+            return ToolOutcome.pending("job-1", "begun")
+        raise ToolError("it broke")
+
+    async def confirm(self, ctx: ToolContext) -> Later:
+        """Succeed after an approval."""
+        return self._end("confirm", "done", ctx)
+
+    async def ask(self, ctx: ToolContext) -> Later:
+        """Succeed with what a person says."""
+        if ctx.answer is None:
+            self._end("ask asks", "", ctx)
+            return ToolOutcome.ask(QUESTIONS["ask"])
+        return self._end("ask", f"to {ctx.answer}", ctx)
+
+    async def credential(self, ctx: ToolContext) -> Later:
+        """Succeed with a credential."""
+        if ctx.answer is None:
+            self._end("credential asks", "", ctx)
+            return ToolOutcome.need_credential(REQUEST, QUESTIONS["credential"])
+        return self._end("credential", "done", ctx)
+
+    async def pending(self, ctx: ToolContext) -> Later:
+        """Begin work that goes on elsewhere."""
+        self._end("pending", "", ctx)
+        return ToolOutcome.pending("job-1", "begun")
+
+    async def unknown(self, ctx: ToolContext) -> Later:
+        """Begin, and never end."""
+        self._end("unknown", "", ctx)
+        await asyncio.Event().wait()
+        return "never"
+
+    def tools(self, toolset: str, prefix: str = "") -> list[BoundTool]:
+        """Return the tools, with what a design says of them."""
+        return [self._tool(toolset, prefix, outcome) for outcome in OUTCOMES]
+
+    def _tool(self, toolset: str, prefix: str, outcome: Outcome) -> BoundTool:
+        facts: dict[str, Any] = {}
+        if outcome == "confirm":
+            facts["confirm"] = ConfirmSpec(hint=QUESTIONS["confirm"])
+        if outcome == "pending" or self._is_later:
+            facts["long_running"] = LongRunningSpec(ack=func_tool(said, toolset=toolset).spec.result)
+        method: Callable[..., Any] = getattr(self, outcome)
+        tool = func_tool(method, toolset=toolset, name=f"{prefix}{outcome}", **facts)
+        if outcome != "unknown":
+            return tool
+        return replace(tool, spec=replace(tool.spec, timeout=LIMIT_S))
+
+    def _end(self, what: str, result: str, ctx: ToolContext) -> Later:
+        self.ran.append(what)
+        self.metas.append(ctx.meta)
+        return ToolOutcome.pending("job-1", "begun") if self._is_later and result else result
+
+
+async def said() -> str:
+    """Say."""
+    return ""
+
+
+def static(ledger: Ledger, toolset: str) -> ToolsetRegistration:
+    """Return the toolset as generated code registers it: specs, and an executor with their methods."""
+    tools = ledger.tools(toolset)
+    return ToolsetRegistration(
+        name=toolset, specs=[tool.spec for tool in tools], executor=_Executor(ledger), format=1
+    )
+
+
+class _Executor:
+    """The executor that a person writes for generated code: methods of the payload and the context."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        for outcome in OUTCOMES:
+            setattr(self, outcome, _method(getattr(ledger, outcome)))
+
+
+def _method(work: Callable[[ToolContext], Any]) -> Callable[..., Any]:
+    async def method(payload: Any, ctx: ToolContext) -> Any:
+        return await work(ctx)
+
+    return method
+
+
+def function(ledger: Ledger, toolset: str) -> StaticToolset:
+    """Return the toolset of functions."""
+    return function_toolset(toolset, ledger.tools(toolset))
+
+
+class Dynamic:
+    """A toolset that lists its tools for each request."""
+
+    def __init__(self, ledger: Ledger, toolset: str) -> None:
+        self.name = toolset
+        self._ledger = ledger
+
+    async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        return self._ledger.tools(self.name)
+
+
+def routed(toolset: str, agent: str, prefix: str) -> ToolsetRegistration:
+    """Return tools that an agent answers: what it hears is the outcome that it has to bring about."""
+
+    def answer() -> str:
+        """Answer."""
+        return ""
+
+    specs = [func_tool(answer, toolset=toolset, name=f"{prefix}{outcome}").spec for outcome in OUTCOMES]
+    prompts = {spec.id: outcome for spec, outcome in zip(specs, OUTCOMES, strict=True)}
+    return ToolsetRegistration(
+        name=toolset, specs=specs, executor=AgentRoute(agent=agent, prompts=prompts), format=1
+    )
