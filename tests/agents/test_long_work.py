@@ -22,6 +22,8 @@ from tests.virtual_time import now
 from toolgen.agents import (
     Await,
     Awaiting,
+    FinalResponse,
+    PlanInput,
     RunHandle,
     ScriptedPlanner,
     agents_of,
@@ -181,3 +183,69 @@ async def test_work_that_is_done_in_the_middle_of_a_turn_waits_for_its_own() -> 
         [texts],
     )
     await ran(planner, drive=drive, options=asking(), toolsets=(Worker().toolset(),))
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_results_of_work_are_told_in_order_as_soon_as_their_session_is_free() -> None:
+    """The session is busy for long; each of the turns that they open keeps it busy too."""
+    told: list[tuple[str, float]] = []
+
+    async def hears(given: PlanInput) -> FinalResponse:
+        told.append((texts(given)[-30:], now()))
+        await asyncio.sleep(7)
+        return FinalResponse(text="heard")
+
+    busy = Await(kind="clarification", question="When?")
+    batch = calling("update", "update", "update")
+    planner = ScriptedPlanner([batch, first_answer], [busy, "soon"], [hears], [hears], [hears])
+    waits = WaitOptions(expires_s=10 * 86400, clock=now)
+    async with running(agent("x.agent", planner, long_running(ack=True)), waiting=waits) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        works = (await client.run("Go.", session_id="s")).pending
+        second = await client.start("More.", session_id="s")
+        asked = await waiting(second)
+        for work in works[::-1]:
+            await runtime.deliver(work.token, work.tool_call_id)
+            await asyncio.sleep(100)
+        await asyncio.sleep(5000)
+        free = now()
+        await second.answer(asked, "now")
+        await asyncio.gather(*(engine_of(runtime).result(work.run_id) for work in works))
+        last = client.handle(f"{works[0].run_id.partition('/')[0]}/done:call_0_0", session_id="s")
+        await last.result()
+    assert [text.partition("done: ")[2] for text, _ in told] == [
+        f'"{work.tool_call_id}"]' for work in works[::-1]
+    ]
+    assert [at - free < 0.5 + 7 * turn for turn, (_, at) in enumerate(told)] == [True] * 3
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_work_that_was_canceled_while_it_waited_for_its_session_holds_up_no_other() -> None:
+    told: list[float] = []
+
+    async def hears(given: PlanInput) -> FinalResponse:
+        told.append(now())
+        return FinalResponse(text="heard")
+
+    planner = ScriptedPlanner(
+        [calling("update", "update"), first_answer],
+        [Await(kind="clarification", question="When?"), "soon"],
+        [hears],
+    )
+    waits = WaitOptions(expires_s=10 * 86400, clock=now)
+    async with running(agent("x.agent", planner, long_running(ack=True)), waiting=waits) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        first, other = (await client.run("Go.", session_id="s")).pending
+        second = await client.start("More.", session_id="s")
+        asked = await waiting(second)
+        for work in (first, other):
+            await runtime.deliver(work.token, work.tool_call_id)
+            await asyncio.sleep(500)
+        await engine.cancel(first.run_id)
+        free = now()
+        await second.answer(asked, "now")
+        await engine.result(other.run_id)
+        await client.handle(f"{second.run_id}", session_id="s").result()
+        done = f"{other.run_id.partition('/')[0]}/done:{other.tool_call_id}"
+        await client.handle(done, session_id="s").result()
+    assert [at - free < 0.5 for at in told] == [True]

@@ -317,7 +317,16 @@ class Agents:
         """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
         frozen = read_call(info.run_id, argument["frozen"])
         outcome = argument["outcome"]
-        return await self._runs.open_turn(argument["facts"], frozen, outcome["status"], outcome["json"])
+        facts, turns = argument["facts"], self._host.turns
+        if not await turns.is_next(facts["session_id"], info.run_id):
+            started = "busy"
+        else:
+            started = await self._runs.open_turn(facts, frozen, outcome["status"], outcome["json"])
+        if started == "busy":
+            turns.enqueue(facts["session_id"], info.run_id)
+        else:
+            turns.leave(facts["session_id"], info.run_id)
+        return started
 
     def _known(self, agent: str) -> None:
         if agent not in self._host.agents:

@@ -12,6 +12,7 @@ from typing import Final
 from toolgen.contract.tasks import start_task
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import Engine, UnknownRunError
+from toolgen.runtime.waiting.loop import TURN_FREE
 
 from .loop.documents import RunFacts
 from .planner.messages import UserMessage
@@ -49,6 +50,8 @@ class Turns:
         self._releases: dict[str, asyncio.Task[None]] = {}
         """By session, the newest."""
         self._beating: asyncio.Task[None] | None = None
+        self._queues: dict[str, dict[str, None]] = {}
+        """By session, the runs whose results wait for a turn of it, in order."""
 
     async def take(self, turn: Turn, message: UserMessage) -> None:
         """Take the turn of a session for a run and store its first message; idempotent.
@@ -77,6 +80,26 @@ class Turns:
         task = start_task(self._held, self._release(session_id, run_id), name=f"release {session_id}")
         self._releases[session_id] = task
         task.add_done_callback(lambda _: self._drop(session_id, task))
+
+    async def is_next(self, session_id: str, run_id: str) -> bool:
+        """Return whether no result waits for a turn of the session longer than that of this run."""
+        for earlier in tuple(self._queues.get(session_id, ())):
+            if earlier == run_id:
+                return True
+            if await self._waits_on(session_id, earlier):
+                return False
+        return True
+
+    def enqueue(self, session_id: str, run_id: str) -> None:
+        """Let a run hear when it may take the turn of a busy session; it keeps its place."""
+        self._queues.setdefault(session_id, {}).setdefault(run_id)
+
+    def leave(self, session_id: str, run_id: str) -> None:
+        """Take a run from the queue of a session."""
+        queue = self._queues.get(session_id, {})
+        queue.pop(run_id, None)
+        if not queue:
+            self._queues.pop(session_id, None)
 
     async def settled(self, session_id: str) -> None:
         """Wait until the store has the released turns of a session."""
@@ -127,6 +150,27 @@ class Turns:
             await self._sessions.release(session_id, run_id)
         except Exception:  # its engine says that the run is over
             log.warning("the turn of run %s was not released", run_id, exc_info=True)
+        try:
+            await self._signal_next(session_id, run_id)
+        except Exception:  # it looks again by itself
+            log.warning("session %s is free, and who waits was not told", session_id, exc_info=True)
+
+    async def _signal_next(self, session_id: str, ended: str) -> None:
+        """Tell the first run in the queue of a session that the turn of another one has ended."""
+        for waiting in tuple(self._queues.get(session_id, ())):
+            if await self._waits_on(session_id, waiting):
+                await self._engine.signal(waiting, TURN_FREE, None, signal_id=f"{TURN_FREE}:{ended}")
+                return
+
+    async def _waits_on(self, session_id: str, run_id: str) -> bool:
+        """Return whether a run in the queue is not over; one that is leaves it."""
+        try:
+            is_over = (await self._engine.status(run_id)).is_over
+        except UnknownRunError:
+            is_over = True
+        if is_over:
+            self.leave(session_id, run_id)
+        return not is_over
 
     def _drop(self, session_id: str, task: asyncio.Task[None]) -> None:
         if self._releases.get(session_id) is task:

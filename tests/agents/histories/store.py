@@ -206,6 +206,24 @@ async def pending_work() -> list[RunRecord]:
         return await _records(engine)
 
 
+async def busy_session() -> list[RunRecord]:
+    """Results of two works come while another turn of their session waits for a person."""
+    question = Await(kind="clarification", question="When?")
+    planner = ScriptedPlanner([calling("order", "order"), "begun"], [question, "soon"], ["one"], ["two"])
+    async with running(agent("x.agent", planner, TOOLS, MORE)) as (runtime, engine):
+        client = agents_of(runtime).client("x.agent")
+        works = (await client.run("Go.", session_id="s", run_id="r")).pending
+        second = await client.start("More.", session_id="s", run_id="second")
+        asked = await waiting(second)
+        for work in works:
+            await runtime.deliver(work.token, "came")
+        await asyncio.sleep(5)
+        await second.answer(asked, "now")
+        for work in works:
+            assert await _ended(engine, f"r/done:{work.tool_call_id}")
+        return await _records(engine)
+
+
 async def interrupts() -> list[RunRecord]:
     """A run is paused, spoken into, and goes on; and is spoken into while a tool works."""
     bench = Bench()
@@ -323,6 +341,7 @@ SCENARIOS: Final[dict[str, Callable[[], Coroutine[Any, Any, list[RunRecord]]]]] 
         question,
         missing,
         child,
+        busy_session,
         child_fails,
         hand_over,
         given_back,

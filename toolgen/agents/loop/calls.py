@@ -21,9 +21,11 @@ from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.waiting.loop import EXPIRED, UNKNOWN, VERSION, WORK, answer_to, with_answered_id
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
+from toolgen.runtime.waiting.loop import TELLING as WORK_TELLING
 
 from .documents import (
     COUNTING,
+    HEARING,
     LOOP,
     TELLING,
     CallRecord,
@@ -91,7 +93,7 @@ class Calls:
         """Start a detached run for pending work of a call, and return where the call waits."""
         given: Any = {"frozen": frozen}
         if self._facts["version"] >= TELLING:
-            given["version"] = VERSION
+            given["version"] = VERSION if self._facts["version"] >= HEARING else WORK_TELLING
         if self._facts["in_conversation"] or self._facts["version"] >= _WORK_FACTS:
             given["facts"] = self._facts
         run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, given)

@@ -10,17 +10,19 @@ from typing import Any, Final, Literal, NotRequired, Required, TypeAlias, TypedD
 from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
-LOOP_VERSION: Final = 5
+LOOP_VERSION: Final = 6
 """Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
 it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
 it tells who answered these questions, that the outcome of a call is unknown and that pending work expired.
 Since version 4 pending work has the facts of its run in child runs too, and the calls of a child run count
 against the cap of its parent. Since version 5 a call of unknown outcome counts as one that failed, and the
-conversation gets it at once."""
+conversation gets it at once. Since version 6 pending work hears that its conversation is free."""
 TELLING: Final = 3
 """The version since which it tells these."""
 COUNTING: Final = 5
 """The version since which it counts these."""
+HEARING: Final = 6
+"""The version since which its pending work hears this."""
 
 TRANSFER: Final = "transfer:"
 """What the key of the operation begins with that hands the conversation over, and which ends the id of the

@@ -25,18 +25,26 @@ from ..events.document import as_json
 from ..events.records import ToolEnd
 
 LOOP: Final = "waiting_call"
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the runs that begin now; one whose input has none does what version 1 did. Since version 2 it tells that
-nobody answered in time, and that the outcome of a call is unknown."""
+nobody answered in time, and that the outcome of a call is unknown. Since version 3 it hears that the
+conversation for its result is free."""
+TELLING: Final = 2
+"""The version since which it tells these."""
+HEARING: Final = 3
+"""The version since which it hears this."""
 RESUME: Final = "resume"
 """Activity that executes a call after its answer."""
 OPEN_TURN: Final = "open_turn"
 """Activity that starts the turn of a conversation that gets the result of pending work."""
+TURN_FREE: Final = "turn_free"
+"""Signal that the conversation has no turn that goes on."""
 WORK: Final = "work:"
 """Before the id of the call, in the id of a run that waits for the pending work of an agent's run."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
-"""Between two tries to start the turn, while the conversation is busy; it doubles."""
+"""Between two tries to start the turn, while the conversation is busy and nobody says that it is free; it
+doubles."""
 EXPIRED: Final = "nobody answered in time"
 """The end of the reason why a call was not run."""
 _ONCE: Final = CallOptions(attempts=1, once=True)
@@ -80,7 +88,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     while frozen is not None:
         number += 1
         signal = await answer_to(ctx, f"wait:{number}", frozen)
-        if signal is None and version < VERSION:
+        if signal is None and version < TELLING:
             return {"status": "expired", "json": "", "events": []}
         if signal is None:
             outcome = _ended(frozen, "denied", {"error": EXPIRED}, ctx.now(), error=EXPIRED)
@@ -96,7 +104,7 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
         frozen = outcome.get("frozen")
     facts = given.get("facts")
     if facts and (facts["in_conversation"] or facts.get("conversation")):
-        await _open_turn(ctx, facts, given["frozen"], outcome)
+        await _open_turn(ctx, facts, given["frozen"], outcome, version)
     return outcome
 
 
@@ -118,7 +126,7 @@ def _without_result(
 ) -> Outcome:
     """Return the outcome of a call whose execution has no result."""
     if isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN:
-        return _ended(frozen, "unknown" if version >= VERSION else "pending", UNKNOWN, now)
+        return _ended(frozen, "unknown" if version >= TELLING else "pending", UNKNOWN, now)
     why = f"it gave no result: {error.message}"
     return _ended(frozen, "error", {"error": why}, now, error=why)
 
@@ -144,9 +152,15 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
     return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
 
 
-async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any) -> None:
-    """Start a turn of the conversation with the result, as soon as no other turn is running."""
+async def _open_turn(
+    ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any, version: int
+) -> None:
+    """Start a turn of the conversation with the result, as soon as no other turn is running.
+
+    Whoever ends that turn says so; where it is another process, it is found out after a pause.
+    """
     pause, number = _FIRST_PAUSE_S, 0
+    names = (TURN_FREE,) if version >= HEARING else ()
     argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
     while True:
         try:
@@ -156,7 +170,7 @@ async def _open_turn(ctx: RunContext, facts: dict[str, Any], frozen: Frozen, out
             said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
         if said != "busy":
             return
-        await ctx.wait(f"pause:{number}", timeout_s=pause)
+        await ctx.wait(f"pause:{number}", *names, timeout_s=pause)
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
 
 
