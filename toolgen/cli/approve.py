@@ -16,13 +16,14 @@ from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.runtime.engine import Engine
 from toolgen.runtime.waiting.answers import cancel_answer
+from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
 from .call import waiting_text
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, waiting_secrets
-from .terminal import show_document
+from .terminal import is_confirmed, show_document
 from .user import user_name
 from .waiting import describe_suspended, summarize_suspended
 
@@ -67,7 +68,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         secrets = await waiting_secrets(runtime, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
-        if not answer.is_sure and not _confirm():
+        if not answer.is_sure and not is_confirmed("run it?", "answered"):
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
@@ -146,6 +147,11 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
     for suspended in await runtime.suspended(session):
         if suspended.id == name:
             return suspended
+    for one in await runtime.checked():
+        if one.id == name and one.state == "tampered":
+            raise TamperedSuspensionError(one.run_id)
+        if one.id == name and one.state == "unsealed":
+            raise UnsealedSuspensionError(one.run_id)
     if (run_id := await _run_of(durable_engine(runtime), name, session)) is not None:
         raise ToolgenError(
             f"{name!r} was answered, or nobody can answer it any more",
@@ -169,26 +175,6 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
     return None
 
 
-def _confirm() -> bool:
-    """Ask the person at the terminal to confirm and return the answer.
-
-    Raises:
-        ToolgenError: nobody is there, or the person sees neither what will run nor the question.
-    """
-    if not sys.stdin.isatty():
-        raise ToolgenError(
-            "there is no terminal to ask for confirmation; nothing was answered",
-            hint="add --yes to approve without a prompt",
-        )
-    if not sys.stderr.isatty():
-        raise ToolgenError(
-            "stderr is not this terminal, so the arguments were not shown here; nothing was answered",
-            hint="leave stderr at the terminal, or add --yes",
-        )
-    print("run it? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 async def show_waiting(project: Project, session: str | None) -> int:
     """Print the suspended calls and questions, oldest first, each with its id."""
     runtime = await load_runtime(project)
@@ -198,9 +184,12 @@ async def show_waiting(project: Project, session: str | None) -> int:
         found = await runtime.suspended(session)
         for suspended in found:
             print(summarize_suspended(suspended))
+        suspects = [one for one in await runtime.checked() if one.state != "sealed"]
         going_on = await engine.list_runs(state="running", limit=1)
     hint = "answer one by its id, the first word of its line: toolgen approve ID"
     print(hint if found else "nothing waits for an answer", file=sys.stderr)
+    if suspects:
+        print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
     if going_on and not found:
         print("see what goes on, or was left: toolgen runs list --state running", file=sys.stderr)
     return 0

@@ -14,7 +14,7 @@ runs_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List, show, resume, resolve, cancel and erase runs.",
+    help="List, show, resume, check, resolve, cancel and erase runs.",
 )
 
 Config = Annotated[
@@ -82,6 +82,28 @@ def resolve(
     resolution = resolution_of(result=result, failed=failed, not_run=not_run)
     project = find_project(config)
     raise typer.Exit(asyncio.run(resolve_call(project, run, call, resolution, by or user_name())))
+
+
+@runs_app.command()
+def check(
+    runs: Annotated[
+        list[str] | None, typer.Argument(help="Ids of runs; all runs without any.", metavar="[RUN]...")
+    ] = None,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Seal what is unsealed, as it stands; it can be answered then.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Adopt without a prompt.")] = False,
+    by: Annotated[
+        str, typer.Option(help="Who adopts; by default the user of this machine.", metavar="NAME")
+    ] = "",
+    config: Config = None,
+) -> None:
+    """Show the calls that wait and that no secret of this host has sealed, or that were changed since."""
+    from .checking import check_runs
+    from .user import user_name
+
+    work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=by or user_name())
+    raise typer.Exit(asyncio.run(work))
 
 
 @runs_app.command()

@@ -33,7 +33,7 @@ async def list_runs(
 
     The state `unknown` is that of runs with a call whose outcome nobody knows.
     """
-    async with open_engine(project) as (runtime, engine):
+    async with open_engine(project, checks=True) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
             found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
@@ -63,7 +63,7 @@ async def show_run(project: Project, run_id: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with open_engine(project) as (runtime, engine):
+    async with open_engine(project, checks=True) as (runtime, engine):
         status = runtime.status_of(await engine.status(run_id))
         log = engine.events(run_id, follow=False)
         events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
@@ -120,7 +120,7 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
     Raises:
         UnknownRunError: no run has the id.
     """
-    async with open_engine(project) as (runtime, engine):
+    async with open_engine(project, checks=True) as (runtime, engine):
         await runtime.cancel_run(run_id, reason)
         await runtime.start_runs(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
@@ -177,15 +177,15 @@ async def release_clock(project: Project) -> int:
 
 
 @asynccontextmanager
-async def open_engine(project: Project) -> AsyncIterator[tuple[Runtime, Engine]]:
-    """Open the runtime as a client, and yield it with its engine.
+async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterator[tuple[Runtime, Engine]]:
+    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.be_client`.
 
     Raises:
         ToolgenError: its runs end with its process, so another process never sees any.
     """
     runtime = await load_runtime(project)
     engine = durable_engine(runtime)
-    runtime.be_client()
+    runtime.be_client(checks=checks)
     async with runtime:
         yield runtime, engine
 

@@ -46,14 +46,32 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
         return {key: scrubbed_json(value) for key, value in shown.items()}
 
 
+def shown_record(runtime: Runtime, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a call as an operator sees it before it is trusted.
+
+    Values are redacted where the design of its tool says so, and not where the record does, which could hide
+    from the operator what will run.
+    """
+    spec, secrets = _spec(runtime, str(record.get("tool", ""))), Secrets()
+    codec = spec.payload if spec else None
+    added = spec.confirm.payload if spec and spec.confirm else None
+    shown = dict(record)
+    if isinstance(text := record.get("payload_json"), str):
+        shown["payload_json"] = _marked(text, codec.sensitive if codec else (), codec, secrets)
+    if isinstance(answers := record.get("answers"), list):
+        shown["answers"] = [_shown_answer(one, added, secrets) for one in answers]
+    with hiding(secrets):
+        return {key: scrubbed_json(value) for key, value in shown.items()}
+
+
 def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
     """Return a part of a run with its sensitive places redacted; `secrets` then has their values."""
     match value:
         case {"payload_json": str(text), "tool": str(own)}:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
-            places = tuple(map(str, value.get("sensitive", ())))
+            places = tuple(one for one in _items(value.get("sensitive")) if isinstance(one, str))
             added = spec.confirm.payload if spec and spec.confirm else None
-            answers = [_shown_answer(one, added, secrets) for one in value.get("answers", ())]
+            answers = [_shown_answer(one, added, secrets) for one in _items(value.get("answers"))]
             kept = {"answers": answers} if answers else {}
             return {**value, **kept, "payload_json": _marked(text, places, codec, secrets)}
         case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
@@ -73,6 +91,11 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
             return value
 
 
+def _items(value: Any) -> list[Any]:
+    """Return a list of a record; none where somebody has written something else."""
+    return value if isinstance(value, list) else []
+
+
 def _shown_answer(answer: Any, codec: Codec[Any] | None, secrets: Secrets) -> Any:
     """Return an earlier answer to a call, what a person added to an approval marked as in its type."""
     match answer:
@@ -87,7 +110,10 @@ def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secret
     """Return a JSON document with its sensitive places redacted; `secrets` then has their values."""
     if not places:
         return text
-    value = json.loads(text)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):  # somebody has written it there
+        return HIDDEN
     secrets.add(values_at(value, places), frozenset() if codec is None else codec.keys)
     return compact(redacted(value, places))
 

@@ -7,12 +7,35 @@ import os
 import sys
 from typing import Any, TextIO
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
 
 
 def has_colours(stream: TextIO) -> bool:
     """Return whether to colour the output of a stream; NO_COLOR turns colours off (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def is_confirmed(question: str, done: str) -> bool:
+    """Ask the person at the terminal a question, and return whether the answer is yes.
+
+    `done` says what is not done otherwise, such as `answered`.
+
+    Raises:
+        ToolgenError: nobody is there, or the person sees neither what was shown nor the question.
+    """
+    if not sys.stdin.isatty():
+        raise ToolgenError(
+            f"there is no terminal to ask for confirmation; nothing was {done}",
+            hint="add --yes to go on without a prompt",
+        )
+    if not sys.stderr.isatty():
+        raise ToolgenError(
+            f"stderr is not this terminal, so the arguments were not shown here; nothing was {done}",
+            hint="leave stderr at the terminal, or add --yes",
+        )
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def show_document(document: bytes) -> None:

@@ -51,7 +51,10 @@ def _shown(suspended: Suspended) -> dict[str, Any]:
 
 
 def _until(suspended: Suspended) -> str:
-    return dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
+    try:
+        return dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
+    except (OverflowError, ValueError, OSError):  # beyond the year 9999
+        return "the end of time"
 
 
 def _expected(schema: Mapping[str, Any]) -> str:

@@ -1,0 +1,128 @@
+"""`toolgen runs check`: what is unsealed or tampered is named, and adopted or canceled."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from .conftest import ProjectFolder
+from .runs_project import start, write_runs
+
+
+@pytest.fixture
+def runs(project: ProjectFolder) -> ProjectFolder:
+    write_runs(project)
+    return project
+
+
+def rewrite(runs: ProjectFolder, change: Callable[[dict[str, Any]], object], run_id: str = "run_1") -> None:
+    """Change the records of a run's calls, as who can write to the file, and has no secret."""
+    with closing(sqlite3.connect(runs.path / "runs.db")) as database, database:
+        for table, column in (("wait", "about"), ("op", "value"), ("run", "input")):
+            for (kept,) in database.execute(f"SELECT {column} FROM {table}").fetchall():
+                document = json.loads(kept)
+                record = document.get("frozen") if isinstance(document, dict) else None
+                if not isinstance(record, dict) or run_id not in (record["meta"]["run_id"], "call"):
+                    continue
+                change(record)
+                new = json.dumps(document, separators=(",", ":")).encode()
+                database.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, kept))
+
+
+def strip(record: dict[str, Any]) -> None:
+    """Make a record as versions before kept it."""
+    del record["seal"]
+
+
+def test_where_everything_is_sealed_there_is_nothing_to_see(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    done = runs.run("runs", "check")
+    assert (done.code, done.out, done.err) == (0, "", "every call that waits is sealed\n")
+
+
+def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk", "run_2:s-2:wipe tape")
+    id_ = runs.run("approve").out.split()[0]
+    rewrite(runs, strip)
+    listed = runs.run("runs", "list")
+    assert f"  unsealed: {id_}  x.tools.wipe\n" in listed.out
+    assert "toolgen runs check" in listed.err
+    waiting = runs.run("approve")
+    assert id_ not in waiting.out
+    assert "others are unsealed or tampered, look at them: toolgen runs check" in waiting.err
+    refused = runs.run("approve", id_, "--yes")
+    assert (refused.code, "toolgen runs check --adopt run_1" in refused.err) == (2, True)
+    checked = runs.run("runs", "check")
+    assert checked.code == 1
+    assert checked.out.startswith(f"run_1  wait:call_wipe:1  unsealed  {id_}  x.tools.wipe\n")
+    assert '  payload_json: {"name":"disk"}\n' in checked.out
+    assert runs.run("runs", "check", "run_2").code == 0
+    adopted = runs.run("runs", "check", "--adopt", "run_1", "--yes", "--by", "ann")
+    assert (adopted.code, adopted.out) == (0, "")
+    assert f"adopted: run_1  {id_}  x.tools.wipe\n" in adopted.err
+    assert runs.run("runs", "check").code == 0
+    assert runs.run("approve", id_, "--deny").code == 0
+
+
+def test_what_was_changed_can_only_be_canceled(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    rewrite(runs, lambda record: record.update(payload_json='{"name":"\\u001b[2Jtape"}'))
+    checked = runs.run("runs", "check")
+    assert (checked.code, "tampered" in checked.out, "\x1b" in checked.out) == (1, True, False)
+    assert "it was changed, cancel it: toolgen runs cancel run_1" in checked.err
+    assert runs.run("runs", "check", "--adopt", "--yes").code == 1
+    assert runs.run("runs", "cancel", "run_1").code == 0
+    assert runs.run("runs", "check").code == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nothing of JSON", "[" * 100_000, '{"frozen":{"expires_at":1e308,"question":"' + "x" * 100_000 + '"}}'],
+    ids=["no JSON", "deep", "long"],
+)
+def test_a_record_that_cannot_be_read_is_named_and_hides_no_other(runs: ProjectFolder, text: str) -> None:
+    start(runs, "run_1:s-1:wipe disk", "run_2:s-2:wipe tape")
+    with closing(sqlite3.connect(runs.path / "runs.db")) as database, database:
+        database.execute("UPDATE wait SET about = ? WHERE id < (SELECT max(id) FROM wait)", (text.encode(),))
+    waiting = runs.run("approve")
+    assert (waiting.code, waiting.out.count("x.tools.wipe")) == (0, 1)
+    assert "  tampered:" in runs.run("runs", "list").out
+    checked = runs.run("runs", "check")
+    assert checked.code == 1
+    assert checked.out.startswith("run_1  wait:call_wipe:1  tampered")
+    assert len(checked.out) < 30_000
+    for done in (waiting, checked):
+        assert "bug" not in done.err
+        assert "Traceback" not in done.err
+
+
+def test_a_key_that_is_gone_is_named_and_made_again_by_who_adopts(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    key = runs.path / "runs.db.key"
+    key.unlink()
+    refused = runs.run("approve")
+    assert (refused.code, "toolgen runs check --adopt" in refused.err, key.exists()) == (2, True, False)
+    assert "  unsealed: " in runs.run("runs", "list").out
+    assert (runs.run("runs", "check").code, key.exists()) == (1, False)
+    assert (runs.run("runs", "check", "--adopt", "--yes").code, key.exists()) == (0, True)
+    id_ = runs.run("approve").out.split()[0]
+    assert runs.run("approve", id_, "--deny").code == 0
+
+
+def test_nobody_adopts_what_nobody_has_seen(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    rewrite(runs, strip)
+    done = runs.run("runs", "check", "--adopt")
+    assert (done.code, "add --yes to go on without a prompt" in done.err) == (2, True)
+    assert runs.run("runs", "check").code == 1
+
+
+def test_a_run_that_is_not_there_is_named(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    done = runs.run("runs", "check", "run_7")
+    assert (done.code, "run_7" in done.err) == (2, True)
