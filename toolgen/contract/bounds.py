@@ -35,7 +35,7 @@ def bounds_fault(bounds: Bounds, *, items: int | None, is_paged: bool) -> str | 
         return f"total is {total}, which is below returned ({returned})"
     if returned == 0 and not is_paged and (bounds.truncated or total):
         return "nothing was returned, so total must be 0 or unknown and truncated false"
-    if bounds.truncated and not (bounds.refinement_hint or "").strip() and not bounds.next_cursor:
+    if bounds.truncated and not bounds.next_cursor and not (bounds.refinement_hint or "").strip():
         silent = (
             "neither next_cursor nor refinement_hint says" if is_paged else "refinement_hint does not say"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from toolgen.shapes.design.model import ToolModel
 
@@ -14,6 +14,9 @@ from .errors import ToolError
 from .specs import ToolSpec
 
 P = TypeVar("P", bound=ToolModel)
+
+
+_MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,9 @@ class RecordingExecutor:
 
         async def execute(payload: Any, context: ToolContext) -> Any:
             self.calls.append(RecordedCall(method=method, payload=payload, context=context))
-            answer = self._answers.get(method, ToolError(f"this test gives no answer for {method!r}"))
+            answer = self._answers.get(method, _MISSING)
+            if answer is _MISSING:
+                raise ToolError(f"this test gives no answer for {method!r}")
             if isinstance(answer, BaseException):
                 raise answer
             return answer

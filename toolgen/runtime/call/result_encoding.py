@@ -43,7 +43,7 @@ def encode_result(
     document = spec.result.encode(returned)
     if trace is not None:
         trace.mark("encode", document)
-    bounds = bounds_of(spec, returned)
+    bounds = None if spec.bounded is None else bounds_of(spec, returned)
     result = ToolResult(
         tool=spec.id,
         status="ok",

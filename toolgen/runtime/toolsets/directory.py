@@ -28,6 +28,8 @@ class Directory:
         """
         self._by_id: dict[str, RegisteredTool] = {}
         self._by_name: dict[str, list[RegisteredTool]] = {}
+        self._alone: dict[str, RegisteredTool] = {}
+        """Tools by the wire names that only one has."""
         self._former = frozenset(former)
         self.add(tools)
 
@@ -48,7 +50,12 @@ class Directory:
             taken[tool.spec.id] = tool
         self._by_id = taken
         for tool in added:
-            self._by_name.setdefault(tool.spec.name, []).append(tool)
+            name = tool.spec.name
+            self._by_name.setdefault(name, []).append(tool)
+            if len(self._by_name[name]) == 1:
+                self._alone[name] = tool
+            else:
+                self._alone.pop(name, None)
 
     @property
     def tools(self) -> tuple[RegisteredTool, ...]:
@@ -68,10 +75,7 @@ class Directory:
 
     def find(self, tool: str) -> RegisteredTool | None:
         """Return the tool of an id, or of a wire name that one tool has."""
-        if registered := self._by_id.get(tool):
-            return registered
-        found = self._by_name.get(tool, ())
-        return found[0] if len(found) == 1 else None
+        return self._by_id.get(tool) or self._alone.get(tool)
 
     def unknown_tool_message(self, tool: str) -> str:
         """Return the error message for an unknown tool name, with up to three close names."""

@@ -277,20 +277,23 @@ def _executor(
     by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
 
     def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
-        named = {name: getattr(payload, attribute) for name, attribute in by_name}
+        named = {name: getattr(payload, attribute) for name, attribute in by_name} if by_name else {}
         if read.context:
             named[read.context] = ctx
-        return [getattr(payload, attribute) for attribute in by_place], named
+        return [getattr(payload, attribute) for attribute in by_place] if by_place else [], named
 
     async def execute(payload: Any, ctx: ToolContext) -> Any:
         args, named = arguments(payload, ctx)
         return await function(*args, **named)
+
+    async def execute_by_name(payload: Any, ctx: ToolContext) -> Any:
+        return await function(**{name: getattr(payload, attribute) for name, attribute in by_name})
 
     def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
         args, named = arguments(payload, ctx)
         return function(*args, **named)
 
     if is_async(function):
-        return execute
+        return execute if by_place or read.context else execute_by_name
     # What it wraps decides which context it gets.
     return functools.update_wrapper(execute_in_thread, function, assigned=(), updated=())
