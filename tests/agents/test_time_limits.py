@@ -35,6 +35,7 @@ from toolgen.agents.loop.limits import LimitCounter
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import (
     Runtime,
+    Scheduling,
     StaticToolset,
     ToolContext,
 )
@@ -143,7 +144,9 @@ async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
 
     bench = Bench()
     planner = ScriptedPlanner([calling(work("a", 9), work("b"), work("c"))])
-    found = await ran(planner, toolsets=(bench.toolset,), drive=drive, options={"max_parallel": 1})
+    found = await ran(
+        planner, toolsets=(bench.toolset,), drive=drive, options={"scheduling": Scheduling(max_calls=1)}
+    )
     gc.collect()
     assert found.output.status == "canceled"
     assert (bench.did[0], "b begins" in bench.did) == ("a begins", False)

@@ -35,7 +35,7 @@ from toolgen.agents.planner.messages import messages_as_json, without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.turns import START_S
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Scheduling
 from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime.engine import RunStatus
 from toolgen.runtime.events.records import Event, ToolEnd
@@ -114,7 +114,9 @@ class World:
             "policy": Moody(chance) if chance.random() < 0.3 else None,
             "waiting": _waiting(chance),
             "is_interactive": chance.random() < 0.9,
-            "max_parallel": chance.choice((1, 2, 16)),
+            "scheduling": Scheduling(
+                max_calls=chance.choice((1, 2, 256)), max_calls_per_run=chance.choice((1, 2, 16))
+            ),
         }
 
     async def run(self) -> Outcome:

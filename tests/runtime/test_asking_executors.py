@@ -10,6 +10,7 @@ from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     OutcomeUnknownError,
     Runtime,
+    Scheduling,
     ToolCall,
     ToolContext,
     ToolError,
@@ -63,7 +64,7 @@ async def lost(payload: Any, ctx: ToolContext) -> Any:
 
 async def test_a_call_whose_outcome_is_unknown_is_neither_done_nor_failed() -> None:
     listing = Listing(lost)
-    result = await runtime(listing, max_retries=0).call(TOOL, SITE, META)
+    result = await runtime(listing, scheduling=Scheduling(max_retries=0)).call(TOOL, SITE, META)
     assert (result.status, json.loads(result.json)) == (
         "unknown",
         {"unknown": "the connection ended before the answer"},
@@ -75,5 +76,5 @@ async def test_a_raw_executor_passes_on_that_an_outcome_is_unknown() -> None:
     async def serve(call: ToolCall, ctx: ToolContext) -> ToolResult:
         return await inner.call(TOOL, SITE, META)
 
-    inner: Runtime = runtime(Listing(lost), max_retries=0)
+    inner: Runtime = runtime(Listing(lost), scheduling=Scheduling(max_retries=0))
     assert (await runtime(serve).call(TOOL, SITE, META)).status == "unknown"

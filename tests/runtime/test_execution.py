@@ -12,7 +12,7 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.contract.tasks import GRACE_S
-from toolgen.runtime import Continue, Hook, ToolCall, ToolError, Verdict
+from toolgen.runtime import Continue, Hook, Scheduling, ToolCall, ToolError, Verdict
 from toolgen.runtime.call.deadlines import run_with_timeout
 
 TOOL = "assistant.devices.list_devices"
@@ -42,7 +42,7 @@ class Crowd:
 
 async def test_calls_run_at_once_up_to_the_limit() -> None:
     crowd = Crowd()
-    results = await runtime(Listing(crowd), max_parallel=3).call_all([CALL] * 8)
+    results = await runtime(Listing(crowd), scheduling=Scheduling(max_calls_per_run=3)).call_all([CALL] * 8)
     assert [result.status for result in results] == ["ok"] * 8
     assert crowd.most == 3
 

@@ -16,6 +16,7 @@ from toolgen.runtime import (
     OutcomeUnknownError,
     RetryHint,
     Runtime,
+    Scheduling,
     StaticToolset,
     ToolCall,
     ToolResult,
@@ -107,7 +108,11 @@ async def test_a_late_call_that_may_not_run_twice_is_unknown(annotations: dict[s
 
 
 async def test_a_call_that_got_no_thread_in_time_was_not_run() -> None:
-    async with blocking() as blocks:
+    """Of two threads one is stuck and not replaced, so that a call that was admitted waits for the other."""
+    async with blocking() as stuck, blocking() as blocks:
+
+        def hang() -> None:
+            stuck.list_devices(None, None)
 
         def hold() -> None:
             blocks.list_devices(None, None)
@@ -115,10 +120,15 @@ async def test_a_call_that_got_no_thread_in_time_was_not_run() -> None:
         def act() -> None:
             blocks.runs += 1
 
-        made = Runtime(max_threads=1)
-        bound = (func_tool(hold, toolset="x.acts"), func_tool(act, toolset="x.acts", timeout=HOUR))
+        made = Runtime(scheduling=Scheduling(max_threads=2, max_stuck_threads=0))
+        hangs = func_tool(hang, toolset="x.acts", timeout=HOUR)
+        bound = (hangs, func_tool(hold, toolset="x.acts"), func_tool(act, toolset="x.acts", timeout=HOUR))
         made.register(StaticToolset(name="x.acts", bound=bound))
         async with LoopClock() as clock:
+            late = asyncio.create_task(made.call("hang", {}))
+            await stuck.began.wait()
+            await clock.advance(HOUR)
+            await late
             holds = asyncio.create_task(made.call("hold", {}))
             await blocks.began.wait()
             waits = asyncio.create_task(made.call("act", {}))
@@ -127,6 +137,7 @@ async def test_a_call_that_got_no_thread_in_time_was_not_run() -> None:
             await clock.advance(HOUR)
             result = await waits
         blocks.let_go()
+        stuck.let_go()
         assert ((await holds).status, result.status, blocks.runs) == ("ok", "error", 1)
     assert b"act was not run" in result.json
     assert result.retry_hint is not None

@@ -18,7 +18,7 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, spec
-from toolgen.runtime import Runtime, ToolError, ToolResult, ToolsetRegistration, in_thread
+from toolgen.runtime import Runtime, Scheduling, ToolError, ToolResult, ToolsetRegistration, in_thread
 from toolgen.runtime.call.deadlines import TimeLimitError
 from toolgen.runtime.call.thread_pool import NoThreadError, ThreadPool
 
@@ -223,7 +223,7 @@ async def test_a_tool_that_holds_all_it_may_is_unavailable(caplog: pytest.LogCap
     async with (
         LoopClock() as clock,
         held() as blocks,
-        hosting(blocks, max_threads=1, max_stuck_threads=2) as host,
+        hosting(blocks, scheduling=Scheduling(max_threads=1, max_stuck_threads=2)) as host,
     ):
         for _ in range(2):
             result = await late(host, blocks, clock)
@@ -246,7 +246,11 @@ async def test_a_tool_that_holds_all_it_may_is_unavailable(caplog: pytest.LogCap
 
 async def test_unrelated_tools_go_on_beside_those_that_hang() -> None:
     """More of them than there are threads."""
-    async with LoopClock() as clock, held() as blocks, hosting(blocks, max_threads=2) as host:
+    async with (
+        LoopClock() as clock,
+        held() as blocks,
+        hosting(blocks, scheduling=Scheduling(max_threads=2)) as host,
+    ):
         for _ in range(10):
             await late(host, blocks, clock)
         assert (await host.call("other", SITE, META)).status == "ok"

@@ -62,7 +62,8 @@ class DirectCalls:
         await host.start(given, link.run_id)
         frame.services.reports.emit_agent_run_started(frame.spec, link, frame.meta)
         try:
-            return await host.engine.result(link.run_id)
+            end = host.engine.result(link.run_id)
+            return await frame.services.scheduler.wait_for_run(link.run_id, end)
         except asyncio.CancelledError:
             emit_cancelled(frame)
             await self._cancel(link.run_id, CANCELLED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 from pydantic_core import to_json
@@ -214,10 +214,14 @@ class Runs:
         return await self._with_artifacts(await self._engine.status(run_id))
 
     async def settled(self, run_id: str) -> RunOutput:
-        return await self._ended(await self._engine.settled(run_id))
+        return await self._ended(await self._waited(run_id, self._engine.settled(run_id)))
 
     async def result(self, run_id: str) -> RunOutput:
-        return await self._ended(await self._engine.result(run_id))
+        return await self._ended(await self._waited(run_id, self._engine.result(run_id)))
+
+    async def _waited(self, run_id: str, end: Coroutine[Any, Any, RunStatus]) -> RunStatus:
+        """Await the end of a run; a call that waits for it has no slot, and its locks let the run in."""
+        return await self._host.tools.scheduler.wait_for_run(run_id, end)
 
     async def _ended(self, status: RunStatus) -> RunOutput:
         """Return the output of a run when every process may begin the next turn of its session."""

@@ -26,6 +26,7 @@ from .call.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
 from .call.methods import ToolMethod, tool_method
 from .call.policy import Allow, Ask, Decision, Policy
 from .call.registered_tool import Interceptor
+from .call.scheduling import Scheduling
 from .call.trace import Trace, TraceStep
 from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
 from .codec import CheckedCodec, Codec, SchemaCodec
@@ -33,9 +34,13 @@ from .codec_module import CodecModule
 from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from .context import ToolContext
 from .errors import (
+    BusyError,
+    DeadlockError,
     DeclaredError,
+    EventLoopError,
     FormatError,
     MalformedResultError,
+    NotBegunError,
     NotInjectedError,
     OutcomeUnknownError,
     RegistrationError,
@@ -92,6 +97,7 @@ __all__ = [
     "BoundTool",
     "BoundedSpec",
     "Bounds",
+    "BusyError",
     "CallBuilder",
     "CallEndedError",
     "CallMeta",
@@ -101,6 +107,7 @@ __all__ = [
     "ConfirmSpec",
     "Content",
     "Continue",
+    "DeadlockError",
     "Decision",
     "DeclaredError",
     "Deny",
@@ -108,6 +115,7 @@ __all__ = [
     "DynamicToolset",
     "Email",
     "ErrorSpec",
+    "EventLoopError",
     "FieldIssue",
     "Foreign",
     "FormatError",
@@ -126,6 +134,7 @@ __all__ = [
     "LongRunningSpec",
     "MalformedResultError",
     "NativeTool",
+    "NotBegunError",
     "NotInjectedError",
     "Nullable",
     "OnError",
@@ -140,6 +149,7 @@ __all__ = [
     "RetryHint",
     "RetryReason",
     "Runtime",
+    "Scheduling",
     "SchemaCodec",
     "SchemaModel",
     "SeenBounds",

@@ -4,11 +4,15 @@
     ├── ToolgenError                 the host's mistake, raised where it is made
     │   ├── RegistrationError        a toolset cannot serve calls as it is registered
     │   ├── FormatError              the generated code is of another format
+    │   ├── EventLoopError           a second event loop uses a runtime whose own has not ended
     │   ├── UnknownToolError         introspection of a tool that is not registered
     │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
     ├── ToolError                    what the model is told, raised by executors and interceptors
     │   ├── DeclaredError            one that the design declares, with its name and typed details
-    │   └── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
+    │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
+    │   └── NotBegunError            the scheduler did not let the call begin
+    │       ├── BusyError            too many calls wait
+    │       └── DeadlockError        the call would wait for one that waits for it
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
     └── NotInjectedError             an injected field was read before it was set
@@ -36,6 +40,10 @@ class RegistrationError(ToolgenError):
 
 class FormatError(ToolgenError):
     """Generated code and runtime have different formats."""
+
+
+class EventLoopError(ToolgenError):
+    """A runtime is used in another event loop than its own, which has not ended."""
 
 
 class UnknownToolError(ToolgenError, KeyError):
@@ -113,6 +121,39 @@ class OutcomeUnknownError(ToolError):
 
     Raise it where the connection to what does the work broke before its answer; the call is not repeated.
     """
+
+
+class NotBegunError(ToolError):
+    """The scheduler did not let the call begin: nothing of it has run, and it may be made again."""
+
+    code: str
+
+    def __init__(self, tool: str, why: str) -> None:
+        """Construct the error of a call; `tool` is the id of its tool."""
+        message = f"{tool.rpartition('.')[2]} was not run: {why}"
+        hint = RetryHint(reason="tool_unavailable", tool=tool, message=message)
+        super().__init__(message, retry_hint=hint, is_retryable=True)
+
+
+class BusyError(NotBegunError):
+    """Too many calls wait for others to end."""
+
+    code = "busy"
+
+    def __init__(self, tool: str, of_run: int, waiting: int) -> None:
+        super().__init__(tool, f"{waiting} calls wait already, {of_run} of them of the same run")
+
+
+class DeadlockError(NotBegunError):
+    """A sequential call would wait for a call that waits, through others, for it or for its caller."""
+
+    code = "deadlock"
+
+    def __init__(self, tool: str, holder: str, waiting_for: str) -> None:
+        super().__init__(
+            tool,
+            f"it would have to wait for {holder}, which waits for {waiting_for}, and that for {tool}",
+        )
 
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:

@@ -24,6 +24,8 @@ from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
 from .call.policy import Policy
 from .call.registered_tool import Interceptor, RegisteredTool, RuntimeOptions
+from .call.scheduler import Scheduler
+from .call.scheduling import DEFAULT_SCHEDULING, Scheduling
 from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
@@ -79,10 +81,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
         limits: Limits = DEFAULT_LIMITS,
-        max_parallel: int = 16,
-        max_threads: int = 8,
-        max_stuck_threads: int = 32,
-        max_retries: int = 2,
+        scheduling: Scheduling = DEFAULT_SCHEDULING,
     ) -> None:
         """Construct a runtime without tools; interceptors and hooks run in the order given.
 
@@ -105,11 +104,8 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
             stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
             limits: How large documents may be that come in and that go out.
-            max_parallel: Calls of `call_all` that run at once.
-            max_threads: Threads for executors that are not asynchronous.
-            max_stuck_threads: Threads that are replaced when a call is over and its function runs on. While
-                so many are stuck, the tools that hold them are not available.
-            max_retries: Of a tool that is idempotent or only reads, after a failure that says it may work.
+            scheduling: How many calls run at once, by process, run, session and tool, how many wait, how many
+                threads synchronous tools have, and how often a call is retried.
 
         Raises:
             RegistrationError: something is no interceptor, no hook or no engine, one stands where a list
@@ -129,22 +125,17 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         if engine is not None:
             require_shared(engine, stores_of(options.capabilities, disabled), has_secret=secret is not None)
         self._hook_tools = options.hook_tools
+        scheduler = Scheduler(scheduling)
         self._services = RuntimeServices(
-            execution=Execution(
-                max_parallel=max_parallel,
-                max_threads=max_threads,
-                max_stuck_threads=max_stuck_threads,
-                max_retries=max_retries,
-                timeout=tool_timeout,
-                metrics=metrics,
-            ),
+            execution=Execution(scheduler, scheduling, timeout=tool_timeout, metrics=metrics),
+            scheduler=scheduler,
             reports=call_reporter_for(events, limits, metrics),
             spans=spans,
             metrics=metrics,
             disabled=disabled,
             capabilities=options.capabilities,
             policy=policy,
-            waits=None if engine is None else WaitRegistry(engine, waiting, secret),
+            waits=None if engine is None else WaitRegistry(engine, waiting, secret, scheduler),
             is_interactive=is_interactive,
             limits=limits,
             stage_timeout=stage_timeout,
@@ -214,6 +205,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
 
         Raises:
             RegistrationError: a hook names a tool that is not there; no call is served then.
+            EventLoopError: the runtime belongs to another event loop, which has not ended.
             TypeError: the tool or the arguments are of another type; the host gave them, not the model.
             ValueError: the trace is that of another call.
         """
@@ -221,15 +213,17 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             trace.begin()
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
-        batch = Batch(self._services.capabilities, values)
+        services = self._services
+        batch = Batch(services.capabilities, values)
         directory = self._directory if within is None else within.directory
-        name = tool_name(tool)
+        name = tool if tool.__class__ is str else tool_name(tool)
         found = directory.find(name)
         if found is None:
-            result = unknown_tool_result(directory, name, meta, self._services)
+            result = unknown_tool_result(directory, name, meta, services)
         else:
-            given = call_arguments(found.spec, arguments)
-            services = self._services.for_direct_call(found)
+            given = arguments if arguments.__class__ is bytes else call_arguments(found.spec, arguments)
+            if services.is_found_again is not None:
+                services = services.for_direct_call(found)
             result = await dispatch(Frame(found, given, meta, batch, services, trace))
             if result.delegated is not None or result.frozen is not None:
                 result = await self._later(found, given, result, meta)
@@ -247,7 +241,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         A failure of one leaves the others alone. What they did to shared state is settled in their order.
 
         Raises:
-            RegistrationError: as `call`.
+            RegistrationError, EventLoopError: as `call`.
         """
         self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from toolgen.contract.json_value import Json
 
@@ -15,6 +16,7 @@ from .values import Key, Values
 if TYPE_CHECKING:
     from .capabilities import SyncArtifacts, SyncState
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -105,6 +107,18 @@ class SyncToolContext:
         """
         self._bridge.check()
         self._context.stream(text)
+
+    def wait(self, function: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an asynchronous function in the event loop of the call, and return its result.
+
+        `ctx.wait(runtime.call, tool, arguments)` calls another tool; another thread may run in the place of
+        this one meanwhile.
+
+        Raises:
+            CallEndedError: the call is over, or ends meanwhile.
+            Exception: what the function raises.
+        """
+        return self._bridge.wait(function, *args, **kwargs)
 
     @property
     def state(self) -> SyncState:

@@ -131,13 +131,9 @@ class CallActivities:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
             frame.set_begun_writer(events.begun)
             frame.context.place = place
-
-            async def work() -> Any:
-                return await services.execution.run_in_slot(dispatch(frame))
-
             result: ToolResult
             try:
-                result = await run_or_abandon(work())
+                result = await run_or_abandon(dispatch(frame))
             except Exception as error:
                 result = stray_error_result(frame, error)
             result = await batch.result(frame.context, result)

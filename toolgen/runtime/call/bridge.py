@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar
 
 from .boundary import Outcome, Raised, Returned, is_cancelled, value_of
+from .running_call import CALLER, RunningCall
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,9 +37,11 @@ class Bridge:
     The loop never waits for a thread here: when the call ends, the threads are woken with an error.
     """
 
-    __slots__ = ("_lock", "_pending", "is_open", "loop")
+    __slots__ = ("_call", "_lock", "_pending", "is_open", "loop")
 
-    def __init__(self) -> None:
+    def __init__(self, call: RunningCall | None = None) -> None:
+        """Construct the bridge of a call, for which the coroutines make their calls."""
+        self._call = call
         self.loop = asyncio.get_running_loop()
         self.is_open = True
         self._lock = threading.Lock()
@@ -79,7 +82,7 @@ class Bridge:
                 "a synchronous capability waits, and this thread runs an event loop; "
                 "use it in the function of the tool itself, or make that `async def`"
             )
-        future = self._begin(_outcome_of(partial(function, *args, **kwargs)))
+        future = self._begin(_outcome_of(self._call, partial(function, *args, **kwargs)))
         try:
             return value_of(future.result())
         except concurrent.futures.CancelledError:
@@ -105,8 +108,9 @@ class Bridge:
             return future
 
 
-async def _outcome_of(function: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
+async def _outcome_of(call: RunningCall | None, function: Callable[[], Coroutine[Any, Any, T]]) -> Outcome[T]:
     """Return the outcome of the function; raised outside a task, some exceptions would end the event loop."""
+    CALLER.set(call)  # also for threads of the tool's own, which have no context
     try:
         return Returned(value=await function())
     except BaseException as error:

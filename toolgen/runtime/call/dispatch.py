@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from asyncio import get_running_loop
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,7 +15,6 @@ from toolgen.contract.secrets import hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
-from ..context import ToolContext
 from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
@@ -31,6 +31,7 @@ from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
 from .registered_tool import RegisteredTool
 from .result_encoding import encode_result, truncate_result
+from .running_call import CALLER, RunningCall, waited_for
 from .secrets import note_document, note_result, note_value
 from .services import RuntimeServices
 
@@ -39,16 +40,22 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     """Return a coroutine that executes one call and returns its result.
 
     Raises:
+        EventLoopError: the runtime belongs to another event loop, which has not ended.
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
-    services, trace = frame.services, frame.trace
-    if trace is not None:
-        trace.mark("lookup", frame.spec.id)
-    is_watched = not services.reports.is_idle or services.spans is not None or bool(frame.tool.after)
+    services = frame.services
+    if services.scheduler.loop is not get_running_loop():
+        services.scheduler.attach()
+    if frame.trace is not None:
+        frame.trace.mark("lookup", frame.spec.id)
+    is_watched = services.spans is not None or frame.tool.after != () or not services.reports.is_idle
     if frame.secrets is not None:
-        return _hiding(frame, is_watched)
-    return _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+        work = _hiding(frame, is_watched)
+    else:
+        work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+    caller = CALLER.get()
+    return work if caller is None else waited_for(caller, work)
 
 
 async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
@@ -92,31 +99,41 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             note_value(frame.secrets, spec.payload, payload)
         if trace is not None:
             trace.mark("decode", payload)
-        if tool.needs_call:
-            call = _tool_call(frame, payload)
         if is_watched:
             services.reports.emit_tool_start(spec, payload, meta, runs_once=tool.runs_once)
-        if tool.has_checks_before and call is not None:
-            stopped, call = await _run_checks_before(frame, call)
-            if stopped is not None:
-                return stopped
-            payload = call.payload
+        if tool.needs_call:
+            call = _tool_call(frame, payload)
+            if tool.has_checks_before:
+                stopped, call = await _run_checks_before(frame, call)
+                if stopped is not None:
+                    return stopped
+                payload = call.payload
         if tool.meta_fields:
             tool.inject_meta(payload, meta)
-        if tool.intercepted_fields and call is not None:
+        if call is not None and tool.intercepted_fields:
             await _intercept(tool, call, payload, services)
         if trace is not None:
             trace.mark("inject", spec.injected)
-        if frame.write_begun_record is not None:
-            await frame.write_begun_record()
-        context.has_begun = True
-        if tool.is_plain:
-            try:
-                returned = await tool.execute(payload, context)
-            except ToolError as error:
-                returned = await services.execution.retry(tool, error, payload, context)
-        else:
-            returned = await _execute(tool, call, payload, context, services)
+        scheduler, running = services.scheduler, RunningCall()
+        token = CALLER.set(running)
+        try:
+            if not scheduler.admit_at_once(running, tool, meta, payload, token.old_value):
+                await scheduler.admit(running)
+            if frame.write_begun_record is not None:
+                await frame.write_begun_record()
+            context.has_begun = True
+            if tool.is_plain:
+                try:
+                    returned = await tool.execute(payload, context)
+                except ToolError as error:
+                    returned = await services.execution.retry(running, tool, error, payload, context)
+            elif tool.raw:
+                returned = _outcome_of_raw(await services.execution.run(running, tool, call, context))
+            else:
+                returned = await services.execution.run(running, tool, payload, context)
+        finally:
+            scheduler.leave(running)
+            CALLER.reset(token)
         if trace is not None:
             trace.mark("execute", returned)
         if isinstance(returned, WithoutResult):
@@ -126,7 +143,10 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             note_result(frame.secrets, spec, result)
         if services.policy is not None:
             remember(result, context.values)
-        if result.artifacts or services.exceeds(spec, result):
+        most = spec.max_result_bytes
+        if most is None:
+            most = services.limits.result_bytes
+        if result.artifacts or result.display or len(result.json) > most:
             return await _store_and_truncate(frame, result)
         return result
     except BaseException as error:
@@ -209,20 +229,6 @@ async def _intercept(
         await run_with_timeout(services.stage_timeout, interceptor.intercept(call, payload))
     for name in tool.intercepted_fields:
         getattr(payload, name)  # raises NotInjectedError, which names the field
-
-
-async def _execute(
-    tool: RegisteredTool,
-    call: ToolCall | None,
-    payload: ToolModel,
-    context: ToolContext,
-    services: RuntimeServices,
-) -> Any:
-    timeout = services.execution.timeout_of(tool)
-    if timeout is not None:
-        context.deadline = asyncio.get_running_loop().time() + timeout
-    returned = await services.execution.run(tool, call if tool.raw else payload, context)
-    return _outcome_of_raw(returned) if tool.raw else returned
 
 
 def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:

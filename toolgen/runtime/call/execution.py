@@ -1,4 +1,4 @@
-"""The execution of an executor's method: in the event loop or in a thread, in a queue, with a time limit."""
+"""The execution of an admitted call: in the event loop or in a thread, within its time, and again."""
 
 from __future__ import annotations
 
@@ -9,45 +9,46 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
-from ..errors import OutcomeUnknownError, ToolError
+from ..errors import BusyError, OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason
 from ..sync_context import SyncToolContext
 from .bridge import Bridge
 from .deadlines import TimeLimitError, run_in_task
 from .registered_tool import RegisteredTool
+from .running_call import RunningCall
+from .scheduler import Scheduler
+from .scheduling import Scheduling
 from .thread_pool import NoThreadError, ThreadPool
 
 if TYPE_CHECKING:
+    from ..context import ToolContext
     from ..metrics import Metrics
 
 _FIRST_PAUSE_S: Final = 0.1
 """Before the first retry; it doubles with each."""
+MAX_PAUSE_S: Final = 5.0
+"""A longer pause that an executor asks for by `RetryHint.retry_after` is left to the planner."""
 
 log = logger("toolgen.runtime")
 
 
 class Execution:
-    """Runs executors for one runtime: bounded threads, one queue of sequential tools, bounded retries."""
+    """Runs the executors of admitted calls for one runtime, in the event loop or in bounded threads."""
 
     def __init__(
         self,
+        scheduler: Scheduler,
+        options: Scheduling,
         *,
-        max_parallel: int,
-        max_threads: int,
-        max_stuck_threads: int,
-        max_retries: int,
         timeout: float | None,
         metrics: Metrics | None = None,
     ) -> None:
         self.timeout = timeout
         """Seconds for a tool whose design says nothing."""
-        self._max_parallel = max_parallel
-        self._max_retries = max_retries
+        self._scheduler = scheduler
+        self._max_retries = options.max_retries
         self._metrics = metrics
-        self._threads = ThreadPool(max_threads, max_stuck=max_stuck_threads)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._sequential_lock = asyncio.Lock()
-        self._slots = asyncio.Semaphore(max_parallel)
+        self._threads = ThreadPool(options.max_threads, max_stuck=options.max_stuck_threads)
 
     def timeout_of(self, tool: RegisteredTool) -> float | None:
         return self.timeout if tool.spec.timeout is None else tool.spec.timeout
@@ -57,95 +58,90 @@ class Execution:
         """Number of threads by tool whose calls are over and whose functions still run."""
         return self._threads.stuck
 
-    async def run(self, tool: RegisteredTool, *arguments: Any) -> Any:
-        """Run the executor and return its value.
+    async def run(self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext) -> Any:
+        """Run the executor of an admitted call, whose time begins now, and return its value.
 
         Raises:
             OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
             ToolError: its time is over otherwise, or there is no thread for it.
             BaseException: what the executor raises.
         """
-        self._make_locks()
-        if not tool.spec.is_sequential:
-            return await self._with_retries(tool, arguments)
-        async with self._sequential_lock:
-            return await self._with_retries(tool, arguments)
-
-    async def run_in_slot(self, call: Awaitable[Any]) -> Any:
-        """Await a call when a slot of the parallel calls is free, and return its result."""
-        self._make_locks()
+        timeout = self.timeout_of(tool)
+        if timeout is not None:
+            context.deadline = asyncio.get_running_loop().time() + timeout
         try:
-            async with self._slots:
-                return await call
-        finally:
-            if inspect.iscoroutine(call):
-                call.close()  # where no place became free in time
+            return await self._run_attempt(call, tool, given, context)
+        except ToolError as error:
+            return await self.retry(call, tool, error, given, context)
 
     def close(self) -> None:
         """End the threads; a busy one ends with its function, or with the process."""
         self._threads.close()
 
-    def _make_locks(self) -> None:
-        """Create the locks for the running event loop; they belong to one event loop."""
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._loop = loop
-            self._sequential_lock = asyncio.Lock()
-            self._slots = asyncio.Semaphore(self._max_parallel)
-
-    async def retry(self, tool: RegisteredTool, error: ToolError, *arguments: Any) -> Any:
+    async def retry(
+        self, call: RunningCall, tool: RegisteredTool, error: ToolError, given: Any, context: ToolContext
+    ) -> Any:
         """Retry an executor after a failed attempt, with backoff, and return its value.
+
+        All attempts share the time limit of the tool; a pause that does not fit into it, or is longer than
+        `MAX_PAUSE_S`, is left to who made the call.
 
         Raises:
             ToolError: it must not be called again, or it failed as often as it may.
         """
-        pause = _FIRST_PAUSE_S
+        backoff = _FIRST_PAUSE_S
         for _ in range(self._max_retries if tool.may_be_retried else 0):
             if not error.is_retryable:
                 break
-            hint = error.retry_hint
-            await asyncio.sleep(pause if hint is None or hint.retry_after is None else hint.retry_after)
-            pause *= 2
+            pause = _asked_pause(error)
+            pause = backoff if pause is None else pause
+            left = context.time_left
+            if not pause <= MAX_PAUSE_S or (left is not None and pause >= left):
+                break
+            try:
+                await self._scheduler.pause(call, pause)
+            except BusyError:
+                break
+            backoff *= 2
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
             try:
-                return await self._run_attempt(tool, arguments)
+                return await self._run_attempt(call, tool, given, context)
             except ToolError as another:
                 error = another
         raise error
 
-    async def _with_retries(self, tool: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
-        try:
-            return await self._run_attempt(tool, arguments)
-        except ToolError as error:
-            return await self.retry(tool, error, *arguments)
-
-    async def _run_attempt(self, tool: RegisteredTool, arguments: tuple[Any, ...]) -> Any:
-        timeout = self.timeout_of(tool)
+    async def _run_attempt(
+        self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext
+    ) -> Any:
+        left = context.time_left
         try:
             if not tool.is_async:
-                return await self._in_thread(tool, timeout, *arguments)
-            if timeout is None:
-                return await tool.execute(*arguments)
-            return await run_in_task(tool.execute(*arguments), name=tool.spec.id, seconds=timeout)
+                return await self._in_thread(call, tool, left, given, context)
+            if left is None:
+                return await tool.execute(given, context)
+            return await run_in_task(tool.execute(given, context), name=tool.spec.id, seconds=left)
         except TimeLimitError as over:
-            has_begun = over.has_begun and arguments[-1].has_begun
-            raise _late(tool, f"within {timeout:g} seconds", has_begun=has_begun) from None
+            limit, has_begun = self.timeout_of(tool), over.has_begun and context.has_begun
+            raise _late(tool, f"within {limit:g} seconds", has_begun=has_begun) from None
         except NoThreadError as error:
             log.error("%s was not run: %s", tool.spec.id, error)
             text = "cannot run now: earlier calls have not ended, and hold all its threads"
             raise _unfinished(tool, "tool_unavailable", text) from None
 
     async def _in_thread(
-        self, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
+        self, call: RunningCall, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
     ) -> Any:
         """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
         clock = asyncio.get_running_loop().time
         began = clock()
-        with Bridge() as bridge:
+        with Bridge(call) as bridge:
             given = SyncToolContext(context, bridge) if tool.takes_sync_context else context
-            work = self._threads.run(tool.spec.id, tool.execute, payload, given, seconds=seconds)
-            returned = await work
+            call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, given)
+            try:
+                returned = await self._threads.ended(job, seconds)
+            finally:
+                call.thread = None
             if not inspect.isawaitable(returned):
                 return returned
             if seconds is None:
@@ -166,6 +162,12 @@ def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:
     if tool.runs_once:
         return OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run")
     return _unfinished(tool, "timeout", text)
+
+
+def _asked_pause(error: ToolError) -> float | None:
+    """Return the seconds that an executor asks to wait for before another attempt; None for no such."""
+    after = None if error.retry_hint is None else error.retry_hint.retry_after
+    return after if isinstance(after, int | float) else None
 
 
 def _unfinished(tool: RegisteredTool, reason: RetryReason, text: str) -> ToolError:

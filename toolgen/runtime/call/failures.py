@@ -15,6 +15,7 @@ from ..codec import json_document
 from ..errors import (
     DeclaredError,
     MalformedResultError,
+    NotBegunError,
     OutcomeUnknownError,
     ToolError,
     ToolValidationError,
@@ -205,6 +206,8 @@ def _like(error: ToolValidationError, issues: tuple[FieldIssue, ...]) -> ToolVal
 def _document(error: ToolError, limit: int) -> bytes:
     if isinstance(error, OutcomeUnknownError):
         return unknown_document(str(error.message), limit)
+    if isinstance(error, NotBegunError):
+        return error_document(str(error.message), limit, code=error.code, is_retryable=True)
     if not isinstance(error, DeclaredError):
         return error_document(str(error.message), limit)
     return error_document(

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import hiding
+from toolgen.contract.secrets import Secrets, hiding
 
 from ..calls import CallMeta
 from ..context import ToolContext, set_resumption, set_store_retry
 from ..errors import DeclaredError, ToolError, ToolValidationError
 from ..results import ToolResult
+from ..stores.outages import ONCE
 from .batch import Batch
 from .failures import (
     Arguments,
@@ -67,22 +68,27 @@ class Frame:
         self.batch = batch
         self.services = services
         self.context = ToolContext(meta, spec.id, spec, batch)
-        set_store_retry(self.context, services.store_retry)
+        if services.store_retry is not ONCE:
+            set_store_retry(self.context, services.store_retry)
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
         self.resumption = resumption
         """Of a call that was suspended, and goes on."""
         self.write_begun_record: Callable[[], Awaitable[None]] | None = None
         """Awaited immediately before the executor runs, where an engine keeps that it did."""
-        self.secrets = secrets_of(raw_arguments(arguments), spec.payload) if tool.is_sensitive else None
+        self.secrets: Secrets | None = None
         """The sensitive values of the call; None where its design has none."""
-        if self.secrets is not None:
-            batch.add_secrets(self.secrets)
-        if self.secrets is not None and resumption is not None and spec.confirm is not None:
-            for answer in resumption.answers:
-                note_answer(self.secrets, spec.confirm.payload, answer)
+        if tool.is_sensitive:
+            self._note_secrets()
         if resumption is not None:
             set_resumption(self.context, resumption)
+
+    def _note_secrets(self) -> None:
+        self.secrets = secrets_of(raw_arguments(self.arguments), self.spec.payload)
+        self.batch.add_secrets(self.secrets)
+        if self.resumption is not None and self.spec.confirm is not None:
+            for answer in self.resumption.answers:
+                note_answer(self.secrets, self.spec.confirm.payload, answer)
 
     def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
         """Set the writer of the begun record, unless the tool may run twice."""

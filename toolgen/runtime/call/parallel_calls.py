@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 from ..calls import CallMeta, ToolCall
@@ -27,15 +26,12 @@ async def gather_results(
     """Execute the calls of a batch in parallel and return their results in order.
 
     Raises:
+        EventLoopError: the runtime belongs to another event loop, which has not ended.
         KeyboardInterrupt: a tool raised it.
     """
     calls = tuple(calls)
-    in_place = services.execution.run_in_slot
-    running = (
-        in_place(_call_one(call, place, directory, batch, services, later))
-        for place, call in enumerate(calls)
-    )
-    ended = await asyncio.gather(*running, return_exceptions=True)
+    running = (_call_one(call, place, directory, batch, services, later) for place, call in enumerate(calls))
+    ended = await services.scheduler.together(running)
     results = (
         _failed_call(call, directory, batch, services, one) if isinstance(one, BaseException) else one
         for call, one in zip(calls, ended, strict=True)

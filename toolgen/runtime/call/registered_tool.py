@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,6 +60,7 @@ class RegisteredTool:
         "intercepted_fields",
         "interceptors",
         "is_async",
+        "is_free",
         "is_plain",
         "is_sensitive",
         "may_be_retried",
@@ -119,8 +120,10 @@ class RegisteredTool:
         """Whether the run of an agent answers its calls."""
         self.runs_once = not self.may_be_retried and not self.starts_run
         """Whether a second execution might have an effect that the first one had."""
+        self.is_free = self.is_async and not spec.is_sequential
+        """Whether its calls need neither a thread nor a lock."""
         timeout = options.timeout if spec.timeout is None else spec.timeout
-        self.is_plain = self.is_async and not raw and not spec.is_sequential and timeout is None
+        self.is_plain = self.is_async and not raw and timeout is None
         """Whether the executor's method is called as it is."""
         self.is_sensitive = has_sensitive(spec)
         """Whether anything that it takes or gives has sensitive values."""
@@ -131,13 +134,17 @@ class RegisteredTool:
             spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
         )
 
+    def lock_key(self, payload: Any, meta: CallMeta) -> Hashable:
+        """Return the key of the lock that a call has to hold; None for none."""
+        return (0,) if self.spec.is_sequential else None
+
     def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
         """Set the injected fields from the `CallMeta`.
 
         Raises:
             RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
         """
-        values = vars(payload)  # as the generated setters do, on every call
+        values = payload.__dict__  # as the generated setters do, on every call
         for name, attribute in self.meta_fields:
             value = getattr(meta, name)
             if not value:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from toolgen.contract.limits import DEFAULT_LIMITS, LONGEST_CHARACTER, Limits
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from ..events.call_reporter import CallReporter
-from ..results import ToolResult
 from ..specs import ToolSpec
 from ..stores.outages import ONCE, StoreRetry
 from .execution import Execution
 from .policy import Policy
+from .scheduler import Scheduler
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
@@ -35,6 +35,7 @@ class RuntimeServices:
     """The services that all calls of one runtime share. Constructed by `Runtime` from its arguments."""
 
     execution: Execution
+    scheduler: Scheduler
     reports: CallReporter
     capabilities: Mapping[str, Capability]
     policy: Policy | None = None
@@ -78,11 +79,6 @@ class RuntimeServices:
         """Return the largest size of an outgoing document of a tool, in bytes."""
         limit = spec.max_result_bytes
         return self.limits.result_bytes if limit is None else limit
-
-    def exceeds(self, spec: ToolSpec[Any, Any], result: ToolResult) -> bool:
-        """Return whether a document exceeds the limit of its tool, or a text for people may do so."""
-        limit = self.limit_of(spec)
-        return len(result.json) > limit or len(result.display) > limit // LONGEST_CHARACTER
 
 
 def call_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReporter:

@@ -52,9 +52,11 @@ class ThreadPool:
         self._max_threads = max_threads
         self._max_stuck = max_stuck
         self._lock = threading.Lock()
-        self._waiting: deque[_Job] = deque()
-        self._busy: dict[_Job, _Worker] = {}
-        self._stuck: dict[_Job, _Worker] = {}
+        self._waiting: deque[Job] = deque()
+        self._busy: dict[Job, _Worker] = {}
+        self._blocked: set[Job] = set()
+        """Busy ones that only wait for other jobs."""
+        self._stuck: dict[Job, _Worker] = {}
         self._idle: list[_Worker] = []
         self._is_closed = False
         weakref.finalize(self, _dismiss, self._idle).atexit = False
@@ -72,12 +74,21 @@ class ThreadPool:
             asyncio.CancelledError: the caller's own task is being cancelled; the function likewise.
             Exception: what the function raises, as `boundary.value_of`.
         """
+        value: T = await self.ended(self.start(name, function, *arguments), seconds)
+        return value
+
+    def start(self, name: str, function: Callable[..., Any], *arguments: Any) -> Job:
+        """Give a function to a thread, with the caller's context variables; `ended` waits for it."""
         call = partial(contextvars.copy_context().run, function, *arguments)
-        job = _Job(name, call, asyncio.get_running_loop())
+        job = Job(self, name, call, asyncio.get_running_loop())
         with self._lock:
             self._forget_other_process()
             self._waiting.append(job)
             self._assign()
+        return job
+
+    async def ended(self, job: Job, seconds: float | None = None) -> Any:
+        """Wait for the end of a job and return the value of its function; raises as `run`."""
         try:
             return await value_within(seconds, job.ended)
         except asyncio.CancelledError:
@@ -85,6 +96,15 @@ class ThreadPool:
             raise
         except TimeLimitError:
             raise TimeLimitError(has_begun=self._abandon(job)) from None
+
+    def block(self, job: Job, *, is_blocked: bool) -> None:
+        """Let another thread run in the place of one that waits for other jobs, or no longer."""
+        with self._lock:
+            if is_blocked and job in self._busy:
+                self._blocked.add(job)
+                self._assign()
+            else:
+                self._blocked.discard(job)
 
     @property
     def stuck(self) -> Mapping[str, int]:
@@ -106,12 +126,12 @@ class ThreadPool:
             if limit < 1 or self._is_refused(job.name):
                 self._waiting.popleft().tell(Raised(error=NoThreadError(f"{len(self._stuck)} are stuck")))
                 continue
-            if len(self._busy) >= limit:
+            if len(self._busy) - len(self._blocked) >= limit:
                 return
             try:
                 worker = self._idle.pop() if self._idle else _Worker(self)
             except RuntimeError as error:  # the system has no more threads
-                if self._busy:
+                if len(self._busy) > len(self._blocked):
                     return
                 self._waiting.popleft().tell(Raised(error=error))
                 continue
@@ -122,13 +142,14 @@ class ThreadPool:
         is_full = len(self._stuck) >= self._max_stuck
         return is_full and any(job.name == name for job in self._stuck)
 
-    def _abandon(self, job: _Job) -> bool:
+    def _abandon(self, job: Job) -> bool:
         """Abandon a job that nobody waits for, and return whether its function had begun."""
         with self._lock:
             if job in self._waiting:
                 self._waiting.remove(job)
                 return False
             worker = self._busy.pop(job, None)
+            self._blocked.discard(job)
             if worker is None:
                 return True
             self._stuck[job] = worker
@@ -140,10 +161,11 @@ class ThreadPool:
         )  # fmt: skip
         return True
 
-    def release(self, job: _Job) -> None:
+    def release(self, job: Job) -> None:
         """Mark the function of a job as returned, so that its thread takes the next job."""
         with self._lock:
             worker = self._busy.pop(job, None) or self._stuck.pop(job)
+            self._blocked.discard(job)
             limit = self._max_threads - max(0, len(self._stuck) - self._max_stuck)
             if self._is_closed or len(self._busy) + len(self._idle) >= limit:
                 worker.jobs.put(None)
@@ -157,20 +179,32 @@ class ThreadPool:
         if known is not None and not known.thread.is_alive():
             self._waiting.clear()
             self._busy.clear()
+            self._blocked.clear()
             self._stuck.clear()
             self._idle.clear()
 
 
-class _Job:
+class Job:
     """A function that runs in a thread, and the future that gets its outcome."""
 
-    __slots__ = ("_loop", "call", "ended", "name")
+    __slots__ = ("_loop", "_pool", "call", "ended", "name")
 
-    def __init__(self, name: str, call: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, pool: ThreadPool, name: str, call: Callable[[], Any], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._pool = pool
         self.name = name
         self.call = call
         self.ended: asyncio.Future[Outcome[Any]] = loop.create_future()
         self._loop = loop
+
+    def block(self) -> None:
+        """Say that the function waits for other jobs, so that another thread may run in its place."""
+        self._pool.block(self, is_blocked=True)
+
+    def unblock(self) -> None:
+        """Say that the function goes on."""
+        self._pool.block(self, is_blocked=False)
 
     def tell(self, outcome: Outcome[Any]) -> None:
         """Set the outcome of the job in its event loop, from any thread."""
@@ -191,14 +225,14 @@ class _Worker:
         Raises:
             RuntimeError: the system has no more.
         """
-        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self.jobs: SimpleQueue[Job | None] = SimpleQueue()
         """What it does next; None ends it."""
         arguments = (self.jobs, weakref.ref(pool))
         self.thread = threading.Thread(target=_serve, args=arguments, name="toolgen tool", daemon=True)
         self.thread.start()
 
 
-def _serve(jobs: SimpleQueue[_Job | None], pool: weakref.ref[ThreadPool]) -> None:
+def _serve(jobs: SimpleQueue[Job | None], pool: weakref.ref[ThreadPool]) -> None:
     """Run jobs until a None comes, or the pool is garbage collected; an idle thread holds neither."""
     while (job := jobs.get()) is not None:
         outcome = outcome_of(job.call)

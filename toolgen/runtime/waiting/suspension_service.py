@@ -210,7 +210,9 @@ class SuspensionService:
         """
         try:
             async with asyncio.timeout(wait_s):
-                told = await self._result_from_log(record)
+                told = await self._services.scheduler.wait_for_run(
+                    record.run_id, self._result_from_log(record)
+                )
         except TimeoutError:
             return ToolResult(
                 tool=record.call.tool,

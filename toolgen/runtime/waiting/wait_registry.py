@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
+from ..call.scheduler import Scheduler
 from ..calls import CallMeta
 from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
@@ -36,14 +37,21 @@ _ANSWER_BYTES: Final = 1_000
 class WaitRegistry:
     """Seals and verifies what waits, and starts the engine that executes it."""
 
-    def __init__(self, engine: Engine, options: WaitOptions, secret: bytes | Sequence[bytes] | None) -> None:
-        """Construct the registry on an engine.
+    def __init__(
+        self,
+        engine: Engine,
+        options: WaitOptions,
+        secret: bytes | Sequence[bytes] | None,
+        scheduler: Scheduler,
+    ) -> None:
+        """Construct the registry on an engine, whose activities the scheduler knows by their runs.
 
         Raises:
             RegistrationError: the secret is a short one.
         """
         self.engine = engine
         self.options = replace(options, clock=_trusted(options.clock, engine))
+        self._scheduler = scheduler
         self._sealer = None if secret is None else _sealer(secret)
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
@@ -78,7 +86,7 @@ class WaitRegistry:
         """
         self.require_idle()
         self._loops |= loops
-        self._activities |= activities
+        self._activities |= {name: self._scheduler.in_run(one) for name, one in activities.items()}
         self._listeners |= dict.fromkeys(loops, on_event)
         self._last_events = last_events or self._last_events
         self._on_forget = on_forget or self._on_forget

@@ -22,6 +22,7 @@ from toolgen.runtime import (
     ImageContent,
     ReadonlyContext,
     ResourceContent,
+    Scheduling,
     TextContent,
     filter_toolset,
     prefixed,
@@ -198,7 +199,7 @@ async def test_a_call_that_runs_out_of_time_before_it_is_sent_has_not_run() -> N
 
 
 async def test_two_hundred_calls_at_once() -> None:
-    async with served(bare("good"), max_parallel=200) as (_, snapshot):
+    async with served(bare("good"), scheduling=Scheduling(max_calls_per_run=200)) as (_, snapshot):
         results = await asyncio.gather(*(snapshot.call("echo", {"n": n}) for n in range(200)))
         assert [json.loads(result.json)["n"] for result in results] == list(range(200))
 

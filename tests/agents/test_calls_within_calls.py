@@ -1,0 +1,99 @@
+"""Tools of agents that make calls and start runs themselves, in more runs than calls may run at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.agents.tools import agent, calling, everything, running
+from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
+from toolgen.runtime import Runtime, Scheduling, StaticToolset, ToolCall
+from toolgen.runtime.toolsets.functions import func_tool
+
+HOUR = 3600.0
+RUNS = 40
+DEFAULT = Scheduling()
+
+
+class Nested:
+    """Tools that make calls through the runtime, and start runs."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self._runtime: Runtime | None = None
+
+    @property
+    def runtime(self) -> Runtime:
+        assert self._runtime is not None
+        return self._runtime
+
+    async def inner(self) -> str:
+        """Do it."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.01)
+        self.now -= 1
+        return "done"
+
+    async def outer(self) -> str:
+        """Make calls at once."""
+        await asyncio.sleep(0.01)
+        calls = [ToolCall(tool="inner", payload_json=b"{}")] * 3
+        return " ".join([result.result for result in await self.runtime.call_all(calls)])
+
+    async def hand(self) -> str:
+        """Ask an agent, and wait for its run."""
+        return (await agents_of(self.runtime).client("x.low").one_shot("Go.")).text
+
+    @asynccontextmanager
+    async def serving(
+        self, *calls: str, sequential: str, limits: Scheduling = DEFAULT
+    ) -> AsyncIterator[Runtime]:
+        """Yield a runtime whose agent `x.top` makes these calls at once; `x.low` makes the last of them."""
+        tools = [
+            func_tool(one, toolset="x.nested", is_sequential=one.__name__ in sequential)
+            for one in (self.inner, self.outer, self.hand)
+        ]
+        nested = StaticToolset(name="x.nested", bound=tuple(tools))
+        top = agent("x.top", ScriptedPlanner([calling(*calls), everything]), nested)
+        low = agent("x.low", ScriptedPlanner([calling("inner", calls[-1]), everything]), nested)
+        async with running(top, low, scheduling=limits) as (self._runtime, _):
+            yield self._runtime
+            assert self._runtime._services.scheduler.is_idle
+
+
+async def outputs(runtime: Runtime, count: int = RUNS) -> set[str]:
+    """Return what the runs said, so many at once."""
+    client = agents_of(runtime).client("x.top")
+    async with asyncio.timeout(HOUR):
+        ended: list[RunOutput] = await asyncio.gather(*(client.one_shot("Go.") for _ in range(count)))
+    return {output.text for output in ended}
+
+
+@pytest.mark.parametrize("sequential", ["", "outer", "inner outer"])
+async def test_runs_end_whose_tools_make_calls_at_once(sequential: str) -> None:
+    nested = Nested()
+    async with nested.serving("outer", "inner", sequential=sequential) as runtime:
+        assert await outputs(runtime) == {'"done done done" | "done"'}
+    if "inner" in sequential:
+        assert nested.most == 1
+
+
+@pytest.mark.parametrize("sequential", ["", "hand", "inner outer hand"])
+async def test_runs_end_whose_tools_wait_for_runs(sequential: str) -> None:
+    """A sequential tool lets the calls of the run in that it waits for."""
+    nested = Nested()
+    limits = Scheduling(max_calls=1)
+    async with nested.serving("hand", "outer", sequential=sequential, limits=limits) as runtime:
+        said = await outputs(runtime, 5)
+    assert said == {'"\\"done\\" | \\"done done done\\"" | "done done done"'}
+
+
+async def test_the_calls_of_one_run_do_not_limit_those_of_another() -> None:
+    nested = Nested()
+    async with nested.serving("inner", "inner", sequential="") as runtime:
+        assert await outputs(runtime) == {'"done" | "done"'}
+    assert nested.most == 2 * RUNS

@@ -1,0 +1,40 @@
+"""A runtime and its event loops, and limits that let nothing run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from tests.virtual_time import VirtualTimeLoop
+from toolgen.runtime import Scheduling, ToolResult
+
+from .test_scheduling import HOUR, calls_of, inner, is_idle, serving, statuses
+
+
+def test_a_runtime_goes_on_in_another_event_loop_when_its_own_has_ended() -> None:
+    async def stay() -> None:
+        """Stay."""
+        await asyncio.sleep(HOUR)
+
+    async def leave_calls() -> None:
+        for _ in range(3):
+            tasks.add(asyncio.create_task(host.call("stay", {})))
+        await asyncio.sleep(1)
+
+    async def count() -> Counter[str]:
+        return statuses(await host.call_all(calls_of("inner", 5)))
+
+    tasks = set[asyncio.Task[ToolResult]]()
+    host = serving(inner, stay, sequential="inner stay", scheduling=Scheduling(max_calls=2))
+    for work in (leave_calls, count, count):
+        with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            runner.run(work())
+    assert is_idle(host)
+
+
+def test_limits_that_let_nothing_run_are_refused() -> None:
+    for wrong in ({"max_calls": 0}, {"max_calls_per_run": 0}, {"max_threads": 0}, {"max_retries": -1}):
+        with pytest.raises(ValueError, match="must be at least"):
+            Scheduling(**wrong)

@@ -1,0 +1,107 @@
+"""The locks of sequential tools: one holder at a time, whose descendants enter too, one at a time.
+
+A call that waits for a lock waits for its holders; a holder waits for the calls that it has made. An
+acquisition that would close a circle of these is refused, also one between two runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from ..errors import DeadlockError
+from .gates import FairQueue, Queues
+from .running_call import Lock, RunningCall
+
+
+class Locks:
+    """The locks of one scheduler that are held."""
+
+    __slots__ = ("_locks", "_queues")
+
+    def __init__(self, queues: Queues) -> None:
+        self._queues = queues
+        self._locks: dict[Hashable, Lock] = {}
+
+    def __len__(self) -> int:
+        return len(self._locks)
+
+    def try_acquire(self, key: Hashable, call: RunningCall) -> bool:
+        """Let a call hold the lock of a key if it need not wait; return whether it holds it."""
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = Lock(key)
+        elif lock.holders[-1] is not lock.holder_above(call):
+            return False
+        self._grant(lock, call)
+        return True
+
+    async def acquire(self, key: Hashable, call: RunningCall) -> None:
+        """Let a call hold the lock of a key, when its turn has come.
+
+        Raises:
+            DeadlockError: a holder waits, through others, for the call or one of its callers.
+            BusyError: too many calls wait already.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        while call.lock is None and not self.try_acquire(key, call):
+            lock = self._locks[key]
+            above = lock.holder_above(call)
+            _refuse_circle(lock, above, call)
+            queue = lock.queues.setdefault(above, FairQueue())
+            call.waits_for = lock
+            try:
+                await self._queues.wait(queue, call, lambda: self.release(call))
+            finally:
+                call.waits_for = None
+
+    def release(self, call: RunningCall) -> None:
+        """Let the next call hold what a call holds; those that could enter under it look again."""
+        lock, call.lock = call.lock, None
+        if lock is None:
+            return
+        was_innermost = lock.holders[-1] is call
+        lock.holders.remove(call)
+        below = lock.queues.pop(call, None)
+        while below and (waiting := below.pop()):
+            waiting[1].set_result(False)
+        if was_innermost:
+            self._admit_next(lock)
+        if not lock.holders:
+            del self._locks[lock.key]
+
+    def _admit_next(self, lock: Lock) -> None:
+        queue = lock.queues.get(lock.holders[-1] if lock.holders else None)
+        if queue and (waiting := queue.pop()):
+            call, future = waiting
+            self._grant(lock, call)
+            future.set_result(True)
+
+    @staticmethod
+    def _grant(lock: Lock, call: RunningCall) -> None:
+        lock.holders.append(call)
+        call.lock = lock
+
+
+def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
+    """Raise where a holder for which a call would wait, waits for the call or for one of its callers.
+
+    Without a lock that one of its callers holds, nothing can wait for them.
+
+    Raises:
+        DeadlockError: as said.
+    """
+    own = set(call.lineage())
+    if all(one.lock is None for one in own):
+        return
+    holders = lock.holders_below(above)
+    seen, left = set[RunningCall](), list(holders)
+    while left:
+        one = left.pop()
+        if one in own:
+            raise DeadlockError(call.tool, holders[0].tool, one.tool)
+        if one in seen:
+            continue
+        seen.add(one)
+        left += one.children or ()
+        if (waited := one.waits_for) is not None:
+            left += waited.holders_below(waited.holder_above(one))

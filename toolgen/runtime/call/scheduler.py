@@ -1,0 +1,282 @@
+"""The scheduler of a runtime: it decides when an executor runs.
+
+A call takes its lock first and its places at the gates after it. Only an executor that runs has a place: a
+call that waits for calls of its own has none, so that nobody holds a place and waits. What is left to close a
+circle are the locks, and who would close one is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Coroutine, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import EventLoopError
+from .gates import Gate, GateTable, Queues
+from .locks import Locks
+from .running_call import CALLER, RunningCall, open_call, waited_for
+from .scheduling import Scheduling
+
+if TYPE_CHECKING:
+    from ..call_meta import CallMeta
+    from ..engine import Activity, ActivityInfo
+    from .registered_tool import RegisteredTool
+
+T = TypeVar("T")
+
+
+class Scheduler:
+    """Admits the calls of one runtime; belongs to one event loop at a time."""
+
+    def __init__(self, options: Scheduling) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The event loop of the calls; None before the first."""
+        self._options = options
+        self._waited: dict[str, list[RunningCall]] = {}
+        """By run, the open calls that wait for it."""
+        self._has_narrow_limits = (
+            options.max_calls_per_session is not None or options.max_calls_per_tool is not None
+        )
+
+    # The event loop.
+
+    def attach(self) -> None:
+        """Take the running event loop; calls of another one, which has ended, are forgotten.
+
+        Raises:
+            EventLoopError: the other one has not ended.
+        """
+        loop, before, options = asyncio.get_running_loop(), self.loop, self._options
+        if before is loop:
+            return
+        if before is not None and not before.is_closed() and (before.is_running() or not self.is_idle):
+            raise EventLoopError(
+                "the runtime belongs to another event loop, which has not ended",
+                hint="make a runtime for each event loop, or hand over with run_coroutine_threadsafe; in a "
+                "synchronous tool ctx.wait(runtime.call, …) does",
+            )
+        self.loop = loop
+        self._queues = Queues(options.max_queued)
+        self._locks = Locks(self._queues)
+        self._process = Gate(options.max_calls, loop)
+        self._threads = Gate(options.max_threads, loop)
+        self._runs = GateTable(options.max_calls_per_run, loop)
+        self._sessions = GateTable(options.max_calls_per_session, loop)
+        self._tools = GateTable(options.max_calls_per_tool, loop)
+        self._only_process = (self._process,)
+        self._alone = Gate(0, loop) if self._has_narrow_limits else self._process
+        """The one gate of calls that belong to no run and no call; closed where tools or sessions have some."""
+        self._waited.clear()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call runs, waits or holds anything."""
+        return self.loop is None or not (
+            self._process.running
+            or self._threads.running
+            or self._queues.waiting
+            or len(self._locks)
+            or len(self._runs)
+            or len(self._sessions)
+            or len(self._tools)
+            or self._waited
+        )
+
+    # One call.
+
+    def admit_at_once(
+        self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, payload: Any, before: object
+    ) -> bool:
+        """Admit a call that need not wait, and return whether it was; `admit` is for the others.
+
+        `before` is the call in whose context this one is made; something else where there is none.
+        """
+        if tool.is_free and not meta.run_id and before.__class__ is not RunningCall:
+            gate = self._alone
+            if gate.running < gate.limit:
+                gate.running += 1
+                call.gates = self._only_process
+                call.is_open = call.has_slot = True
+                return True
+        self._enter(call, tool, meta, before)
+        call.key = tool.lock_key(payload, meta)
+        return (call.key is None or self._locks.try_acquire(call.key, call)) and _enter_gates(call)
+
+    async def admit(self, call: RunningCall) -> None:
+        """Return once a call may run that was not admitted at once.
+
+        Raises:
+            BusyError: too many calls wait already.
+            DeadlockError: the call would wait for one that waits for it.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        if call.key is not None and call.lock is None:
+            await self._locks.acquire(call.key, call)
+        await self._pass_gates(call)
+
+    def leave(self, call: RunningCall) -> None:
+        """End a call, or its wait to be admitted, and let the next calls in."""
+        call.is_open = False
+        if call.has_slot:
+            call.has_slot = False
+            if call.lane is None:  # only the process limits it
+                gate = call.gates[0]
+                gate.running -= 1
+                if gate.queue.lanes:
+                    gate.let_in()
+                return
+            for gate in call.gates:
+                gate.leave()
+        if call.lane is None:
+            return
+        call.thread = None
+        if call.lock is not None:
+            self._locks.release(call)
+        call.drop_caller()
+        for gate in call.gates:
+            self._runs.put_back(gate)
+            self._sessions.put_back(gate)
+            self._tools.put_back(gate)
+
+    async def pause(self, call: RunningCall, seconds: float) -> None:
+        """Wait before a further attempt at a call, which is then admitted again; it keeps its lock.
+
+        Raises:
+            BusyError: too many calls wait already.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        call.is_paused, call.thread = True, None
+        call.give_back()
+        await asyncio.sleep(seconds)
+        if call.lane is None:
+            call.lane = self._new_lane()
+        await self._pass_gates(call)
+
+    def _new_lane(self) -> Gate:
+        """Return the gate for calls that belong to no run."""
+        assert self.loop is not None, "calls are made in an event loop"
+        return Gate(self._options.max_calls_per_run, self.loop)
+
+    def _enter(self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, before: object) -> None:
+        """Set the caller of a call and the gates that it has to pass, the widest last."""
+        call.tool = tool.spec.id
+        caller = open_call(before) if isinstance(before, RunningCall) else None
+        if caller is not None:
+            call.set_caller(caller)
+        lane = call.lane = self._lane(caller, meta.run_id)
+        if tool.is_async and not self._has_narrow_limits:
+            call.gates = (lane, self._process)
+            return
+        threads = None if tool.is_async else self._threads
+        narrow = (self._tools.get(tool.spec.id), self._sessions.get(meta.session_id), lane, threads)
+        call.gates = (*(gate for gate in narrow if gate is not None), self._process)
+
+    def _lane(self, caller: RunningCall | None, run_id: str) -> Gate:
+        """Return the lane of a call: that of its caller, else that of its run and the runs above."""
+        lane = None
+        if caller is not None and caller.gates[-1] is self._process:
+            if caller.lane is None and not run_id:
+                caller.lane = self._new_lane()
+            lane = caller.lane
+        if lane is None:
+            return self._runs.get(run_id.partition("/")[0]) or self._new_lane()
+        lane.users += 1
+        return lane
+
+    async def _pass_gates(self, call: RunningCall) -> None:
+        """Take a place at each gate, one after the other.
+
+        Raises:
+            BusyError: too many calls wait already.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        passed = 0
+        try:
+            for gate in call.gates:
+                if gate.running < gate.limit:
+                    gate.running += 1
+                else:
+                    await self._queues.wait(gate.queue, call, gate.leave)
+                passed += 1
+        except BaseException:
+            for gate in call.gates[:passed]:
+                gate.leave()
+            raise
+        _begin(call)
+
+    async def together(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+        """Await calls that are made at once, and return their results or errors in order.
+
+        They share the limit of a run, and whoever makes them waits for them.
+        """
+        self.attach()
+        caller = open_call(CALLER.get())
+        batch = RunningCall()
+        batch.is_open, batch.waits = True, 1  # it only waits, and has no slot
+        batch.gates = self._only_process
+        if caller is not None:
+            batch.set_caller(caller)
+            batch.lane = caller.lane
+        token = CALLER.set(batch)
+        try:
+            ended = asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            CALLER.reset(token)
+        try:
+            return await (ended if caller is None else waited_for(caller, ended))
+        finally:
+            batch.is_open = False
+            batch.drop_caller()
+
+    # Runs that calls wait for.
+
+    async def wait_for_run(self, run_id: str, work: Coroutine[Any, Any, T]) -> T:
+        """Await the end of a run; it is for the call that waits, if one does, that its calls are made."""
+        caller = open_call(CALLER.get())
+        if caller is None:
+            return await work
+        self._waited.setdefault(run_id, []).append(caller)
+        try:
+            return await waited_for(caller, work)
+        finally:
+            left = self._waited[run_id]
+            left.remove(caller)
+            if not left:
+                del self._waited[run_id]
+
+    def in_run(self, activity: Activity) -> Activity:
+        """Return an activity whose calls are made for the call that waits for its run, or a run above."""
+
+        @functools.wraps(activity)
+        async def execute(info: ActivityInfo, argument: Any, /) -> Any:
+            CALLER.set(self._caller_of(info.run_id))
+            return await activity(info, argument)
+
+        return execute
+
+    def _caller_of(self, run_id: str) -> RunningCall | None:
+        """Return the open call that waits for a run or for one above it; None without one."""
+        while run_id:
+            if waiting := self._waited.get(run_id):
+                return waiting[0]
+            run_id = run_id.rpartition("/")[0]
+        return None
+
+
+def _enter_gates(call: RunningCall) -> bool:
+    """Take a place at every gate where all have one; return whether that is so."""
+    for gate in call.gates:
+        if gate.running >= gate.limit:
+            return False
+    for gate in call.gates:
+        gate.running += 1
+    _begin(call)
+    return True
+
+
+def _begin(call: RunningCall) -> None:
+    call.is_open = call.has_slot = True
+    call.is_paused = False
+    if call.waits:  # what its attempt before has left behind
+        call.give_back()
