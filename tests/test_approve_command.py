@@ -145,7 +145,7 @@ def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(
         "error: there is no terminal to ask for confirmation; nothing was answered\n"
-        "  hint: add --yes to approve without a prompt\n"
+        "  hint: add --yes to go on without a prompt\n"
     )
     assert not (database.path / "ran").exists()
 

@@ -166,7 +166,8 @@ def having(by: str, id_: str, planner: ScriptedPlanner) -> AgentRegistration:
         return ToolOutcome.pending("job-1", "begun")
 
     late = LongRunningSpec(ack=func_tool(wipe).spec.result)
-    tools = function_toolset("x.exports", [func_tool(export, toolset="x.exports", long_running=late)])
+    made = func_tool(export, toolset="x.exports", long_running=late)
+    tools = function_toolset("x.exports", [made, func_tool(wipe, toolset="x.exports", tags=("no",))])
     if by == "dynamic":
         return agent(id_, planner, NOTHING, dynamic=(tools,))
     return agent(id_, planner, tools)

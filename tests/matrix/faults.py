@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
-from .cells import ASKING, Cell, DoorName
+from .cells import Cell, DoorName, Kind, Outcome
 
-HANGING: Final[frozenset[DoorName]] = frozenset({"command line"})
+HANGING: Final[frozenset[DoorName]] = frozenset()
 """Doors whose failing cells hang in real time."""
-_WAITS_FOR_RUN: Final[frozenset[DoorName]] = frozenset({"direct", "call_all", "command line"})
+FAULTS: Final[Mapping[tuple[DoorName, Kind, Outcome], str]] = {}
+"""What is wrong, by door, kind of tool and outcome."""
 
 
 def fault_of(cell: Cell) -> str:
     """Return what is wrong with a cell; "" where nothing is."""
-    if cell.door in _WAITS_FOR_RUN and cell.kind == "agent's tool" and cell.outcome in ASKING:
-        return "a direct call of an agent's tool waits for its run, and tells nobody what that asks"
-    return ""
+    return FAULTS.get((cell.door, cell.kind, cell.outcome), "")
 
 
 def marked(cells: list[Cell]) -> list[Any]:

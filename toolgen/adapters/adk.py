@@ -72,7 +72,7 @@ class SnapshotTool(BaseTool):
             result = await self._calls.call(self.name, args, meta)
         else:
             result = await self._confirmed(args, given, meta)
-            if (again := result_view(result).approval) is not None:
+            while (again := result_view(result).approval) is not None:
                 result = await self._calls.cancel(again, meta, again.reason or _ASKED_ONCE)
         view = result_view(result)
         if view.approval is not None:

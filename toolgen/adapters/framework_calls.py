@@ -90,6 +90,7 @@ class FrameworkCalls(Generic[C]):
         if asked is None or again is None or result.status != "suspended":
             return result
         is_same = (again.arguments_mac, again.question) == (asked.arguments_mac, asked.question)
+        is_same = is_same and asked.outer is None  # what an agent asks next time is another question
         return await self.deliver(again, answer, meta, by) if is_same else result  # a hook may rewrite them
 
     async def open_question(
@@ -105,7 +106,7 @@ class FrameworkCalls(Generic[C]):
             return await self.snapshot.deliver(asked.token, answer, session_id=meta.session_id, by=by)
         except (BadAnswerError, NotAllowedAnswerError) as error:
             again = replace(asked, reason=error.message)
-            return ToolResult(tool=asked.tool, status="suspended", suspension=again)
+            return ToolResult(tool=asked.tool, status="suspended", suspension=again, suspensions=(again,))
 
     async def cancel(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
         """Return the denial of a call that nobody is going to answer."""
@@ -113,7 +114,7 @@ class FrameworkCalls(Generic[C]):
 
     async def _take_back_older(self, asked: Suspended, meta: CallMeta) -> None:
         for other in await self._of_call(meta):
-            if other.id == asked.id:
+            if _run_of(other) == _run_of(asked):
                 return
             try:
                 await self.cancel(other, meta, "the call was made again")
@@ -121,8 +122,10 @@ class FrameworkCalls(Generic[C]):
                 continue
 
     async def _question(self, spec: Spec, meta: CallMeta) -> Suspended | None:
-        waiting = [one for one in await self._of_call(meta) if one.tool == spec.id]
-        return waiting[-1] if waiting else None
+        """Return what the newest call of these ids asks first; None where none waits."""
+        waiting = [one for one in await self._of_call(meta) if _tool_of(one) == spec.id]
+        newest = _run_of(waiting[-1]) if waiting else ""
+        return next((one for one in waiting if _run_of(one) == newest), None)
 
     def _asks_about(
         self, asked: Suspended, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
@@ -132,7 +135,8 @@ class FrameworkCalls(Generic[C]):
             payload = spec.payload.encode(spec.payload.decode(arguments))
         except ToolValidationError:
             return False
-        return self.snapshot.arguments_mac(spec.id, payload, meta) == asked.arguments_mac
+        mac = asked.arguments_mac if asked.outer is None else asked.outer.arguments_mac
+        return self.snapshot.arguments_mac(spec.id, payload, meta) == mac
 
     async def _of_call(self, meta: CallMeta) -> list[Suspended]:
         """Return the questions of a call that are open, oldest first."""
@@ -142,4 +146,18 @@ class FrameworkCalls(Generic[C]):
             waiting = await self.snapshot.suspended(meta.session_id)
         except NoEngineError:  # no call can wait, so none does
             return []
-        return [one for one in waiting if one.tool_call_id == meta.tool_call_id and one.kind != "pending"]
+        mine = [one for one in waiting if _tool_call_id_of(one) == meta.tool_call_id]
+        return [one for one in mine if one.kind != "pending"]
+
+
+def _run_of(asked: Suspended) -> str:
+    """Return the run of the framework's call that waits for an answer."""
+    return asked.run_id if asked.outer is None else asked.outer.run_id
+
+
+def _tool_of(asked: Suspended) -> str:
+    return asked.tool if asked.outer is None else asked.outer.tool
+
+
+def _tool_call_id_of(asked: Suspended) -> str:
+    return asked.tool_call_id if asked.outer is None else asked.outer.tool_call_id

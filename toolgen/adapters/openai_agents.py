@@ -158,7 +158,7 @@ class _SnapshotTool:
         if result is None:
             result = await self._answered(context, arguments, meta)
         view = result_view(result)
-        if view.approval is not None:  # the SDK cannot ask any more
+        while view.approval is not None:  # the SDK cannot ask any more
             reason = view.approval.reason or _NOT_ASKED
             view = result_view(await self.calls.cancel(view.approval, meta, reason))
         self.views[context] = view

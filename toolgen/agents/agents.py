@@ -9,12 +9,8 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.call.batch import Batch
-from toolgen.runtime.call.ending import failed_call_result
-from toolgen.runtime.call.failures import Arguments, arguments_json
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import NO_META, CallMeta
 from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
 from toolgen.runtime.errors import RegistrationError, check_format
@@ -26,9 +22,11 @@ from toolgen.runtime.runtime import Runtime
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.lookup import Listing
 from toolgen.runtime.toolsets.snapshot import Snapshot
-from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.loop import OPEN_TURN
+from toolgen.runtime.waiting.call_runs import AgentAnswer
+from toolgen.runtime.waiting.loop import OPEN_TURN, ChildOfCall
+from toolgen.runtime.waiting.options import WAIT_OPTIONS
 from toolgen.runtime.waiting.sealed_calls import read_call
+from toolgen.runtime.waiting.wait_registry import WaitRegistry
 
 from .activities.accepting import accept
 from .activities.call_activities import CallActivities
@@ -37,6 +35,7 @@ from .activities.recording import give_back, keep, record
 from .activities.store_waits import waiting_for_stores
 from .client import AgentClient
 from .conversations import Sessions
+from .direct import DirectCalls
 from .erasing import Erased, erase
 from .host import AgentHost
 from .output import RunOutput, status_of, without_tokens
@@ -92,12 +91,16 @@ class Agents:
         inside = runtime.extend(self)
         self._runtime = runtime
         self._registry = inside.registry
+        waits = inside.services.waits
+        if waits is None:
+            waits = WaitRegistry(_engine_in_memory(), WAIT_OPTIONS, None, inside.services.scheduler)
+            inside.serve_calls(waits)
         self._host = host = AgentHost(
             runtime,
             inside.services,
             inside.registry.directory,
             inside.registry.options,
-            engine=inside.services.waits.engine if inside.services.waits is not None else _engine_in_memory(),
+            waits=waits,
             sessions=sessions,
             hub=inside.events,
             listed=inside.tool_of,
@@ -119,6 +122,7 @@ class Agents:
             }
         )
         self._runs = Runs(host)
+        self._direct = DirectCalls(host)
         self._retention = Retention(host, keep_sessions, keep_sessions_s)
         self._sessions = Sessions(host.sessions, self._runs)
 
@@ -256,26 +260,26 @@ class Agents:
         """
         return without_tokens(await self._runs.output(run_id))
 
-    async def run_delegated(
-        self,
-        tool: RegisteredTool,
-        arguments: Arguments,
-        delegated: Delegated,
-        meta: CallMeta,
-        services: RuntimeServices,
-        run_id: str,
-    ) -> ToolResult:
-        """Return the result of a call of an agent's tool that no run made."""
-        frame = Frame(tool, arguments_json(arguments), meta, Batch(services.capabilities), services)
-        try:
-            return await self._runs.run_delegated(frame, delegated, run_id)
-        except Exception as error:  # such as agents that call one another for ever
-            return failed_call_result(tool.spec, error, meta, services)
+    async def child_of(
+        self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
+    ) -> ChildOfCall:
+        """Return the run that is to answer a call of an agent's tool that no agent made.
 
-    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a suspended call of an agent's run, or of its work, as the agent has it now."""
+        Raises:
+            RegistrationError: the agent, or one whose tools it calls, is not registered.
+            ToolError: the agents are nested too deep.
+        """
+        self._runs.check(delegated.agent)
+        return await self._direct.child_of(tool, delegated, meta, run_id)
+
+    async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
+        """Return the result of a call by what its run said, after its hooks."""
+        return await self._direct.conclude(frame, answer)
+
+    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
+        """Return the tool of a call of an agent's run, or of its work, as the agent has it now."""
         status = await self._host.engine.status(run_id)
-        return await self._host.tool_now(frozen, status) if has_facts(status) else None
+        return await self._host.tool_now(tool, meta, status) if has_facts(status) else None
 
     async def cancel_run(self, run_id: str, reason: str) -> None:
         """Cancel a run; the conversation of an agent's run records that its waiting calls were canceled."""

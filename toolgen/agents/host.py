@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.call.artifact_refs import dropping
 from toolgen.runtime.call.hooks import Hook
 from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
 from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import Activity, Engine, NotRegisteredError, RunStatus
+from toolgen.runtime.engine import Activity, NotRegisteredError, RunStatus
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.results import Delegated
@@ -25,12 +23,10 @@ from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.toolsets.resources import ResourceStack
 from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
 from toolgen.runtime.values import Values
-from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.resolving import LOOP as RESOLVED
-from toolgen.runtime.waiting.resolving import resolved_call
+from toolgen.runtime.waiting.asking import CALL
 from toolgen.runtime.waiting.tokens import Sealer
-from toolgen.runtime.waiting.tools import FindTool, listed_now
-from toolgen.runtime.waiting.wait_registry import is_call, sealer_of
+from toolgen.runtime.waiting.tools import FindAnswered, listed_now
+from toolgen.runtime.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder
@@ -63,17 +59,18 @@ class AgentHost:
         directory: Directory,
         options: RuntimeOptions,
         *,
-        engine: Engine,
+        waits: WaitRegistry,
         sessions: SessionStore,
         hub: Events | None = None,
-        listed: FindTool,
+        listed: FindAnswered,
         deliver: Callable[[str, Json, str, str], Awaitable[None]],
         planner_retry: PlannerRetry,
     ) -> None:
         self.planner_retry = planner_retry
         self.store_retry = StoreRetry(pause=planner_retry.pause, total_s=planner_retry.total_s)
         """Of the steps of runs on stores that are away."""
-        self.engine = engine
+        self.waits = waits
+        self.engine = engine = waits.engine
         self.sessions = sessions
         is_shared = engine.caps.has_many_workers
         most = MOST_RUNS if is_shared else None  # one worker hears of the end of each run
@@ -96,7 +93,7 @@ class AgentHost:
         self._options = options
         self.is_shared = is_shared
         """Whether many workers execute the runs."""
-        self._served: dict[str, RegisteredTool] = {}
+        self._served: RecentRuns[RegisteredTool] = RecentRuns(most)
         """By run that answers a call of no run, the tool."""
         self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
         self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
@@ -109,32 +106,25 @@ class AgentHost:
         """Register the agent loop and its activities with the engine."""
         if self._spans is not None:
             activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
-        waits = self.tools.waits
-        if waits is not None:
-            waits.register({LOOP: agent_loop}, activities, self._on_event, last_events)
-        else:
-            self.engine.register(
-                loops={LOOP: agent_loop, RESOLVED: resolved_call},
-                activities=activities,
-                on_event=self._on_event,
-                last_events=last_events,
-                on_forget=dropping(self.tools),
-            )
+        self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events)
 
     @property
     def sealer(self) -> Sealer:
         """The sealer of answers to the questions of planners; as `WaitRegistry.sealer`."""
-        waits = self.tools.waits
-        return sealer_of(self.engine) if waits is None else waits.sealer
+        return self.waits.sealer
 
     @property
     def tags(self) -> set[str]:
         """The tags of all registered tools of the runtime."""
         return {tag for spec in self._directory.specs for tag in spec.tags}
 
-    @property
-    def is_interactive(self) -> bool:
-        return self.tools.is_interactive
+    def may_ask(self, run_id: str) -> bool:
+        """Return whether there is somebody whom a run may ask.
+
+        Below a direct call that is its caller, by a token, which only a runtime with an engine takes.
+        """
+        is_direct = run_id.startswith(CALL) and "/" in run_id
+        return self.tools.is_interactive and not (is_direct and self.tools.waits is None)
 
     def build_agent(
         self, registration: AgentRegistration, directory: Directory, managers: ResourceStack
@@ -208,15 +198,15 @@ class AgentHost:
         known = self._snapshots.get(run_id)
         return None if known is None else known.snapshot.directory.by_id(tool)
 
-    async def tool_now(self, frozen: FrozenCall, status: RunStatus) -> RegisteredTool | None:
-        """Return the tool of a call that waits as its agent has it now; None where it has none."""
+    async def tool_now(self, tool: str, meta: CallMeta, status: RunStatus) -> RegisteredTool | None:
+        """Return the tool of a call of a run as its agent has it now; None where it has none."""
         given: Any = status.input
         agent = self.agents.get(given["facts"]["agent"])
         if agent is None:
             return None
-        found = agent.static.directory.by_id(frozen.tool)
+        found = agent.static.directory.by_id(tool)
         if found is None and agent.toolsets.is_dynamic:
-            found = await listed_now(frozen.tool, agent.snapshot(self.caller, frozen.meta, None))
+            found = await listed_now(tool, agent.snapshot(self.caller, meta, None))
         return found
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
@@ -231,14 +221,9 @@ class AgentHost:
         tool = self._served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
         return None if tool is None else tool.spec
 
-    @contextmanager
-    def keep_tool(self, run_id: str, tool: RegisteredTool) -> Iterator[None]:
-        """Keep the tool of a call outside of runs while an agent run answers it."""
-        self._served[run_id] = tool
-        try:
-            yield
-        finally:
-            del self._served[run_id]
+    def serve_tool(self, run_id: str, tool: RegisteredTool) -> None:
+        """Keep the tool of a call outside of runs until the agent run that answers it is over."""
+        self._served.put(run_id, tool)
 
     async def may_wait(self, run_id: str, op: str) -> bool:
         """Return whether one more call of the run may wait, under this key.
@@ -328,8 +313,7 @@ class AgentHost:
 
     async def begin(self, run_id: str = "") -> None:
         """Begin to execute runs; a client executes the run of this id."""
-        waits = self.tools.waits
-        await (self.engine.start() if waits is None else waits.start(run_id))
+        await self.waits.start(run_id)
 
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Forward an event of a run to the runtime's subscribers; drop the run's data at its end."""
@@ -341,6 +325,7 @@ class AgentHost:
             self._metrics.on_event(run_id, event, agent, self.find_tool(tool, run_id) is not None)
         self.events.forward(run_id, offset, event)
         if event.get("type") == LAST:
+            self._served.pop(run_id)
             self._snapshots.pop(run_id)
             self._about_to_wait.pop(run_id)
             self._values.pop(run_id)

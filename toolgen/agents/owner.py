@@ -79,19 +79,3 @@ async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool
             return True
         below = [one for id_ in below for one in (await engine.status(id_)).children]
     return False
-
-
-async def answers_call(engine: Engine, run_id: str, tool_call_id: str) -> bool:
-    """Return whether a run answers the call of this id, or a run above it does."""
-    while run_id:
-        try:
-            given: Any = (await engine.status(run_id)).input
-        except UnknownRunError:
-            return False
-        parent = given["facts"]["parent"] if isinstance(given, dict) and "facts" in given else None
-        if parent is None:
-            return False
-        if parent["tool_call_id"] == tool_call_id:
-            return True
-        run_id = parent["run_id"]
-    return False

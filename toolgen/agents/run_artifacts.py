@@ -12,7 +12,7 @@ from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.services import RuntimeServices
-from toolgen.runtime.engine import Engine, RunStatus
+from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError
 from toolgen.runtime.results import Artifact, ArtifactRef
 
 from .output import RunArtifact
@@ -34,8 +34,15 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
     return found
 
 
-async def documents_so_far(engine: Engine, status: RunStatus) -> list[Json]:
-    """Return the artifacts of the calls that have ended, as the JSON of a run's result."""
+async def documents_so_far(engine: Engine, run_id: str) -> list[Json]:
+    """Return the artifacts of the calls that have ended, as the JSON of a run's result.
+
+    A run that could not begin has none.
+    """
+    try:
+        status = await engine.status(run_id)
+    except UnknownRunError:
+        return []
     return [asdict(one) for one in await artifacts_so_far(engine, status)]
 
 

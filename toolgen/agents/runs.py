@@ -11,18 +11,15 @@ from pydantic_core import to_json
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.events.records import Event
-from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
 
 from .answers import answer_question
-from .direct import DirectCalls
 from .host import AgentHost
 from .log import event_of
 from .loop.documents import TRANSFER, RunFacts
@@ -64,7 +61,6 @@ class Runs:
     def __init__(self, host: AgentHost) -> None:
         self._host = host
         self._engine = host.engine
-        self._direct = DirectCalls(host, self.cancel)
 
     async def start(
         self,
@@ -82,11 +78,12 @@ class Runs:
         run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         await host.begin(run_id)  # it is known then whether this process executes the run
-        self._check(agent)
+        self.check(agent)
         owner = Owner(agent=agent, session_id=session_id)
         if await self._is_started(run_id, owner):
             return run_id
-        check_restrictions(agent, options, host.agents, host.tags)
+        if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
+            check_restrictions(agent, options, host.agents, host.tags)
         if session_id:
             self._check_sessions()
             said = UserMessage(text=message, source=source)
@@ -151,7 +148,7 @@ class Runs:
                 hint="give both the same file: Agents(runtime, sessions=SqliteSessionStore(path))",
             )
 
-    def _check(self, agent: str) -> None:
+    def check(self, agent: str) -> None:
         """Raise when the agent, or one whose tools it calls, is not registered where the run is executed.
 
         A client only knows that somebody named the agent by its constant.
@@ -193,7 +190,7 @@ class Runs:
         session = await host.sessions.create(session_id, agent, labels)
         if session.agent in host.agents or session.agent in host.elsewhere:
             agent = session.agent
-            self._check(agent)
+            self.check(agent)
         elif agent not in host.agents:
             raise SessionError(
                 f"the agent {session.agent!r} has the session {session_id!r}, and is not registered here",
@@ -338,15 +335,6 @@ class Runs:
                 "run %s: no turn was started with the result of %s", frozen.meta.run_id, name, exc_info=True
             )
             return "ended"
-
-    async def run_delegated(self, frame: Frame, delegated: Delegated, run_id: str) -> ToolResult:
-        """Return the result of a call of an agent's tool that no loop made; as `DirectCalls.result`.
-
-        Raises:
-            RegistrationError: the agent, or one whose tools it calls, is not registered.
-        """
-        self._check(delegated.agent)
-        return await self._direct.result(frame, delegated, run_id)
 
     # Ends and interruptions.
 

@@ -65,6 +65,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     async with runtime:
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
+        run_id = suspended.run_id if suspended.outer is None else suspended.outer.run_id
         secrets = await waiting_secrets(runtime, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
@@ -72,22 +73,22 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
-            await runtime.start_runs(suspended.run_id)
+            await runtime.start_runs(run_id)
             if engine.is_worker:
-                await engine.settled(suspended.run_id)  # a stalled one gets no answer
+                await engine.settled(run_id)  # a stalled one gets no answer
             else:
                 print(waiting_elsewhere(engine), file=sys.stderr)
             result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
-        specs = specs_of(runtime, suspended.tool)
+        specs = specs_of(runtime, result.tool)
         shown = shown_document(result, specs[0] if specs else None, secrets)
-        _show(result, shown, unimplemented, suspended.run_id)
+        _show(result, shown, unimplemented, run_id)
         if _is_stored_only(result):
             print(not_over_elsewhere(engine), file=sys.stderr)
         if result.status == "unknown":
-            call = f"{suspended.run_id} {suspended.tool_call_id}".rstrip()
+            call = f"{run_id} {result.tool_call_id}".rstrip()
             print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
         if engine.is_worker:
-            await _run_to_end_or_wait(engine, suspended.run_id)
+            await _run_to_end_or_wait(engine, run_id)
     return _exit_code(result)
 
 
@@ -116,8 +117,8 @@ def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id
     """Print the redacted JSON of the model to stdout, and further information to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
-    if result.suspension is not None:
-        print(waiting_text(result.suspension), file=sys.stderr)
+    for asked in result.suspensions:
+        print(waiting_text(asked), file=sys.stderr)
     if result.json:
         show_document(shown)
         sys.stdout.flush()

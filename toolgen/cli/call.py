@@ -53,8 +53,8 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         print(printable(beside), file=sys.stderr)
     for line in unimplemented:
         print(line, file=sys.stderr)
-    if result.suspension is not None:
-        print(_waiting_text_of(runtime, result.suspension), file=sys.stderr)
+    for asked in result.suspensions:
+        print(_waiting_text_of(runtime, asked), file=sys.stderr)
     if result.json:
         show_document(shown_document(result, spec, secrets))
     return 0 if result.status in ("ok", "pending", "suspended") else 1

@@ -74,6 +74,12 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
             answers = [_shown_answer(one, added, secrets) for one in _items(value.get("answers"))]
             kept = {"answers": answers} if answers else {}
             return {**value, **kept, "payload_json": _marked(text, places, codec, secrets)}
+        case {"arguments": str(text), "tool": str(own), "meta": dict()}:
+            codec = spec.payload if (spec := _spec(runtime, own)) else None
+            return {**value, "arguments": _marked_arguments(text, codec, secrets)}
+        case {"message": str(), "facts": {"parent": {"tool": str(own)}} as facts}:
+            is_hidden = (spec := _spec(runtime, own)) is not None and of_calls.has_sensitive(spec)
+            return {**value, "facts": facts, "message": HIDDEN if is_hidden else value["message"]}
         case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
             declared = spec.artifacts.get(kind) if (spec := _spec(runtime, own)) else None
             codec = declared.codec if declared else None
@@ -118,6 +124,15 @@ def _marked(text: str, places: tuple[str, ...], codec: Codec[Any] | None, secret
     return compact(redacted(value, places))
 
 
+def _marked_arguments(text: str, codec: Codec[Any] | None, secrets: Secrets) -> str:
+    """Return arguments as they came, as `_marked`; what is no JSON is hidden as a whole."""
+    places = codec.sensitive if codec else ()
+    try:
+        return _marked(text, places, codec, secrets)
+    except ValueError:
+        return HIDDEN
+
+
 def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
     """Redact the messages of the agent that answers a tool with sensitive values."""
     run["input"] = {**run["input"], "message": HIDDEN}
@@ -127,9 +142,9 @@ def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
 
 
 def _tool_of(given: Any) -> str:
-    """Return the id of the tool of a suspended call's run; "" for the run of an agent."""
+    """Return the id of the tool of the run of one call; "" for the run of an agent."""
     match given:
-        case {"frozen": {"tool": str(tool)}}:
+        case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
             return tool
         case _:
             return ""

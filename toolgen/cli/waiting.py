@@ -51,6 +51,8 @@ def _shown(suspended: Suspended) -> dict[str, Any]:
 
 
 def _until(suspended: Suspended) -> str:
+    if not suspended.expires_at:
+        return "its run ends"
     try:
         return dt.datetime.fromtimestamp(suspended.expires_at, dt.UTC).isoformat(timespec="minutes")
     except (OverflowError, ValueError, OSError):  # beyond the year 9999

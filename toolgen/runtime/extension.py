@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from .call.ending import failed_call_result
-from .call.failures import Arguments
+from .call.frame import Frame
 from .call.registered_tool import RegisteredTool
 from .call.services import RuntimeServices
 from .calls import CallMeta
@@ -17,12 +16,14 @@ from .resolution import Resolution, ResolveError
 from .results import Delegated, ToolResult
 from .toolsets.lookup import Listing
 from .toolsets.registry import Registry
+from .waiting.call_runs import AgentAnswer, AgentCalls
 from .waiting.errors import NoEngineError
+from .waiting.loop import ChildOfCall
+from .waiting.wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
     from .events.hub import Events
-    from .waiting.frozen import FrozenCall
-    from .waiting.tools import FindTool
+    from .waiting.tools import FindAnswered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +33,13 @@ class ExtensionServices:
     services: RuntimeServices
     registry: Registry
     events: Events | None
-    tool_of: FindTool
+    tool_of: FindAnswered
     """Finds the tool of a call that waits, when its answer comes."""
+    serve_calls: Callable[[WaitRegistry], None]
+    """Lets an engine execute the runs of single calls, where the runtime has none."""
 
 
-class Extension(Protocol):
+class Extension(AgentCalls, Protocol):
     """Extends one runtime."""
 
     async def open(self) -> None:
@@ -47,22 +50,7 @@ class Extension(Protocol):
         """Stop, before the toolsets of the runtime are closed."""
         ...
 
-    async def run_delegated(
-        self,
-        tool: RegisteredTool,
-        arguments: Arguments,
-        delegated: Delegated,
-        meta: CallMeta,
-        services: RuntimeServices,
-        run_id: str,
-    ) -> ToolResult:
-        """Return the result of a call that an agent must answer.
-
-        `services` are those of the runtime, or with another reporter; `run_id` is "" for a new run.
-        """
-        ...
-
-    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
+    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
         """Return the tool of a suspended call of a run, as the run would call it now; None without one."""
         ...
 
@@ -121,28 +109,32 @@ class ExtensionPoint:
         if self.extension is not None:
             await self.extension.close()
 
-    async def run_delegated(
-        self,
-        tool: RegisteredTool,
-        arguments: Arguments,
-        delegated: Delegated,
-        meta: CallMeta,
-        services: RuntimeServices | None = None,
-        run_id: str = "",
-    ) -> ToolResult:
-        """Return the result of a call that an agent must answer; an error without an extension."""
-        services = services or self._services
-        if self.extension is not None:
-            return await self.extension.run_delegated(tool, arguments, delegated, meta, services, run_id)
-        error = RegistrationError(
-            f"agent {delegated.agent!r} is not registered",
-            hint="call the generated `register` of its package",
-        )
-        return failed_call_result(tool.spec, error, meta, services)
+    async def child_of(
+        self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
+    ) -> ChildOfCall:
+        """Return the run that is to answer a call; as `AgentCalls`.
 
-    async def find_tool(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
+        Raises:
+            RegistrationError: there is no such agent, or no extension at all.
+            ToolError: the agents are nested too deep.
+        """
+        if self.extension is None:
+            raise _no_agent(delegated.agent)
+        return await self.extension.child_of(tool, delegated, meta, run_id)
+
+    async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
+        """Return the result of a call by what its run said; as `AgentCalls`.
+
+        Raises:
+            RegistrationError: there is no extension.
+        """
+        if self.extension is None:
+            raise _no_agent(answer.link.agent)
+        return await self.extension.conclude(frame, answer)
+
+    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
         """Return the current tool of a suspended call of the extension's runs; None without one."""
-        return None if self.extension is None else await self.extension.find_tool(frozen, run_id)
+        return None if self.extension is None else await self.extension.find_tool(tool, meta, run_id)
 
     @property
     def listings(self) -> Sequence[Listing]:
@@ -181,3 +173,9 @@ class ExtensionPoint:
             message = "this runtime has no agents, and so no conversation that could have the outcome"
             raise ResolveError(message)
         return await self.extension.resolve(run_id, tool_call_id, resolution, by=by)
+
+
+def _no_agent(agent: str) -> RegistrationError:
+    return RegistrationError(
+        f"agent {agent!r} is not registered", hint="call the generated `register` of its package"
+    )

@@ -198,8 +198,21 @@ class RunLink:
 
 
 @record
+class OuterCall:
+    """The direct call of an agent's tool that has no result before the run of its agent has an answer."""
+
+    run_id: str
+    """Of the call itself; to cancel it is to cancel all below it."""
+    tool: str
+    """Id."""
+    tool_call_id: str = ""
+    arguments_mac: str = field(default="", repr=False)
+    """As that of a suspended call, of the arguments of this call."""
+
+
+@record
 class Suspended:
-    """A call that waits for an answer; the part of it that a client gets."""
+    """A call that waits for an answer, or a planner that asks; the part of it that a client gets."""
 
     token: str = field(repr=False)
     """Answers the suspension once, through `Runtime.deliver`; no log should show it."""
@@ -217,7 +230,7 @@ class Suspended:
     answer_schema: Mapping[str, Any]
     """JSON Schema of the answer."""
     expires_at: float
-    """Seconds since 1970."""
+    """Seconds since 1970; 0 for a planner's question, which waits as long as its run."""
     handle: str = ""
     """Of pending work."""
     request: Mapping[str, Json] | None = None
@@ -233,6 +246,8 @@ class Suspended:
     """JSON Pointers to each `{"sensitive": true}` in `arguments`, for a value that nobody is shown."""
     arguments_mac: str = field(default="", repr=False)
     """`Runtime.arguments_mac` of what will run: tells whether other arguments are the same, and no value."""
+    outer: OuterCall | None = None
+    """The call whose result the answer leads to, where the run of its agent asks; None for a call itself."""
 
 
 class Actions:
@@ -298,6 +313,9 @@ class ToolResult:
     actions: Actions | None = None
     """What the tool asked of the agent that called it."""
     suspension: Suspended | None = None
+    """What waits for an answer; of several the first."""
+    suspensions: tuple[Suspended, ...] = ()
+    """All that wait for an answer before the call has its result: of an agent's tool, what its run asks."""
     frozen: FrozenCall | None = None
     """Only between the dispatcher and the run that waits."""
     delegated: Delegated | None = None

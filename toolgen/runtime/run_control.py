@@ -8,7 +8,8 @@ from .call.services import RuntimeServices
 from .extension import ExtensionPoint
 from .resolution import Resolution, ResolveError
 from .results import ToolResult
-from .waiting.waiting_runs import WaitingRuns
+from .waiting.resolving_calls import resolve_call
+from .waiting.tools import WaitingTools
 
 if TYPE_CHECKING:
     from .engine import Engine, RunStatus
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
 class RunControl:
     """The methods of `Runtime` for runs, of agents and of calls that wait."""
 
-    _direct: WaitingRuns | None
-    """The runs of calls that wait; None without an engine."""
     _engine: Engine | None
     _extension: ExtensionPoint
     _services: RuntimeServices
+    _tools: WaitingTools
 
     @property
     def engine(self) -> Engine | None:
@@ -86,7 +86,10 @@ class RunControl:
         """
         if not by:
             raise ResolveError("by is empty", hint="name the person who resolves the call")
-        frozen = None if self._direct is None else await self._direct.waited(run_id)
-        if self._direct is not None and frozen is not None:
-            return await self._direct.resolve(run_id, frozen, tool_call_id, resolution, by)
+        services = self._services
+        if services.waits is not None:
+            arguments = (run_id, tool_call_id, resolution, by)
+            result = await resolve_call(services, services.waits, self._tools, *arguments)
+            if result is not None:
+                return result
         return await self._extension.resolve(run_id, tool_call_id, resolution, by=by)

@@ -17,13 +17,12 @@ from .call.batch import Batch
 from .call.dispatch import dispatch
 from .call.ending import unknown_tool_result
 from .call.execution import Execution
-from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
 from .call.policy import Policy
-from .call.registered_tool import Interceptor, RegisteredTool, RuntimeOptions
+from .call.registered_tool import Interceptor, RuntimeOptions
 from .call.scheduler import Scheduler
 from .call.scheduling import DEFAULT_SCHEDULING, Scheduling
 from .call.services import RuntimeServices, call_reporter_for
@@ -45,12 +44,12 @@ from .toolsets.registry import Registry
 from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
+from .waiting.call_runs import CallRuns
 from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
 from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
 from .waiting.wait_registry import WaitRegistry
 from .waiting.waiting_calls import WaitingCalls
-from .waiting.waiting_runs import WaitingRuns
 
 if TYPE_CHECKING:
     from .capabilities import Capability, StoredArtifact
@@ -226,7 +225,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
                 services = services.for_direct_call(found)
             result = await dispatch(Frame(found, given, meta, batch, services, trace))
             if result.delegated is not None or result.frozen is not None:
-                result = await self._later(found, given, result, meta)
+                result = await self._calls.later(found, given, result, meta)
         if batch.touched:
             (result,) = await batch.settle((result,), self._services.reports)
         if trace is not None and result.error is not None:
@@ -246,7 +245,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
         batch = Batch(self._services.capabilities, values)
-        return await gather_results(calls, directory, batch, self._services, self._later)
+        return await gather_results(calls, directory, batch, self._services, self._calls.later)
 
     async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
         """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
@@ -303,6 +302,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             registry=self._registry,
             events=self._events,
             tool_of=self._tools.of_answered,
+            serve_calls=self._calls.serve,
         )
 
     @property
@@ -362,23 +362,12 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         self._directory = self._registry.directory
         self._extension = ExtensionPoint(self._services)
         self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
-        self._suspensions = SuspensionService(self._services, self._tools)
-        self._direct = None
-        if self._engine is None:
-            return
-        if self._engine.caps.has_many_workers:
-            self._services.is_found_again = self._tools.can_list
-        delegate = self._extension.run_delegated
-        self._direct = WaitingRuns(self._services, self._tools, delegate, self._events)
-
-    async def _later(
-        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
-    ) -> ToolResult:
-        """Return the result of a call that an agent answers, or that is suspended now."""
-        if result.delegated is not None:
-            return await self._extension.run_delegated(tool, arguments, result.delegated, meta)
-        assert self._direct is not None, "only with an engine a call can wait"
-        return await self._direct.begin(result, tool)
+        self._calls = CallRuns(self._services, self._tools, self._extension, self._events)
+        self._suspensions = SuspensionService(self._services, self._tools, self._calls)
+        if (waits := self._services.waits) is not None:
+            if waits.engine.caps.has_many_workers:
+                self._services.is_found_again = self._tools.can_list
+            self._calls.serve(waits)
 
     async def _id_of(self, tool: str) -> str:
         return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])

@@ -309,6 +309,38 @@ async def direct_calls() -> list[RunRecord]:
         raise AssertionError("a call was answered long after its time")
 
 
+async def agents_tool() -> list[RunRecord]:
+    """A direct call of an agent's tool: approved in the run of the agent, and one whose agent fails."""
+    asking = ScriptedPlanner(
+        [calling(RESET, ("reset", {"device": "lamp"})), '"all is well"', "no answer", "none"]
+    )
+    low = agent("x.low", asking, TOOLS, MORE)
+    async with running(low) as (runtime, engine):
+        runtime.register(exported("x.lows", "x.low"))
+        result = await runtime.call("look", {}, META)
+        for given in (YES, NO):
+            assert result.suspension is not None, result
+            result = await runtime.deliver(result.suspension.token, given)
+        assert result.status == "ok", result
+        await runtime.call("look", {}, META)
+        return await _records(engine)
+
+
+async def executed() -> list[RunRecord]:
+    """Calls that begin in a run of their own: one ends at once, one asks, an agent answers one."""
+    low = agent("x.low", ScriptedPlanner(['"all is well"']), TOOLS, MORE)
+    async with running(low) as (runtime, engine):
+        runtime.register(exported("x.lows", "x.low"))
+        directory = runtime._directory
+        for name, arguments in (("add", {"a": 1, "b": 2}), RESET, ("look", {})):
+            tool = directory.find(name)
+            assert tool is not None, name
+            result = await runtime._calls.execute(tool, arguments, META, f"call_{name}")
+            if result.suspension is not None:
+                await runtime.deliver(result.suspension.token, YES)
+        return await _records(engine)
+
+
 async def forged_answer() -> list[RunRecord]:
     """A planner that asks, an answer that no host took, and one that a host took."""
     planner = ScriptedPlanner([Await(kind="clarification", question="Which?"), "done"])
@@ -352,6 +384,8 @@ SCENARIOS: Final[dict[str, Callable[[], Coroutine[Any, Any, list[RunRecord]]]]] 
         cap,
         time_budget,
         direct_calls,
+        agents_tool,
+        executed,
         forged_answer,
         not_made,
     )

@@ -5,26 +5,16 @@ It is sealed as the answers to calls are, over the run, the wait, the question a
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityInfo
+from toolgen.runtime.waiting.asking import question_claims
 from toolgen.runtime.waiting.resuming import UNSEALED
-from toolgen.runtime.waiting.tokens import TokenClaims
 
 from ..host import AgentHost
 from ..loop.documents import AcceptArgument
-
-
-def question_ticket(
-    run_id: str, *, id: str, kind: str, question: str, answer_schema: Mapping[str, Json]
-) -> TokenClaims:
-    """Return the ticket that a sealed answer to a planner's question is bound to."""
-    seen = json.dumps([kind, question, dict(answer_schema)], sort_keys=True)
-    return TokenClaims(run_id, f"wait:{id}", "", 0.0, hashlib.sha256(seen.encode()).hexdigest())
 
 
 def accept(host: AgentHost) -> Callable[[ActivityInfo, AcceptArgument], Awaitable[Json]]:
@@ -32,13 +22,7 @@ def accept(host: AgentHost) -> Callable[[ActivityInfo, AcceptArgument], Awaitabl
 
     async def check(info: ActivityInfo, argument: AcceptArgument) -> Json:
         about, given = argument["about"], argument["given"]
-        ticket = question_ticket(
-            info.run_id,
-            id=about["id"],
-            kind=about["kind"],
-            question=about["question"],
-            answer_schema=about["answer_schema"],
-        )
+        ticket = question_claims(info.run_id, about)
         text: Any = (
             given["answer"] if isinstance(given, dict) and host.sealer.is_sealed(ticket, given) else None
         )

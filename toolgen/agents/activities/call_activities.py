@@ -210,13 +210,12 @@ class CallActivities:
         return done
 
     async def _child_artifacts(self, run_id: str, output: RunDocument) -> list[Json]:
-        """Return the artifacts of a child run that failed, read from its log."""
-        engine = self._host.engine
+        """Return the artifacts of a child run that failed: what it returned, else what its log has."""
         try:
-            status = await engine.status(run_id)
+            is_over = (await self._host.engine.status(run_id)).state == "completed"
         except UnknownRunError:  # it could not begin
-            return output["artifacts"]
-        return output["artifacts"] if status.state == "completed" else await documents_so_far(engine, status)
+            is_over = True
+        return output["artifacts"] if is_over else await documents_so_far(self._host.engine, run_id)
 
     def _call_record(
         self,
@@ -245,7 +244,7 @@ class CallActivities:
                 done["problem"] = f"the conversation cannot go to {target}"
         if actions is not None and actions.is_escalated:
             done["is_escalated"] = True
-        if not host.is_interactive:
+        if not host.may_ask(run_id):
             done["is_unattended"] = True
         return done
 
@@ -348,7 +347,8 @@ def _client_result(
     if result.delegated is not None:
         return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
     if again is not None:
-        return replace(result, frozen=None, suspension=waits.suspended(again))
+        asked = waits.suspended(again)
+        return replace(result, frozen=None, suspension=asked, suspensions=(asked,))
     return result
 
 

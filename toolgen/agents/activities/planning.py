@@ -214,7 +214,7 @@ class Planning:
             case FinalResult():
                 return self._final(result.text, result, given, facts)
             case Await():
-                return self._await(result)
+                return self._await(result, given.run_id)
             case HandOver():
                 return self._hand_over(result, given, facts)
 
@@ -253,8 +253,8 @@ class Planning:
         canonical = from_json(spec.result.encode(value))
         return {"kind": "final", "text": "", "result": canonical, "usage": []}
 
-    def _await(self, result: Await) -> Step:
-        if not self._host.is_interactive:
+    def _await(self, result: Await, run_id: str) -> Step:
+        if not self._host.may_ask(run_id):
             return _problem("there is nobody to ask; go on without an answer")
         if result.schema is not None:
             try:

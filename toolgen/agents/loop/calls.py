@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
 
-from toolgen.runtime.engine import (
-    OUTCOME_UNKNOWN,
-    ActivityFailed,
-    CallOptions,
-    PayloadTooLargeError,
-    RunContext,
-    one_by_one,
-)
+from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext, one_by_one
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
-from toolgen.runtime.waiting.loop import EXPIRED, UNKNOWN, VERSION, WORK, answer_to, with_answered_id
+from toolgen.runtime.waiting.call_machine import (
+    EXPIRED,
+    UNKNOWN,
+    NoRecord,
+    answer_to,
+    attempt,
+    finish,
+    with_answered_id,
+)
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
 from toolgen.runtime.waiting.loop import TELLING as WORK_TELLING
+from toolgen.runtime.waiting.loop import VERSION, WORK
 
 from .documents import (
     COUNTING,
@@ -70,24 +72,19 @@ class Calls:
         start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
         await self._ctx.publish(f"{call['id']}:start", start)
         if refusal:
-            return await self._publish_end(call, await self._kept(call, refused_call(call, refusal)))
+            done = await self._kept(call, refused_call(call, refusal))
+            await self._publish_events(call, done, "end")
+            return done
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
         async with self._sequential if call.get("is_sequential") else nullcontext():
             done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
-        answers, waits = 0, ""
-        while done["status"] == "suspended":
-            await self._publish_events(call, done, answers, waits)
-            answers += 1
-            if child := done.get("child"):
-                done = await self._child(call, child)
-            else:
-                frozen: Any = done.get("frozen")
-                waits = frozen["id"]
-                done = await self._wait_for_answer(call, frozen, answers)
+        ended = await finish(done, _Steps(self, call))
+        done = ended.record
         if done["status"] == "pending" and (frozen := done.get("frozen")):
             work = await self._detached(call, frozen)
             done["pending"] = [*done.get("pending", []), work]
-        return await self._publish_end(call, done, waits)
+        await self._publish_events(call, done, "end", ended.answered)
+        return done
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Start a detached run for pending work of a call, and return where the call waits."""
@@ -107,21 +104,25 @@ class Calls:
         One that is not timed only writes down what is there, and may do so after the time of the run.
         """
         left = self._progress.time_left(self._ctx.now()) if is_timed else None
-        options = CallOptions(attempts=1, timeout=left, once=True)
-        try:
-            done: Any = await self._ctx.start(op, activity, argument, options)
-        except ActivityFailed as error:
-            if error.kind == "timeout":
+        done = await attempt(self._ctx, op, activity, argument, left)
+        if not isinstance(done, NoRecord):
+            return done  # type: ignore[no-any-return]  # as the activity returns it
+        match done.why:
+            case "timeout":
                 return refused_call(call, _late(call), "timeout")
-            if error.kind == OUTCOME_UNKNOWN:
-                done = unknown_call(call, self._facts["version"])
-                return done if self._facts["version"] < COUNTING else await self._kept(call, done)
-            return refused_call(call, f"{call['name']} gave no result: {error.message}")
-        except PayloadTooLargeError as error:
-            return await self._kept(call, refused_call(call, f"{call['name']} was not run: {error.message}"))
-        return done  # type: ignore[no-any-return]  # as the activity returns it
+            case "unknown":
+                unknown = unknown_call(call, self._facts["version"])
+                return unknown if self._facts["version"] < COUNTING else await self._kept(call, unknown)
+            case "failed":
+                return refused_call(call, f"{call['name']} gave no result: {done.message}")
+            case "too_large":
+                return await self._kept(
+                    call, refused_call(call, f"{call['name']} was not run: {done.message}")
+                )
+            case _:
+                assert_never(done.why)
 
-    async def _wait_for_answer(self, call: StepCall, frozen: dict[str, Any], number: int) -> CallRecord:
+    async def _answered(self, call: StepCall, frozen: dict[str, Any], number: int) -> CallRecord:
         """Wait for the answer to a suspended call and return its record."""
         began = self._ctx.now()
         await self._events.phase("waiting", frozen["id"])
@@ -187,11 +188,6 @@ class Calls:
         self._progress.add_wait(began, began + output["waited_s"])
         return output  # type: ignore[no-any-return]  # as the loop returns it
 
-    async def _publish_end(self, call: StepCall, done: CallRecord, answered: str = "") -> CallRecord:
-        """Publish the end of a call and return its record."""
-        await self._publish_events(call, done, "end", answered)
-        return done
-
     async def _publish_events(
         self, call: StepCall, done: CallRecord, part: int | str, answered: str = ""
     ) -> None:
@@ -200,6 +196,25 @@ class Calls:
             time = event["time"] or self._ctx.now()
             told = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
             await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
+
+
+class _Steps:
+    """The steps of one call of a run, under the id of the call."""
+
+    keeps_work = False
+
+    def __init__(self, calls: Calls, call: StepCall) -> None:
+        self._calls = calls
+        self._call = call
+
+    async def publish(self, record: CallRecord, number: int, answered: str) -> None:
+        await self._calls._publish_events(self._call, record, number, answered)
+
+    async def child(self, child: ChildRun, number: int) -> CallRecord:
+        return await self._calls._child(self._call, child)
+
+    async def answer(self, frozen: dict[str, Any], number: int) -> CallRecord:
+        return await self._calls._answered(self._call, frozen, number)
 
 
 def _with_cap(given: RunInput, calls: int) -> RunInput:

@@ -10,7 +10,7 @@ from toolgen.contract.record import record
 from toolgen.runtime.engine import RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
-from toolgen.runtime.waiting.loop import UNKNOWN
+from toolgen.runtime.waiting.call_machine import UNKNOWN
 
 from .documents import RunFacts, RunInput
 

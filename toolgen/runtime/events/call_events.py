@@ -15,7 +15,7 @@ from .records import Event
 _PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
 """Events that are worth nothing later; they go to the log at once, best effort."""
 _OF_THE_LOOP: Final = frozenset({"tool_start"})
-"""Events that the loop tells itself."""
+"""Events that the loop of an agent tells itself."""
 
 
 class CallEvents:
@@ -23,8 +23,10 @@ class CallEvents:
 
     is_idle = False
 
-    def __init__(self, info: ActivityInfo, clock: Callable[[], float]) -> None:
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, tells_start: bool = False) -> None:
+        """Construct without events; `tells_start` where no loop publishes that the call was made."""
         self._info = info
+        self._dropped = frozenset() if tells_start else _OF_THE_LOOP
         self._clock = clock
         self.kept: list[dict[str, Json]] = []
 
@@ -34,7 +36,7 @@ class CallEvents:
         document |= {"time": self._clock(), **ids_of(meta)}
         if event.type in _PROGRESS:
             self._info.emit(document)
-        elif event.type not in _OF_THE_LOOP:
+        elif event.type not in self._dropped:
             self.kept.append(document)
 
     async def begun(self) -> None:

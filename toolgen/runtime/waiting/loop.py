@@ -1,6 +1,6 @@
-"""The loop of a suspended call outside of agents: wait, execute, until there is a result.
+"""The loop of a call outside of agents: execute it, wait for answers or an agent, until there is a result.
 
-It is pure, like the loop of agents, which waits in the same way: `answer_to`.
+It is pure, and goes through the same `call_machine` as the calls of agents.
 """
 
 from __future__ import annotations
@@ -12,17 +12,10 @@ from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
 
-from ..engine import (
-    OUTCOME_UNKNOWN,
-    ActivityFailed,
-    CallOptions,
-    PayloadTooLargeError,
-    RunContext,
-    Signal,
-    answer_name,
-)
+from ..engine import ActivityFailed, PayloadTooLargeError, RunContext
 from ..events.document import as_json
-from ..events.records import ToolEnd
+from ..events.records import AgentRunStarted, ToolEnd
+from .call_machine import EXPIRED, UNKNOWN, NoRecord, answer_to, attempt, finish, with_answered_id
 
 LOOP: Final = "waiting_call"
 VERSION: Final = 3
@@ -33,8 +26,12 @@ TELLING: Final = 2
 """The version since which it tells these."""
 HEARING: Final = 3
 """The version since which it hears this."""
+EXECUTE: Final = "execute"
+"""Activity that executes a call which has not begun."""
 RESUME: Final = "resume"
 """Activity that executes a call after its answer."""
+CONCLUDE: Final = "conclude_call"
+"""Activity that makes the result of a call of what the run of an agent said."""
 OPEN_TURN: Final = "open_turn"
 """Activity that starts the turn of a conversation that gets the result of pending work."""
 TURN_FREE: Final = "turn_free"
@@ -45,22 +42,40 @@ _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
 """Between two tries to start the turn, while the conversation is busy and nobody says that it is free; it
 doubles."""
-EXPIRED: Final = "nobody answered in time"
-"""The end of the reason why a call was not run."""
-_ONCE: Final = CallOptions(attempts=1, once=True)
-UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
-"""What is said of a call whose process ended while it ran."""
-_SHORTEST_S: Final = 0.1
-"""For which every call waits, however late it was asked."""
+_IDS: Final = ("run_id", "session_id", "turn_id", "tool_call_id")
 
 Frozen = dict[str, Any]
 """A `FrozenCall`, as JSON."""
 
 
-class WaitingInput(TypedDict):
-    """The argument of the loop."""
+class CallDocument(TypedDict):
+    """A call of a tool, with the arguments as they came."""
 
-    frozen: Frozen
+    tool: str
+    """Id."""
+    arguments: str
+    """JSON text."""
+    meta: dict[str, Any]
+    """The fields of its `CallMeta`."""
+
+
+class ChildOfCall(TypedDict):
+    """The run that answers a call of an agent's tool."""
+
+    loop: str
+    agent: str
+    """Id."""
+    input: Any
+
+
+class WaitingInput(TypedDict):
+    """The argument of the loop: a suspended call, a call that has not begun, or one that an agent answers."""
+
+    frozen: NotRequired[Frozen]
+    call: NotRequired[CallDocument]
+    """Where nothing is frozen."""
+    child: NotRequired[ChildOfCall]
+    """Of a `call` that was executed, and that an agent answers; without it the call has not begun."""
     version: NotRequired[int]
     """The `VERSION` with which it began; 1 where there is none."""
     facts: NotRequired[dict[str, Any]]
@@ -68,88 +83,156 @@ class WaitingInput(TypedDict):
 
 
 class Outcome(TypedDict, total=False):
-    """The result of a call after an answer."""
+    """The record of a call, and the output of the loop."""
 
-    status: Required[str]
+    status: Required[Any]
     json: Required[str]
     events: Required[list[dict[str, Json]]]
     frozen: Frozen | None
-    """Where it waits again."""
+    """Where it waits."""
+    child: ChildOfCall
+    """Where an agent is to answer it."""
     display: str
     bounds: Json
     is_final: bool
+    error: dict[str, Json]
+    """`message`, and of a declared error its `code` and the JSON text of its `details`."""
+    hint: Json
+    """A `RetryHint`."""
+    content: list[Json]
+    link: Json
+    """The `RunLink` of a call that an agent answered."""
+    children: int
+    telemetry: Json
 
 
 async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     """Return the outcome of the call, at the latest when the time to answer is over."""
-    frozen: Frozen | None = given["frozen"]
-    number, version = 0, given.get("version", 1)
-    outcome: Any = None
-    while frozen is not None:
-        number += 1
-        signal = await answer_to(ctx, f"wait:{number}", frozen)
-        if signal is None and version < TELLING:
-            return {"status": "expired", "json": "", "events": []}
-        if signal is None:
-            outcome = _ended(frozen, "denied", {"error": EXPIRED}, ctx.now(), error=EXPIRED)
-            await ctx.publish(f"{number}:expired", outcome["events"][0])
-            break
-        argument: Json = {"frozen": frozen, "given": signal.payload, "op": f"wait:{number}"}
-        try:
-            outcome = await ctx.start(f"{RESUME}:{number}", RESUME, argument, _ONCE)
-        except (ActivityFailed, PayloadTooLargeError) as error:
-            outcome = _without_result(frozen, error, ctx.now(), version)
-        for place, event in enumerate(outcome["events"]):
-            await ctx.publish(f"{number}:{place}", with_answered_id(event, frozen["id"]))
-        frozen = outcome.get("frozen")
+    steps = _Steps(ctx, given)
+    ended = await finish(await steps.first(), steps)
+    outcome = ended.record
+    if outcome["status"] == "expired":
+        return outcome
+    await steps.publish(outcome, ended.number, ended.answered)
     facts = given.get("facts")
     if facts and (facts["in_conversation"] or facts.get("conversation")):
-        await _open_turn(ctx, facts, given["frozen"], outcome, version)
+        await _open_turn(ctx, facts, given["frozen"], outcome, given.get("version", 1))
     return outcome
+
+
+def call_of(given: WaitingInput) -> CallDocument:
+    """Return the call of a run: the one that has begun, or what of it was frozen."""
+    if "call" in given:
+        return given["call"]
+    frozen = given["frozen"]
+    return {"tool": frozen["tool"], "arguments": frozen["payload_json"], "meta": frozen["meta"]}
+
+
+class _Steps:
+    """The steps of the one call of a run."""
+
+    keeps_work = True
+
+    def __init__(self, ctx: RunContext, given: WaitingInput) -> None:
+        self._ctx = ctx
+        self._given = given
+        self._call = call_of(given)
+        self._version = given.get("version", 1)
+        self._expired: Outcome | None = None
+
+    async def first(self) -> Outcome:
+        """Return the record with which the call comes here: suspended, or executed now."""
+        given = self._given
+        if "frozen" in given:
+            return {"status": "suspended", "json": "", "events": [], "frozen": given["frozen"]}
+        if "child" in given:
+            return {"status": "suspended", "json": "", "events": [], "child": given["child"]}
+        done = await attempt(self._ctx, EXECUTE, EXECUTE, {"call": self._call})
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def publish(self, record: Outcome, number: int, answered: str) -> None:
+        if record is self._expired:
+            return
+        for place, event in enumerate(record["events"]):
+            told = with_answered_id(event, answered) if answered else event
+            await self._ctx.publish(f"{number}:{place}", told)
+
+    async def child(self, child: ChildOfCall, number: int) -> Outcome:
+        ctx, op = self._ctx, f"child:{number}"
+        run_id = f"{ctx.run_id}/{op}"
+        started = AgentRunStarted(tool=self._call["tool"], agent=child["agent"], child_run_id=run_id)
+        await ctx.publish(f"started:{number}", self._told(started))
+        argument: dict[str, Any] = {
+            "call": self._call,
+            "agent": child["agent"],
+            "run_id": run_id,
+            "began": ctx.now(),
+        }
+        try:
+            argument["output"] = await ctx.child(op, child["loop"], child["input"])
+        except ActivityFailed as error:
+            argument["failure"] = {"kind": error.kind, "message": error.message}
+        done = await attempt(ctx, f"{CONCLUDE}:{number}", CONCLUDE, argument)
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def answer(self, frozen: Frozen, number: int) -> Outcome:
+        op = f"wait:{number}"
+        signal = await answer_to(self._ctx, op, frozen)
+        if signal is None:
+            return await self._without_answer(number)
+        argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
+        done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def _without_answer(self, number: int) -> Outcome:
+        """Return the outcome of a call to which nobody gave an answer in time."""
+        if self._version < TELLING:
+            return {"status": "expired", "json": "", "events": []}
+        self._expired = self._ended("denied", {"error": EXPIRED}, error=EXPIRED)
+        await self._ctx.publish(f"{number}:expired", self._expired["events"][0])
+        return self._expired
+
+    def _without_result(self, none: NoRecord) -> Outcome:
+        """Return the outcome of a call whose execution has no result."""
+        if none.why == "unknown":
+            return self._ended("unknown" if self._version >= TELLING else "pending", UNKNOWN)
+        why = f"it gave no result: {none.message}"
+        return self._ended("error", {"error": why}, error=why)
+
+    def _ended(self, status: Any, result: dict[str, Json], *, error: str = "") -> Outcome:
+        """Return the outcome of a call that is not executed."""
+        ended = ToolEnd(tool=self._call["tool"], status=status, result=result, error=error)
+        return {"status": status, "json": to_json(result).decode(), "events": [self._told(ended)]}
+
+    def _told(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
+        """Return an event of the call as JSON, with the ids of the call."""
+        return {**as_json(event), **_ids_of(self._call), "time": self._ctx.now()}
 
 
 def last_events(
     given: WaitingInput, at: float, log: Sequence[Mapping[str, Any]], begun: Set[str]
 ) -> list[dict[str, Json]]:
-    """Return the end of the call of a run that ended without its loop, if it ran then: of unknown outcome.
+    """Return the end of the call of a run that ended without its loop: of unknown outcome if it ran then.
 
-    `begun` are the operations that began what must not happen twice.
+    A suspended call that did not run has its end already. `begun` are the operations that began what must not
+    happen twice.
     """
-    asked = sum(event.get("type") == "tool_end" and event["status"] == "suspended" for event in log)
-    if f"{RESUME}:{asked + 1}" not in begun:
-        return []
-    return _ended(given["frozen"], "unknown", UNKNOWN, at)["events"]
+    statuses = [event["status"] for event in log if event.get("type") == "tool_end"]
+    asked, call, error = statuses.count("suspended") + ("frozen" in given), call_of(given), ""
+    status: Any = "unknown"
+    result = UNKNOWN
+    if (f"{RESUME}:{asked}" if asked else EXECUTE) not in begun:
+        if "frozen" in given or set(statuses) - {"suspended"}:
+            return []
+        status, error = "error", "the run ended before this call did"
+        result = {"error": error}
+    ended = ToolEnd(tool=call["tool"], status=status, result=result, error=error)
+    return [{**as_json(ended), **_ids_of(call), "time": at}]
 
 
-def _without_result(
-    frozen: Frozen, error: ActivityFailed | PayloadTooLargeError, now: float, version: int
-) -> Outcome:
-    """Return the outcome of a call whose execution has no result."""
-    if isinstance(error, ActivityFailed) and error.kind == OUTCOME_UNKNOWN:
-        return _ended(frozen, "unknown" if version >= TELLING else "pending", UNKNOWN, now)
-    why = f"it gave no result: {error.message}"
-    return _ended(frozen, "error", {"error": why}, now, error=why)
-
-
-def _ended(frozen: Frozen, status: Any, result: dict[str, Json], now: float, *, error: str = "") -> Outcome:
-    """Return the outcome of a call that is not executed."""
-    ended = as_json(ToolEnd(tool=frozen["tool"], status=status, result=result, error=error))
-    meta = frozen["meta"]
-    ids = {name: meta[name] for name in ("run_id", "session_id", "turn_id", "tool_call_id")}
-    ids["agent_id"] = meta.get("agent", "")
-    return {"status": status, "json": to_json(result).decode(), "events": [{**ended, **ids, "time": now}]}
-
-
-async def answer_to(ctx: RunContext, op: str, frozen: Frozen) -> Signal | None:
-    """Wait for the answer to a suspended call and return it; None when nobody gave one in time."""
-    # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
-    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
-    return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": frozen})
-
-
-def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
-    """Add the id of the answered frozen call to the `tool_end` event of a call."""
-    return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
+def _ids_of(call: CallDocument) -> dict[str, Json]:
+    meta = call["meta"]
+    return {**{name: meta[name] for name in _IDS}, "agent_id": meta.get("agent", "")}
 
 
 async def _open_turn(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
@@ -22,6 +23,17 @@ from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
+from .asking import (
+    CALL,
+    answer_question,
+    outer_call,
+    planner_question,
+    question_claims,
+    suspended_at,
+    suspended_calls,
+    top_run,
+)
+from .call_runs import CallRuns
 from .checking import CheckedCall, adopt_calls, checked_calls
 from .errors import (
     ConflictingAnswerError,
@@ -35,18 +47,49 @@ from .errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
+from .frozen import FrozenCall
+from .loop import CallDocument, call_of
 from .options import refusal
 from .sealed_calls import SealedCall
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What a token names."""
+
+    run_id: str
+    op: str
+    status: WaitStatus
+    id: str
+    record: SealedCall | None
+    """None for a planner's question."""
+    question: Mapping[str, Any]
+    """Of a planner; empty for a call."""
+
+    @property
+    def frozen(self) -> FrozenCall | None:
+        return None if self.record is None else self.record.call
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What gets the typed results that an answer leads to."""
+
+    own: asyncio.Future[ToolResult]
+    above: tuple[str, CallDocument] | None
+    """The direct call that the answer leads to the result of, by its run; None where there is none."""
+    outer: asyncio.Future[ToolResult] | None
+
+
 class SuspensionService:
     """Serves the clients of suspended calls of one runtime."""
 
-    def __init__(self, services: RuntimeServices, tools: WaitingTools) -> None:
+    def __init__(self, services: RuntimeServices, tools: WaitingTools, calls: CallRuns) -> None:
         self._services = services
         self._tools = tools
+        self._calls = calls
 
     async def deliver(
         self,
@@ -64,37 +107,49 @@ class SuspensionService:
         """
         answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
         waits = self._waits()
-        await waits.start(waits.sealer.open(token).run_id)
-        status, record = await self._open_token(token, session_id)
-        frozen = record.call
-        answer = without_nulls(frozen, answer)
-        answer_key(answer)  # raises for what is no JSON
-        if status.answer is None:
-            if not status.is_open or frozen.expires_at <= waits.options.clock():
-                raise await self._late(record.run_id, "the time to answer is over")
-            tool = await self._tools.find(frozen, record.run_id, within)
-            if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
-                raise MissingToolError(
-                    f"{frozen.tool} is not registered here now; the call still waits",
-                    hint="register its toolset, answer in the process that has it, or cancel the call",
-                )
-            spec = None if tool is None else tool.spec
-            validate_answer(spec, frozen, answer, self._services.limits)
-            await self._check_rule(waits.suspended(record), answer, by)
-            if within is not None and tool is not None and waits.engine.is_worker:
-                self._tools.give(frozen, tool)
-        typed = waits.expect_result(frozen.id)
+        await waits.start(top_run(waits.sealer.open(token).run_id))
+        waiting = await self._open_token(token, session_id)
+        record = waiting.record
+        if record is None:
+            send: Coroutine[Any, Any, None] = self._answer_planner(waiting, answer, by)
+        else:
+            answer = without_nulls(record.call, answer)
+            answer_key(answer)  # raises for what is no JSON
+            if waiting.status.answer is None:
+                await self._check(waiting.status, record, answer, by, within)
+            send = self._answer(waits, record, answer, by)
         try:
-            await self._answer(waits, record, answer, by)
-            return await self._wait_for_result(record, typed, wait_s)
-        except UnknownRunError:
-            self._tools.take_back(frozen)
-            raise _unknown_suspension() from None
+            async with self._expected(waiting) as expected:
+                await send
+                return await self._wait_for_result(waiting, expected, wait_s)
         except SuspensionError:  # the call goes on with no answer, or with another one
-            self._tools.take_back(frozen)
+            if record is not None:
+                self._tools.take_back(record.call)
             raise
-        finally:
-            waits.forget(frozen.id, typed)
+
+    async def _check(
+        self, status: WaitStatus, record: SealedCall, answer: Json, by: str, within: Snapshot | None
+    ) -> None:
+        """Raise where the answer to a call that still waits cannot be taken.
+
+        Raises:
+            SuspensionError: as said.
+        """
+        waits, frozen = self._waits(), record.call
+        if not status.is_open or frozen.expires_at <= waits.options.clock():
+            raise await self._late(record.run_id, "the time to answer is over")
+        within = None if "/" in record.run_id else within  # what a run asks is of its own agent
+        tool = await self._tools.find(frozen.tool, frozen.meta, record.run_id, within)
+        if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not registered here now; the call still waits",
+                hint="register its toolset, answer in the process that has it, or cancel the call",
+            )
+        spec = None if tool is None else tool.spec
+        validate_answer(spec, frozen, answer, self._services.limits)
+        await self._check_rule(waits.suspended(record), answer, by)
+        if within is not None and tool is not None and waits.engine.is_worker:
+            self._tools.give(frozen, tool)
 
     async def _answer(self, waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
         """Send the answer to the run.
@@ -111,26 +166,63 @@ class SuspensionService:
         if receipt == "conflict":
             raise ConflictingAnswerError
 
+    async def _answer_planner(self, waiting: _Waiting, answer: Json, by: str) -> None:
+        """Send the answer to a planner's question to its run; to take it back is to cancel that run.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+        """
+        waits, run_id = self._waits(), waiting.run_id
+        if (reason := cancel_reason(answer)) is not None:
+            await waits.engine.cancel(run_id, reason=reason)
+        else:
+            await answer_question(waits, self._services.limits, run_id, waiting.question, answer, by)
+
     async def result(self, token: str, session_id: str | None, wait_s: float | None) -> ToolResult:
         """Return the result of a suspended call that somebody else answers; as `Runtime.result`."""
+        waiting = await self._open_token(token, session_id)
+        async with self._expected(waiting) as expected:
+            return await self._wait_for_result(waiting, expected, wait_s)
+
+    @asynccontextmanager
+    async def _expected(self, waiting: _Waiting) -> AsyncIterator[_Expected]:
+        """Yield what gets the typed results of what waits, and of the direct call above it.
+
+        Raises:
+            UnknownSuspensionError: the run is forgotten meanwhile.
+        """
         waits = self._waits()
-        _, record = await self._open_token(token, session_id)
-        typed = waits.expect_result(record.call.id)
+        above = await self._above(waiting)
+        own = waits.expect_result(waiting.id)
+        outer = None if above is None else waits.expect_result(above[0])
         try:
-            return await self._wait_for_result(record, typed, wait_s)
+            yield _Expected(own, above, outer)
         except UnknownRunError:
+            if waiting.frozen is not None:
+                self._tools.take_back(waiting.frozen)
             raise _unknown_suspension() from None
         finally:
-            waits.forget(record.call.id, typed)
+            waits.forget(waiting.id, own)
+            if above is not None and outer is not None:
+                waits.forget(above[0], outer)
+
+    async def _above(self, waiting: _Waiting) -> tuple[str, CallDocument] | None:
+        """Return the direct call to whose result an answer leads, by its run; None where there is none."""
+        run_id, frozen = waiting.run_id, waiting.frozen
+        if frozen is None or _is_below(waiting):
+            return await outer_call(self._waits(), run_id)
+        return (run_id, call_of({"frozen": frozen.as_json()})) if run_id.startswith(CALL) else None
 
     async def suspension(self, token: str, session_id: str | None) -> Suspended:
         """Return the suspended call of a token, answered or not."""
-        _, record = await self._open_token(token, session_id)
-        return self._waits().suspended(record)
+        waiting = await self._open_token(token, session_id)
+        asked = await suspended_at(self._waits(), waiting.run_id, waiting.op, waiting.status.about)
+        assert asked is not None, "what is opened by a token has one"
+        return asked
 
     async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
-        """Return the suspended calls, oldest first."""
-        return await self._waits().listed(session_id)
+        """Return what waits under a token, oldest first."""
+        return await suspended_calls(self._waits(), session_id)
 
     async def checked(self, open_waits: Iterable[RunWait] | None) -> tuple[CheckedCall, ...]:
         """Return the suspended calls with what their seals say; as `Runtime.checked`."""
@@ -148,16 +240,16 @@ class SuspensionService:
         """Report the progress of pending work; as `Runtime.progress`."""
         fraction = checked_fraction(fraction)
         require_text(message)
-        status, record = await self._open_token(token, None)
-        frozen = record.call
-        if frozen.kind != "pending":
+        waiting = await self._open_token(token, None)
+        frozen = waiting.frozen
+        if frozen is None or frozen.kind != "pending":
+            who = "a planner" if frozen is None else frozen.tool
             raise UnknownSuspensionError(
-                f"this token is not of pending work: {frozen.tool} waits for an answer",
-                hint="deliver the answer",
+                f"this token is not of pending work: {who} waits for an answer", hint="deliver the answer"
             )
-        if not status.is_open:
+        if not waiting.status.is_open:
             raise LateAnswerError("the work is over", hint="its result is that of the call")
-        tool = await self._tools.find(frozen, record.run_id)
+        tool = await self._tools.find(frozen.tool, frozen.meta, waiting.run_id)
         if tool is None:
             raise MissingToolError(
                 f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
@@ -169,13 +261,13 @@ class SuspensionService:
             with hiding(frozen_secrets(frozen, tool.spec)):
                 report(fraction=fraction, message=message, value=shown)
 
-    async def _open_token(self, token: str, session_id: str | None) -> tuple[WaitStatus, SealedCall]:
-        """Open a token and return the suspended call that it names, verified.
+    async def _open_token(self, token: str, session_id: str | None) -> _Waiting:
+        """Open a token and return what it names.
 
         Raises:
             UnknownSuspensionError: nothing did.
             ForeignAnswerError: it belongs to another session.
-            TamperedSuspensionError: the run has a journal that differs from the frozen call.
+            TamperedSuspensionError: the run has a journal that differs from what was asked.
             UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
         """
         waits = self._waits()
@@ -189,9 +281,12 @@ class SuspensionService:
             record = await waits.record(ticket.run_id, ticket.op, status.about)
         except UnknownRunError:
             raise _unknown_suspension() from None
-        if record is None or record.claims != ticket:
+        if record is not None and record.claims == ticket:
+            return _Waiting(ticket.run_id, ticket.op, status, record.call.id, record, {})
+        question = planner_question(status.about)
+        if question is None or question_claims(ticket.run_id, question, ticket.session_id) != ticket:
             raise TamperedSuspensionError(ticket.run_id)
-        return status, record
+        return _Waiting(ticket.run_id, ticket.op, status, question["id"], None, question)
 
     async def _check_rule(self, asked: Suspended, answer: Json, by: str) -> None:
         if cancel_reason(answer) is not None:
@@ -202,38 +297,67 @@ class SuspensionService:
             )
 
     async def _wait_for_result(
-        self, record: SealedCall, typed: asyncio.Future[ToolResult], wait_s: float | None
+        self, waiting: _Waiting, expected: _Expected, wait_s: float | None
     ) -> ToolResult:
         """Return the result of an answered call, once the log of its run has it.
 
-        It is typed where this process has executed the call, and the log has the same.
+        It is typed where this process has executed the call, and the log has the same. Of what the run of an
+        agent asked it is that of the direct call above, or what that still waits for.
         """
+        above, outer = expected.above, expected.outer
         try:
             async with asyncio.timeout(wait_s):
                 told = await self._services.scheduler.wait_for_run(
-                    record.run_id, self._result_from_log(record)
+                    waiting.run_id, self._result_from_log(waiting)
                 )
+                if above is not None and outer is not None and (told is None or _is_below(waiting)):
+                    return await self._calls.result(*above, outer)
         except TimeoutError:
-            return ToolResult(
-                tool=record.call.tool,
-                status="pending",
-                tool_call_id=record.call.meta.tool_call_id,
-                display="the answer is stored; the result is not known yet",
-            )
-        is_kept = typed.done() and typed.result().status == told.status
-        return typed.result() if is_kept else told
+            return self._pending(waiting, above)
+        if told is None:
+            return self._pending(waiting, above)
+        is_kept = expected.own.done() and expected.own.result().status == told.status
+        return expected.own.result() if is_kept else told
 
-    async def _result_from_log(self, record: SealedCall) -> ToolResult:
-        """Wait for the result of the call in the log of its run, and return it.
+    def _pending(self, waiting: _Waiting, above: tuple[str, CallDocument] | None) -> ToolResult:
+        """Return the result of a call whose answer is stored, and which has no result yet."""
+        frozen, is_below = waiting.frozen, _is_below(waiting)
+        if above is not None and (is_below or frozen is None):
+            tool, tool_call_id = above[1]["tool"], above[1]["meta"]["tool_call_id"]
+        else:
+            assert frozen is not None, "only what is below a call is no call itself"
+            tool, tool_call_id = frozen.tool, frozen.meta.tool_call_id
+        return ToolResult(
+            tool=tool,
+            status="pending",
+            tool_call_id=tool_call_id,
+            display="the answer is stored; the result is not known yet",
+        )
+
+    async def _result_from_log(self, waiting: _Waiting) -> ToolResult | None:
+        """Wait until the log of the run says what became of an answer, and return the result of the call.
+
+        It is None where no result of a call follows at once: the answer went to a planner, or an agent
+        answers the call.
 
         Raises:
             LateAnswerError: the run ended before.
         """
-        waits = self._waits()
-        async for _, event in waits.engine.events(record.run_id):
-            if event.get("type") == "tool_end" and event.get("answered_id") == record.call.id:
+        record, frozen, run_id = waiting.record, waiting.frozen, waiting.run_id
+        async for _, event in self._waits().engine.events(run_id):
+            kind = event.get("type")
+            if record is None or frozen is None:
+                asked = str(event.get("suspension_id", "")) if kind == "answer_accepted" else ""
+                is_again = kind == "await_clarification" and event.get("reason")
+                if asked == waiting.id or (is_again and _follows(str(event["suspension_id"]), waiting.id)):
+                    return None
+            elif kind == "tool_end" and event.get("answered_id") == frozen.id:
                 return await self._result_of_event(record, dict(event))
-        raise await self._late(record.run_id, "the run ended before its call did")
+            elif kind == "agent_run_started" and _is_of(event, frozen):
+                return None
+        if frozen is None and _is_below(waiting):
+            return None  # it was taken back
+        raise await self._late(waiting.run_id, "the run ended before its call did")
 
     async def _late(self, run_id: str, why: str) -> LateAnswerError:
         """Return the error of a late answer; it says where the run was canceled."""
@@ -256,6 +380,7 @@ class SuspensionService:
             bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
             is_final=event["is_final"],
             suspension=suspension,
+            suspensions=() if suspension is None else (suspension,),
         )
 
     async def _suspension_of(self, run_id: str, id_: str) -> Suspended | None:
@@ -272,6 +397,20 @@ class SuspensionService:
         if self._services.waits is None:
             raise NoEngineError
         return self._services.waits
+
+
+def _is_below(waiting: _Waiting) -> bool:
+    return "/" in waiting.run_id
+
+
+def _follows(id_: str, before: str) -> bool:
+    """Return whether a question of a planner is the one before it, asked again."""
+    return id_.startswith(f"{before.partition(':')[0]}:") and id_ != before
+
+
+def _is_of(event: Mapping[str, Any], frozen: FrozenCall) -> bool:
+    """Return whether the run of an agent was started for a suspended call, after its answer."""
+    return bool(event["tool"] == frozen.tool and event["tool_call_id"] == frozen.meta.tool_call_id)
 
 
 def _error_of_event(event: Mapping[str, Any]) -> ToolError:

@@ -6,14 +6,18 @@ from collections.abc import Awaitable, Callable
 
 from ..call.failures import log
 from ..call.registered_tool import RegisteredTool
+from ..calls import CallMeta
 from ..toolsets.directory import Directory
 from ..toolsets.dynamic import ReadonlyContext, SnapshotError
 from ..toolsets.snapshot import CallService, Snapshot
 from ..toolsets.toolsets import Toolsets
 from .frozen import FrozenCall
 
-FindTool = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
-"""Finds the tool of a call that waits in a run."""
+FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
+"""Finds a tool by id, for a call with these facts, as the run of this id has it."""
+
+FindAnswered = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
+"""Finds the tool of a call that waits in the run of this id, when its answer comes."""
 
 
 class WaitingTools:
@@ -34,6 +38,8 @@ class WaitingTools:
         """By id of a frozen call, its tool in the snapshot with which it is being answered."""
         self._made: dict[str, RegisteredTool] = {}
         """By run of a call that waits here, its tool, of a toolset that this runtime cannot list."""
+        self._held: dict[str, RegisteredTool] = {}
+        """By run of a call whose caller waits here, its tool."""
 
     @property
     def is_empty(self) -> bool:
@@ -61,19 +67,27 @@ class WaitingTools:
         """Drop the remembered tool of a call that no longer waits."""
         self._made.pop(run_id, None)
 
+    def hold(self, run_id: str, tool: RegisteredTool) -> None:
+        """Set the tool of a call for as long as its caller waits."""
+        self._held[run_id] = tool
+
+    def let_go(self, run_id: str) -> None:
+        """Drop the tool that was set by `hold`."""
+        self._held.pop(run_id, None)
+
     async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of an answered call: the one set by `give`, else as `find`."""
-        return self._given.pop(frozen.id, None) or await self.find(frozen, run_id)
+        return self._given.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
 
     async def find(
-        self, frozen: FrozenCall, run_id: str, within: Snapshot | None = None
+        self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
-        """Return the tool of the snapshot, of the run's agent or of the runtime; None without one."""
-        found = None if within is None else within.directory.by_id(frozen.tool)
-        found = found or await self._of_run(frozen, run_id) or self._directory.by_id(frozen.tool)
+        """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
+        found = self._held.get(run_id) if within is None else within.directory.by_id(tool)
+        found = found or await self._of_run(tool, meta, run_id) or self._directory.by_id(tool)
         if found is None and self._toolsets.is_dynamic:
-            context = ReadonlyContext(meta=frozen.meta)
-            found = await listed_now(frozen.tool, self._toolsets.snapshot(self._caller, context))
+            context = ReadonlyContext(meta=meta)
+            found = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
         return found or self._made.get(run_id)
 
 

@@ -19,7 +19,7 @@ from ..calls import CallMeta
 from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
-from .errors import MissingSecretError, TamperedSuspensionError, UnsealedSuspensionError
+from .errors import MissingSecretError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import last_events
 from .options import WaitOptions
@@ -158,7 +158,7 @@ class WaitRegistry:
         self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]], begun: Set[str]
     ) -> Sequence[Mapping[str, Json]]:
         """Return the last events of a run: of a call by itself, or of what else is registered."""
-        if "frozen" in given:
+        if "frozen" in given or "call" in given:
             return last_events(given, now, log_so_far, begun)
         if self._last_events is None:
             return ()
@@ -235,20 +235,6 @@ class WaitRegistry:
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
         return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
-
-    async def listed(self, session_id: str | None) -> tuple[Suspended, ...]:
-        """Return all suspended calls, oldest first; of one session where it is given."""
-        now = self.options.clock()
-        found = []
-        for wait in await self.engine.open_waits(session=session_id, limit=sys.maxsize):
-            try:
-                record = await self.record(wait.run_id, wait.op, wait.about)
-            except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-                log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
-                continue
-            if record is not None and record.call.expires_at > now:
-                found.append(self.suspended(record))
-        return tuple(found)
 
     # Typed results, for who answers in the process that executes.
 

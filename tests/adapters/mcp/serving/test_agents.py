@@ -6,22 +6,17 @@ import asyncio
 import json
 
 import pytest
-from mcp import Client, MCPError, types
+from mcp import Client, types
 from mcp.client._memory import InMemoryTransport
 
 from tests.agents.tools import agent, calling, exported, first_answer, running
-from tests.virtual_time import in_virtual_time, now
+from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.agents import FinalResult, PlanInput, ScriptedPlanner
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.runtime.engine import EngineError, RunWait
+from toolgen.runtime import ConfirmSpec
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import NotAllowedAnswerError
-from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
 from .desk import ERAS, MIRA
-from .web import URL, modern_call, web
 
 pytestmark = pytest.mark.parametrize("era", ERAS)
 
@@ -76,73 +71,6 @@ async def test_a_cancelled_request_cancels_the_run_of_its_agent(era: str) -> Non
             call.cancel()
             assert (await engine.result(asked.run_id)).state == "canceled"
             assert await runtime.suspended(MIRA) == ()
-
-
-class Forgetful(InProcessEngine):
-    """An engine that cannot read what waits."""
-
-    async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
-        raise EngineError("the secret disk cannot be read")
-
-
-@in_virtual_time
-async def test_a_call_ends_with_its_request_when_the_engine_cannot_say_what_waits(era: str) -> None:
-    has_ended = asyncio.Event()
-
-    async def guard() -> str:
-        """Guard the parcels."""
-        try:
-            await asyncio.Event().wait()
-        finally:
-            has_ended.set()
-        return ""
-
-    low = agent("x.low", ScriptedPlanner([calling("guard")]), function_toolset("x.guards", [guard]))
-    async with running(low, engine=Forgetful(clock=now)) as (runtime, engine):
-        runtime.register(exported("x.lows", "x.low"))
-        made = server(runtime, session_id=MIRA, pending_s=60.0)
-        async with Client(InMemoryTransport(made.sdk), mode=era) as client, asyncio.timeout(100):
-            with pytest.raises(MCPError, match=r"\(reference \w+\); the call was cancelled") as told:
-                await client.call_tool("look", {})
-            await has_ended.wait()
-            (run,) = await engine.list_runs()
-            assert (await engine.result(run.run_id)).state == "canceled"
-    assert "secret" not in str(told.value)
-
-
-@in_virtual_time
-@pytest.mark.parametrize("by", ["hook", "token"])
-async def test_who_called_may_not_approve_what_the_agent_asks(era: str, by: str) -> None:
-    """The rule of four eyes holds for a call of an agent's tool: the run knows whose token it was."""
-    ann = CallMeta(session_id=MIRA, requested_by="ann")
-    tool = func_tool(burn_all, toolset="x.fires", confirm=ConfirmSpec(hint="Burn all?"))
-    planner = ScriptedPlanner([calling("burn_all"), FinalResult(result="ash")])
-    low = agent("x.low", planner, function_toolset("x.fires", [tool]))
-    strict = WaitOptions(rule=requester_may_not_approve, clock=now)
-    async with running(low, waiting=strict) as (runtime, _), asyncio.timeout(100):
-        runtime.register(exported("x.lows", "x.low"))
-        call = asyncio.create_task(_look_for_ann(runtime, ann, by, era))
-        while not (found := await runtime.suspended(MIRA)):  # noqa: ASYNC110  # in virtual time
-            await asyncio.sleep(0.1)
-        (asked,) = found
-        with pytest.raises(NotAllowedAnswerError):
-            await runtime.deliver(asked.token, {"approved": True}, by="ann")
-        await runtime.deliver(asked.token, {"approved": True}, by="bob")
-        await call
-    assert asked.requested_by == "ann"
-
-
-async def _look_for_ann(runtime: Runtime, ann: CallMeta, by: str, era: str) -> None:
-    """Call the agent's tool as a client whose facts are those of a hook of the host, or of its token."""
-    if by == "hook":
-        made = server(runtime, meta=lambda ctx: ann)
-        async with Client(InMemoryTransport(made.sdk), mode=era) as client:
-            await client.call_tool("look", {})
-        return
-    async with web(runtime, verify={"t-ann": ann}.get) as client:
-        request = modern_call("look")
-        request["headers"]["authorization"] = "Bearer t-ann"
-        (await client.post(URL, **request)).raise_for_status()
 
 
 async def burn_all() -> str:

@@ -27,7 +27,6 @@ from .listing import ListedTool, Listing
 from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
-from .waiting_below import WaitingBelow
 from .waits import Approvals as Approvals
 from .waits import WhyNot, cannot_ask, kept_result, taken_back_result, waiting_below_result
 
@@ -74,7 +73,6 @@ class ToolCalls:
         self._changes = changes
         self._approvals: Approvals = approvals
         self._pending_s = pending_s
-        self._below = WaitingBelow(runtime, pending_s)
         self._listing = Listing()
         self.executing = ExecutingCalls()
 
@@ -134,26 +132,23 @@ class ToolCalls:
         params, meta = request.params, request.meta
         if params.request_state is not None:
             asked = await self._suspended(request, params.request_state)
-            async with progress_relay(self._runtime, request.ctx, asked.tool_call_id):
+            async with progress_relay(self._runtime, request.ctx, _tool_call_id_of(asked)):
                 return await self._after_round(request, asked)
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
             arguments = params.arguments or {}
             try:
-                call = self._runtime.call(request.entry.spec.id, arguments, meta, within=request.offered)
-                result = await self._below.result(call, meta.tool_call_id, meta.session_id)
-            except (asyncio.CancelledError, MCPError):
+                result = await self._runtime.call(
+                    request.entry.spec.id, arguments, meta, within=request.offered
+                )
+            except asyncio.CancelledError:
                 await _cleaned_up(self._cancel_begun(meta))
                 raise
             return await self._completed(request, result)
 
-    async def _completed(self, request: _Request, result: ToolResult | Suspended) -> Answered:
+    async def _completed(self, request: _Request, result: ToolResult) -> Answered:
         """Return a result; of a call that waits, after a person was asked, or what is to be asked."""
         note, times = "", 0
-        while (
-            not isinstance(result, Suspended)
-            and (asked := result.suspension) is not None
-            and result.status == "suspended"
-        ):
+        while (asked := result.suspension) is not None and result.status == "suspended":
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
                 return await self._unasked(request, asked, why)
             if request.is_modern:
@@ -165,11 +160,13 @@ class ToolCalls:
             except BadAnswerError as error:
                 note = error.message
                 if times == _MOST_ASKED:
-                    await self._take_back(asked, request.meta, note)
-                    return taken_back_result(asked, note)
+                    result = await self._take_back(asked, request.meta, note)
+                    if asked.outer is None:
+                        return taken_back_result(asked, note)
+                    note = ""
             except SuspensionError as error:
                 return _refused(asked, error)
-        return waiting_below_result(result) if isinstance(result, Suspended) else self._final(request, result)
+        return self._final(request, result)
 
     async def _after_round(self, request: _Request, asked: Suspended) -> Answered:
         """Return what became of a call that waits, with the answer that its client returns with.
@@ -203,7 +200,7 @@ class ToolCalls:
             asked = await self._runtime.suspension(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
-        if asked.tool != request.entry.spec.id:
+        if (asked.tool if asked.outer is None else asked.outer.tool) != request.entry.spec.id:
             raise MCPError(INVALID_PARAMS, "the requestState is of another tool")
         if asked.requested_by != request.meta.requested_by:
             raise MCPError(INVALID_PARAMS, "the requestState is of somebody else")
@@ -220,9 +217,7 @@ class ToolCalls:
             except (MCPError, ValueError):
                 return types.ElicitResult(action="cancel")
 
-    async def _given(
-        self, request: _Request, asked: Suspended, given: types.ElicitResult
-    ) -> ToolResult | Suspended:
+    async def _given(self, request: _Request, asked: Suspended, given: types.ElicitResult) -> ToolResult:
         """Return the result of a call after what a person did with its form.
 
         Raises:
@@ -237,7 +232,7 @@ class ToolCalls:
         else:
             return await self._take_back(asked, meta, f"the question was answered by {given.action}")
         async with self._cancelled_with_request(asked):
-            delivered = self._runtime.deliver(
+            return await self._runtime.deliver(
                 asked.token,
                 answer,
                 session_id=meta.session_id,
@@ -245,16 +240,18 @@ class ToolCalls:
                 wait_s=None,
                 within=request.offered,
             )
-            return await self._below.result(delivered, asked.tool_call_id, meta.session_id)
 
     async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
-        """Return the result of work that somebody delivers; where that takes too long, that it goes on."""
+        """Return the result of a call that waits for somebody else; where that takes too long, that it waits.
+
+        It waits for work, or for an answer to the run of an agent that this client is not asked for.
+        """
         async with self._cancelled_with_request(asked):
             result = await self._runtime.result(
                 asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
         if result.status == "pending":
-            return kept_result(asked)
+            return kept_result(asked) if asked.outer is None else waiting_below_result(asked)
         return await self._completed(request, result)
 
     async def _cancel_begun(self, meta: CallMeta) -> None:
@@ -262,12 +259,12 @@ class ToolCalls:
         if self._runtime.engine is None:
             return
         for asked in await self._runtime.suspended(meta.session_id):
-            if asked.tool_call_id == meta.tool_call_id:
-                await self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED)
+            if _tool_call_id_of(asked) == meta.tool_call_id:
+                await self._runtime.cancel_run(_run_of(asked), _WHY_CANCELLED)
 
     async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
         """Return the result of a call that waits where this client is not asked."""
-        if asked.kind == "pending":
+        if asked.kind == "pending" or asked.outer is not None:
             return await self._delivered(request, asked)
         if why == "kept":
             return kept_result(asked)
@@ -294,10 +291,10 @@ class ToolCalls:
         try:
             yield
         except asyncio.CancelledError:
-            await _cleaned_up(self._runtime.cancel_run(asked.run_id, _WHY_CANCELLED))
+            await _cleaned_up(self._runtime.cancel_run(_run_of(asked), _WHY_CANCELLED))
             raise
         except MCPError:
-            await _cleaned_up(self._runtime.cancel_run(asked.run_id, _WHY_FAILED))
+            await _cleaned_up(self._runtime.cancel_run(_run_of(asked), _WHY_FAILED))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
@@ -312,6 +309,15 @@ async def _cleaned_up(work: Awaitable[None]) -> None:
             await work
     except Exception as error:  # it must not take the place of the cancellation
         log_failure(log, error, "the run of a call cannot be cancelled")
+
+
+def _run_of(asked: Suspended) -> str:
+    """Return the run of the call of a client for which somebody is asked."""
+    return asked.run_id if asked.outer is None else asked.outer.run_id
+
+
+def _tool_call_id_of(asked: Suspended) -> str:
+    return asked.tool_call_id if asked.outer is None else asked.outer.tool_call_id
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:

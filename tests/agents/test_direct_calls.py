@@ -1,0 +1,299 @@
+"""Direct calls of agents' tools: where the run of the agent asks somebody, the call waits like any other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.agents.tools import TOOLS, agent, answers, calling, exported, running
+from toolgen.agents import Await, FinalResult, PlanInput, ScriptedPlanner, agents_of
+from toolgen.agents.planner.planner import Planner
+from toolgen.contract.json_value import Json
+from toolgen.runtime import (
+    CallMeta,
+    ConfirmSpec,
+    Continue,
+    Hook,
+    LongRunningSpec,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    ToolOutcome,
+    ToolResult,
+    Unfinished,
+)
+from toolgen.runtime.engine import RunState
+from toolgen.runtime.events.hub import Events
+from toolgen.runtime.events.records import Event
+from toolgen.runtime.results import Pending
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.errors import LateAnswerError, NotAllowedAnswerError
+from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
+
+YES: Json = {"approved": True}
+NO: Json = {"approved": False, "message": "no"}
+META = CallMeta(session_id="s", tool_call_id="c", requested_by="mira", labels={"tier": "gold"})
+
+
+async def burn(id: str) -> str:
+    """Burn a parcel."""
+    return f"{id} is ash"
+
+
+async def sign_in(ctx: ToolContext) -> str | Unfinished:
+    """Read what is behind a login."""
+    return "inside" if ctx.answer else ToolOutcome.need_credential({"scheme": "oauth2"}, "Sign in")
+
+
+async def update() -> str | Pending[None]:
+    """Update."""
+    return ToolOutcome.pending("job-1")
+
+
+ASKING = function_toolset(
+    "x.asking",
+    [
+        func_tool(burn, toolset="x.asking", confirm=ConfirmSpec(hint="Burn {id}?")),
+        func_tool(sign_in, toolset="x.asking"),
+        func_tool(update, toolset="x.asking", long_running=LongRunningSpec()),
+    ],
+)
+
+
+def result_of(given: PlanInput) -> FinalResult:
+    return FinalResult(result=" | ".join(answers(given)))
+
+
+@asynccontextmanager
+async def desk(planner: Planner, **options: Any) -> AsyncIterator[Runtime]:
+    """Give a runtime with the tool `look`, which an agent with this planner answers."""
+    async with running(agent("x.low", planner, TOOLS, ASKING), **options) as (runtime, _):
+        runtime.register(exported("x.lows", "x.low"))
+        yield runtime
+
+
+async def call(runtime: Runtime, meta: CallMeta = META) -> ToolResult:
+    """Return the result of a call of `look`, which never takes long."""
+    async with asyncio.timeout(60):
+        return await runtime.call("look", {}, meta)
+
+
+async def answered(runtime: Runtime, result: ToolResult, answer: Json, **options: Any) -> ToolResult:
+    """Answer the first question of a call, and return what the call has then."""
+    assert result.status == "suspended", result
+    assert result.suspension is result.suspensions[0]
+    async with asyncio.timeout(60):
+        return await runtime.deliver(result.suspension.token, answer, session_id="s", **options)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind", "answer", "told"),
+    [
+        ("burn", {"id": "p1"}, "confirmation", YES, '"p1 is ash"'),
+        ("burn", {"id": "p1"}, "confirmation", NO, '{"error":"no","code":"denied"}'),
+        ("ask", {}, "input", "Bo", '"hello Bo"'),
+        ("sign_in", {}, "credential", {"available": True}, '"inside"'),
+        ("update", {}, "pending", "2.4.0", '"2.4.0"'),
+    ],
+)  # fmt: skip
+async def test_what_the_run_of_an_agent_asks_suspends_the_call(
+    tool: str, arguments: Any, kind: str, answer: Json, told: str
+) -> None:
+    async with desk(ScriptedPlanner([calling((tool, arguments)), result_of])) as runtime:
+        result = await call(runtime)
+        (asked,) = result.suspensions
+        assert (result.tool, result.tool_call_id, asked.kind) == ("x.lows.look", "c", kind)
+        assert asked.tool == f"{'x.tools' if tool == 'ask' else 'x.asking'}.{tool}"
+        assert asked.outer is not None
+        assert (asked.outer.tool, asked.outer.tool_call_id) == ("x.lows.look", "c")
+        assert asked.run_id == f"{asked.outer.run_id}/child:1"
+        assert await runtime.suspended("s") == (asked,)
+        assert await runtime.suspension(asked.token) == asked
+        ended = await answered(runtime, result, answer)
+        again = await answered(runtime, result, answer)
+        assert await runtime.suspended("s") == ()
+    assert (ended.status, ended.result, ended.children_count) == ("ok", told, 1)
+    assert ended.run_link is not None
+    assert (ended.run_link.run_id, ended.run_link.agent) == (asked.run_id, "x.low")
+    assert (again.status, again.json, again.run_link) == ("ok", ended.json, ended.run_link)
+
+
+async def test_two_questions_at_once_are_answered_in_any_order() -> None:
+    for first in (0, 1):
+        both = calling(("burn", {"id": "a"}), ("burn", {"id": "b"}))
+        async with desk(ScriptedPlanner([both, result_of])) as runtime:
+            result = await call(runtime)
+            assert [asked.arguments["id"] for asked in result.suspensions] == ["a", "b"]
+            token = result.suspensions[first].token
+            left = await runtime.deliver(token, YES)
+            assert left.status == "suspended"
+            assert left.suspensions == (result.suspensions[1 - first],)
+            ended = await answered(runtime, left, NO)
+        parts = ['"a is ash"', '"b is ash"']
+        parts[1 - first] = '{"error":"no","code":"denied"}'
+        assert ended.result == " | ".join(parts)
+
+
+async def test_a_planner_asks_through_the_call() -> None:
+    asks = Await(kind="clarification", question="Which house?")
+
+    def end(given: PlanInput) -> FinalResult:
+        return FinalResult(result=given.messages[-1].text)  # type: ignore[union-attr]  # a person's
+
+    async with desk(ScriptedPlanner([asks, end])) as runtime:
+        result = await call(runtime)
+        (asked,) = result.suspensions
+        assert (asked.kind, asked.tool, asked.question) == ("input", "x.lows.look", "Which house?")
+        assert (asked.requested_by, asked.expires_at) == ("mira", 0)
+        assert await runtime.suspended("s") == (asked,)
+        assert await runtime.suspension(asked.token) == asked
+        assert (await answered(runtime, result, "the red one")).result == "the red one"
+
+
+async def test_to_take_a_planners_question_back_ends_its_run() -> None:
+    asks = Await(kind="clarification", question="Which house?")
+    async with desk(ScriptedPlanner([asks])) as runtime:
+        result = await call(runtime)
+        (asked,) = result.suspensions
+        ended = await runtime.cancel(asked.token, "nobody is here")
+    assert (ended.status, ended.json) == ("error", b'{"error":"look failed: nobody is here"}')
+
+
+async def test_agents_two_deep_ask_through_the_call() -> None:
+    top = ScriptedPlanner([calling("look", ("burn", {"id": "top"})), result_of])
+    low = ScriptedPlanner([calling(("burn", {"id": "low"})), result_of])
+    agents = (
+        agent("x.low", low, ASKING),
+        agent("x.top", top, exported("x.lows", "x.low"), ASKING),
+    )
+    async with running(*agents) as (runtime, _):
+        runtime.register(exported("x.tops", "x.top"))
+        async with asyncio.timeout(60):
+            result = await runtime.call("x.tops.look", {}, META)
+        assert [asked.arguments["id"] for asked in result.suspensions] == ["top", "low"]
+        assert {asked.outer for asked in result.suspensions} == {result.suspensions[0].outer}
+        assert {asked.requested_by for asked in result.suspensions} == {"mira"}
+        result = await runtime.deliver(result.suspensions[1].token, YES)
+        ended = await answered(runtime, result, YES)
+    assert ended.result == '"\\"low is ash\\"" | "top is ash"'
+    assert ended.children_count == 2
+
+
+async def test_to_cancel_a_question_ends_that_call_alone() -> None:
+    both = calling(("burn", {"id": "a"}), ("burn", {"id": "b"}))
+    async with desk(ScriptedPlanner([both, result_of])) as runtime:
+        result = await call(runtime)
+        result = await runtime.cancel(result.suspensions[0].token, "not that one")
+        assert [asked.arguments["id"] for asked in result.suspensions] == ["b"]
+        ended = await answered(runtime, result, YES)
+    assert ended.result == '{"error":"not that one","code":"canceled"} | "b is ash"'
+
+
+async def test_the_requester_may_not_approve_what_the_agent_does() -> None:
+    options = WaitOptions(rule=requester_may_not_approve)
+    async with desk(ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]), waiting=options) as runtime:
+        result = await call(runtime)
+        with pytest.raises(NotAllowedAnswerError):
+            await answered(runtime, result, YES, by="mira")
+        assert (await answered(runtime, result, YES, by="ann")).result == '"a is ash"'
+
+
+async def test_a_batch_has_the_results_of_the_others_while_an_agent_asks() -> None:
+    async with desk(ScriptedPlanner([calling(("burn", {"id": "a"})), result_of])) as runtime:
+        runtime.register(function_toolset("x.sums", [func_tool(burn, toolset="x.sums", name="sum")]))
+        calls = [
+            ToolCall(tool="x.sums.sum", payload_json=b'{"id":"z"}', meta=META),
+            ToolCall(tool="look", payload_json=b"{}", meta=META),
+        ]
+        async with asyncio.timeout(60):
+            done, waits = await runtime.call_all(calls)
+        assert (done.status, waits.status) == ("ok", "suspended")
+        assert (await answered(runtime, waits, YES)).result == '"a is ash"'
+
+
+async def test_each_event_of_the_call_is_told_once() -> None:
+    told: list[Event] = []
+    hub = Events()
+    async with (
+        hub.on(told.append),
+        desk(ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]), events=hub) as runtime,
+    ):
+        result = await call(runtime)
+        await answered(runtime, result, YES)
+    own = Counter(event.type for event in told if event.tool_call_id == "c")
+    assert own == {"tool_start": 1, "agent_run_started": 1, "tool_end": 1}
+    (end,) = [event for event in told if event.type == "tool_end" and event.tool_call_id == "c"]
+    assert (end.status, end.tool) == ("ok", "x.lows.look")
+
+
+async def test_hooks_stand_around_the_call_once() -> None:
+    class Counting(Hook):
+        def __init__(self) -> None:
+            self.seen: list[str] = []
+
+        async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Continue:
+            self.seen.append(f"before {call.tool}")
+            return Continue()
+
+        async def after_tool(self, call: Any, result: ToolResult, ctx: ToolContext) -> Any:
+            self.seen.append(f"after {result.tool} {result.status}")
+            return Continue()
+
+    hook = Counting()
+    async with desk(ScriptedPlanner([FinalResult(result="so")]), hooks=[hook]) as runtime:
+        assert (await call(runtime)).result == "so"
+    assert hook.seen == ["before x.lows.look", "after x.lows.look ok"]
+
+
+async def test_a_caller_that_is_cancelled_cancels_the_run_and_its_questions() -> None:
+    async with desk(ScriptedPlanner([calling("hang", ("burn", {"id": "a"}))])) as runtime:
+        task = asyncio.create_task(runtime.call("look", {}, META))
+        async with asyncio.timeout(20):
+            while not (waiting := await runtime.suspended("s")):  # noqa: ASYNC110  # it tells nobody
+                await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert waiting[0].outer is not None
+        assert await states(runtime, waiting[0].outer.run_id, waiting[0].run_id) == ["canceled", "canceled"]
+        with pytest.raises(LateAnswerError):
+            await runtime.deliver(waiting[0].token, YES)
+
+
+async def test_to_cancel_the_run_of_the_call_ends_all_below_it() -> None:
+    async with desk(ScriptedPlanner([calling(("burn", {"id": "a"}))])) as runtime:
+        (asked,) = (await call(runtime)).suspensions
+        assert asked.outer is not None
+        await runtime.cancel_run(asked.outer.run_id, "enough")
+        assert await states(runtime, asked.outer.run_id, asked.run_id) == ["canceled", "canceled"]
+        assert runtime.engine is not None
+        log = [event async for _, event in runtime.engine.events(asked.outer.run_id, follow=False)]
+        assert [event["status"] for event in log if event["type"] == "tool_end"] == ["error"]
+
+
+async def states(runtime: Runtime, *runs: str) -> list[RunState]:
+    assert runtime.engine is not None
+    return [(await runtime.engine.status(run_id)).state for run_id in runs]
+
+
+async def test_nobody_is_asked_without_an_engine() -> None:
+    asks = Await(kind="clarification", question="Which house?")
+    low = ScriptedPlanner([calling(("burn", {"id": "a"})), asks, first_answer_of_all])
+    runtime = Runtime()
+    agents_of(runtime).register(agent("x.low", low, TOOLS, ASKING))
+    runtime.register(exported("x.lows", "x.low"))
+    async with runtime:
+        result = await call(runtime)
+    assert result.status == "ok", result
+    assert "this runtime is not interactive or has no engine" in str(result.result)
+
+
+def first_answer_of_all(given: PlanInput) -> FinalResult:
+    assert "there is nobody to ask" in given.messages[-1].text  # type: ignore[union-attr]  # the runtime's
+    answers_ = [message for message in given.messages if message.type == "tools"]
+    return FinalResult(result=answers_[-1].answers[0].text)

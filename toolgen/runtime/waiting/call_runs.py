@@ -1,0 +1,364 @@
+"""Runs of one call each: a door starts one and waits for what it gives, and activities execute the call."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.logs import logger
+
+from ..call.artifact_refs import dropping
+from ..call.batch import Batch
+from ..call.dispatch import dispatch
+from ..call.ending import CANCELLED, failed_call_result
+from ..call.failures import Arguments, arguments_json, error_result
+from ..call.frame import Frame
+from ..call.registered_tool import RegisteredTool
+from ..call.services import RuntimeServices
+from ..calls import CallMeta
+from ..engine import ActivityInfo, Loop, NotRegisteredError, RunStatus
+from ..errors import ToolError
+from ..events.call_events import CallEvents
+from ..events.document import from_json
+from ..events.event_reporter import EventReporter
+from ..results import Delegated, RunLink, ToolResult
+from .asking import CALL, open_questions
+from .errors import NoEngineError, TamperedSuspensionError, UnsealedSuspensionError, UnsharedToolError
+from .loop import (
+    CONCLUDE,
+    EXECUTE,
+    LOOP,
+    RESUME,
+    VERSION,
+    CallDocument,
+    ChildOfCall,
+    Outcome,
+    waiting_call,
+)
+from .outcomes import outcome_of, result_of
+from .resolving import LOOP as RESOLVED
+from .resolving import resolved_call
+from .resuming import end_unverified, resume_call
+from .sealed_calls import FIRST
+from .tools import WaitingTools
+from .wait_registry import WaitRegistry
+
+if TYPE_CHECKING:
+    from ..events.hub import Events
+
+log = logger("toolgen.runtime")
+
+_MOST_MISSED: Final = 20
+"""Workers that may lack a tool, within about five minutes, before its call goes on without it."""
+_PAUSE_S: Final = 1.0
+"""Between two looks at a run that waits for nobody with a token, such as for a client that paused it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAnswer:
+    """What became of the run that answers a call of an agent's tool."""
+
+    link: RunLink
+    began: float
+    """Seconds since 1970."""
+    output: Any = None
+    """What the loop of the run returned; None where it returned nothing."""
+    failure: Mapping[str, str] | None = None
+    """`kind` and `message`, where it was not completed."""
+
+
+class AgentCalls(Protocol):
+    """Makes the runs that answer the calls of agents' tools, and their results."""
+
+    async def child_of(
+        self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
+    ) -> ChildOfCall:
+        """Return the run, of this id, that is to answer a call.
+
+        Raises:
+            RegistrationError: the agent is not registered.
+            ToolError: the agents are nested too deep.
+        """
+        ...
+
+    async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
+        """Return the result of a call by what its run said, after its hooks."""
+        ...
+
+
+class CallRuns:
+    """The runs of single calls of one runtime."""
+
+    def __init__(
+        self, services: RuntimeServices, tools: WaitingTools, agents: AgentCalls, hub: Events | None
+    ) -> None:
+        self._services = services
+        self._tools = tools
+        self._agents = agents
+        self._hub = hub
+        self._waits: WaitRegistry | None = None
+
+    def serve(self, waits: WaitRegistry) -> None:
+        """Register the loop and its activities with an engine, which then executes the runs."""
+        self._waits = waits
+        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
+        activities = {EXECUTE: self._execute, RESUME: self._resume, CONCLUDE: self._conclude}
+        waits.register(loops, activities, self._on_event, on_forget=dropping(self._services))
+
+    # Doors.
+
+    async def later(
+        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
+    ) -> ToolResult:
+        """Return the result of a call that was executed, and that an agent answers or that is suspended."""
+        run_id = f"{CALL}{uuid.uuid4().hex}"
+        if result.delegated is None:
+            return await self._suspended(run_id, tool, result)
+        services = self._services
+        try:
+            if services.is_found_again is not None and not services.is_found_again(tool):
+                raise UnsharedToolError(tool.spec.id, tool.toolset)
+            child = await self._agents.child_of(tool, result.delegated, meta, f"{run_id}/child:1")
+        except Exception as error:  # such as agents that call one another for ever
+            return failed_call_result(tool.spec, error, meta, services)
+        payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
+        return await self._over(run_id, tool, meta, {"call": _call(tool, payload, meta), "child": child})
+
+    async def execute(
+        self, tool: RegisteredTool, arguments: Arguments, meta: CallMeta, run_id: str
+    ) -> ToolResult:
+        """Execute a call in a run of this id and return its result; a run that has the id is joined.
+
+        The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
+        result is suspended. It goes on although its caller is cancelled.
+        """
+        given = {"call": _call(tool, arguments, meta)}
+        return await self._over(run_id, tool, meta, given, is_shared=True)
+
+    async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
+        """Begin the run of a suspended call and return the result for its client."""
+        waits, frozen = self._runs(), result.frozen
+        assert frozen is not None, "only a call that waits begins to"
+        try:
+            record = waits.seal(run_id, FIRST, frozen)
+            given: Json = {"frozen": record.document, "version": VERSION}
+            await self._start(run_id, tool, given, frozen.meta)
+            if waits.engine.is_worker:
+                await waits.engine.settled(run_id)
+        except Exception as error:  # such as a call that is larger than the engine keeps
+            return failed_call_result(tool.spec, error, frozen.meta, self._services)
+        suspension = waits.suspended(record)
+        return replace(result, frozen=None, suspension=suspension, suspensions=(suspension,))
+
+    async def _over(
+        self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_shared: bool = False
+    ) -> ToolResult:
+        """Start a run and return the result of its call, when it is over or only waits for people."""
+        waits = self._runs()
+        typed = waits.expect_result(run_id)
+        self._tools.hold(run_id, tool)
+        try:
+            await self._start(run_id, tool, {**given, "version": VERSION}, meta)
+            return await self.result(run_id, given["call"], typed)
+        except asyncio.CancelledError:
+            if not is_shared:
+                await waits.engine.cancel(run_id, reason=CANCELLED)
+            raise
+        except Exception as error:
+            return failed_call_result(tool.spec, error, meta, self._services)
+        finally:
+            self._tools.let_go(run_id)
+            waits.forget(run_id, typed)
+
+    async def _start(self, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta) -> None:
+        waits = self._runs()
+        await waits.start(run_id)
+        if waits.engine.is_worker:
+            self._tools.made(run_id, tool)
+        await waits.engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
+
+    async def result(self, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]) -> ToolResult:
+        """Return the result of the call of a run; suspended while the run only waits for people."""
+        return await self._services.scheduler.wait_for_run(run_id, self._result(run_id, call, typed))
+
+    async def _result(self, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]) -> ToolResult:
+        waits, tool, meta = self._runs(), call["tool"], CallMeta(**call["meta"])
+        while True:
+            status = await waits.engine.settled(run_id)
+            if status.is_over:
+                return self._ended(status, tool, meta, typed)
+            if questions := await open_questions(waits, status, call):
+                kept = typed.result() if typed.done() else None
+                if kept is None or kept.suspension is None or kept.suspension.id != questions[0].id:
+                    kept = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
+                return replace(kept, suspension=questions[0], suspensions=questions)
+            await asyncio.sleep(_PAUSE_S)
+
+    def _ended(
+        self, status: RunStatus, tool: str, meta: CallMeta, typed: asyncio.Future[ToolResult]
+    ) -> ToolResult:
+        """Return the result of a run that is over: typed where this process has made it."""
+        outcome: Any = status.output
+        if status.state != "completed":
+            why = ToolError(status.error or f"the run of the call was {status.state}")
+            return error_result(tool, why, meta, self._services.limits.result_bytes)
+        if typed.done() and typed.result().status == outcome["status"]:
+            return typed.result()
+        return result_of(outcome, tool, meta)
+
+    # Activities.
+
+    async def _execute(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Execute a call that has not begun."""
+        call: CallDocument = argument["call"]
+        meta = CallMeta(**call["meta"])
+        work = _Work(info, self._services, self._runs(), tells_start=True)
+        tool = await self._tools.find(call["tool"], meta, info.run_id)
+        if tool is None:
+            return self._gone(work, call["tool"], meta)
+        frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
+        frame.set_begun_writer(work.events.begun)
+        (result,) = await work.batch.settle((await dispatch(frame),), work.services.reports)
+        return await self._done(work, tool, result, meta, 0)
+
+    async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Resume a call with its answer; one that is not verified waits on."""
+        waits, op, document = self._runs(), argument["op"], argument["frozen"]
+        work = _Work(info, self._services, waits)
+        try:
+            record = await waits.verify(info.run_id, op, document)
+        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+            end_unverified(work.events, info.run_id, document, error)
+            return {"status": "suspended", "json": "", "events": work.events.kept, "frozen": document}
+        frozen = record.call
+        tool = await self._tools.of_answered(frozen, info.run_id)
+        result = await resume_call(
+            work.services, tool, record, argument["given"], work.batch, work.events.begun
+        )
+        return await self._done(work, tool, result, frozen.meta, int(op.rpartition(":")[2]), frozen.id)
+
+    async def _conclude(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Make the result of a call of what the run of an agent said."""
+        call: CallDocument = argument["call"]
+        meta = CallMeta(**call["meta"])
+        work = _Work(info, self._services, self._runs())
+        tool = await self._tools.find(call["tool"], meta, info.run_id)
+        if tool is None:
+            return self._gone(work, call["tool"], meta)
+        frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
+        link = RunLink(
+            run_id=argument["run_id"],
+            agent=argument["agent"],
+            parent_run_id=meta.run_id,
+            parent_tool_call_id=meta.tool_call_id,
+        )
+        answer = AgentAnswer(
+            link=link,
+            began=argument["began"],
+            output=argument.get("output"),
+            failure=argument.get("failure"),
+        )
+        try:
+            result = await self._agents.conclude(frame, answer)
+        except Exception as error:
+            result = failed_call_result(tool.spec, error, meta, work.services)
+        return await self._done(work, tool, result, meta, 0)
+
+    async def _done(
+        self,
+        work: _Work,
+        tool: RegisteredTool | None,
+        result: ToolResult,
+        meta: CallMeta,
+        number: int,
+        answered: str = "",
+    ) -> Outcome:
+        """Return the outcome of a step, with what follows it, and hand the result to who waits for it here.
+
+        `number` is that of the step, `answered` the id of the call that was frozen before it.
+        """
+        waits, run_id, child = self._runs(), work.info.run_id, None
+        if result.delegated is not None and tool is not None:
+            below = f"{run_id}/child:{number + 1}"
+            try:
+                child = await self._agents.child_of(tool, result.delegated, meta, below)
+            except Exception as error:  # such as agents that call one another for ever
+                result = failed_call_result(tool.spec, error, meta, work.services)
+        outcome = outcome_of(result, work.events)
+        if result.frozen is not None:
+            record = waits.seal(run_id, f"wait:{number + 1}", result.frozen)
+            outcome["frozen"], asked = record.document, waits.suspended(record)
+            result = replace(result, frozen=None, suspension=asked, suspensions=(asked,))
+        if child is not None:
+            outcome["child"] = child
+        else:
+            for key in (answered, run_id):
+                waits.set_result(key, result)
+        return outcome
+
+    def _gone(self, work: _Work, tool: str, meta: CallMeta) -> Outcome:
+        """Return the outcome of a call whose tool is not here.
+
+        Raises:
+            NotRegisteredError: another worker may have it.
+        """
+        message = f"the tool {tool} is not registered in this runtime"
+        if self._runs().engine.caps.has_many_workers and work.info.missed < _MOST_MISSED:
+            raise NotRegisteredError(message)
+        result = error_result(tool, ToolError(message), meta, work.services.limits.result_bytes)
+        work.services.reports.emit_tool_end(result, meta)
+        return outcome_of(result, work.events)
+
+    def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Forward the events of a call to subscribers, and drop its tool at the end."""
+        if event.get("type") == "run_stream_end":
+            self._tools.ended(run_id)
+        if self._services.metrics is not None and event.get("type") == "tool_end":
+            self._services.metrics.end_logged_call(event, str(event["tool"]))
+        hub = self._hub
+        if hub is None or hub.is_idle or "tool_call_id" not in event:
+            return
+        try:
+            told = from_json(event)
+            meta = CallMeta(
+                agent=told.agent_id,
+                run_id=told.run_id,
+                session_id=told.session_id,
+                turn_id=told.turn_id,
+                tool_call_id=told.tool_call_id,
+            )
+            hub.emit(told, meta)
+        except ValueError:
+            log.exception("an event of run %s was not emitted", run_id)
+
+    def _runs(self) -> WaitRegistry:
+        if self._waits is None:
+            raise NoEngineError
+        return self._waits
+
+
+class _Work:
+    """One execution of a step of a call: its events, its services, and a batch of its own."""
+
+    def __init__(
+        self, info: ActivityInfo, services: RuntimeServices, waits: WaitRegistry, *, tells_start: bool = False
+    ) -> None:
+        self.info = info
+        self.events = CallEvents(info, waits.options.clock, tells_start=tells_start)
+        reports = EventReporter(self.events, services.limits.result_bytes)
+        self.services = replace(services, reports=reports, run_id=info.run_id)
+        self.batch = Batch(services.capabilities)
+
+
+def _call(tool: RegisteredTool, arguments: Arguments, meta: CallMeta) -> CallDocument:
+    facts: dict[str, Any] = {one.name: getattr(meta, one.name) for one in fields(meta)}
+    return {
+        "tool": tool.spec.id,
+        "arguments": arguments_json(arguments).decode(errors="replace"),
+        "meta": {**facts, "labels": dict(meta.labels)},
+    }
