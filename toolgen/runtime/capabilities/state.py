@@ -322,9 +322,10 @@ def _report_changes(state: State, place: tuple[Scope, str]) -> None:
     """Report each key of an owner that a call has changed, once for each operation, in order."""
     if state.call.report is None or place == ("temp", _NO_TURN):
         return
-    found = [(change.key, change.operation) for change in state.changes.get(place, ())]
-    for key, operation in dict.fromkeys(found):
-        state.call.report(changed=ChangedKey(scope=place[0], key=key, operation=operation))
+    changes = state.changes.get(place, ())
+    found = (ChangedKey(scope=place[0], key=one.key, operation=one.operation) for one in changes)
+    for changed in dict.fromkeys(found):
+        state.call.report(changed=changed)
 
 
 def _conflicts(states: Sequence[State]) -> list[Conflict]:
