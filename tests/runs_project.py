@@ -32,7 +32,8 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
+from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
@@ -74,6 +75,11 @@ async def wipe(name: str) -> str:
     return f"{name} is empty"
 
 
+def obey(order: str) -> str:
+    """Have the agent do something."""
+    return order
+
+
 class Obeying:
     """Calls `work a`, and answers when it has the result."""
 
@@ -107,6 +113,9 @@ def runtime() -> Runtime:
     )
     agents = Agents(made, sessions=SqliteSessionStore("sessions.db"))
     agents.register(AgentRegistration(spec=spec, planner=Obeying(), toolsets=(tools,), format=1))
+    route = AgentRoute(agent="x.agent", prompts={"x.desk.obey": "{order}"})
+    obeyed = func_tool(obey, toolset="x.desk").spec
+    made.register(ToolsetRegistration(name="x.desk", specs=[obeyed], executor=route, format=1))
     return made
 '''
 START = """\

@@ -53,6 +53,20 @@ def test_it_is_executed_here_with_its_run_and_no_other_is(runs: ProjectFolder) -
     assert (done.code, done.out) == (0, '"Mira is a friend"\n')
 
 
+def test_what_an_agent_asks_for_a_call_of_its_tool(runs: ProjectFolder) -> None:
+    done = runs.run("call", "obey", '{"order": "wipe disk"}')
+    id_ = waiting_id(runs, "wipe")
+    assert (done.code, done.out) == (0, "")
+    assert "Wipe disk?" in done.err
+    assert done.err.endswith(f"answer it with: toolgen approve {id_}\n")
+    listed = [line.split() for line in runs.run("runs", "list").out.splitlines() if line[0] != " "]
+    assert [words[1:3] for words in listed] == [["waiting", "x.agent"], ["waiting", "x.desk.obey"]]
+    done = runs.run("approve", id_, "--yes", "--by", "jo")
+    assert (done.code, done.out) == (0, '"disk is empty"\n')
+    listed = [line.split() for line in runs.run("runs", "list").out.splitlines()]
+    assert [words[1] for words in listed] == ["completed", "completed"]
+
+
 def test_the_worker_executes_it_where_there_is_one(runs: ProjectFolder) -> None:
     start(runs, "run_3:s-3:wipe disk")
     with serving(runs) as server:

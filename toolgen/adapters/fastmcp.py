@@ -151,8 +151,7 @@ class SnapshotTool(Tool):
         """
         asked = await self._calls.snapshot.suspension(token, session_id=meta.session_id)
         given = (context.input_responses or {}).get(ASKED)
-        of = asked.tool if asked.outer is None else asked.outer.tool
-        is_ours = of == self._spec.id and asked.requested_by in ("", meta.requested_by)
+        is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
         if not is_ours or not self._may_ask(asked) or not isinstance(given, ElicitResult):
             return Result(tool=asked.tool, status="suspended", suspension=asked, suspensions=(asked,))
         return await self._given(asked, given, meta)

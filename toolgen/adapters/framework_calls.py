@@ -114,7 +114,7 @@ class FrameworkCalls(Generic[C]):
 
     async def _take_back_older(self, asked: Suspended, meta: CallMeta) -> None:
         for other in await self._of_call(meta):
-            if _run_of(other) == _run_of(asked):
+            if other.call.run_id == asked.call.run_id:
                 return
             try:
                 await self.cancel(other, meta, "the call was made again")
@@ -123,9 +123,9 @@ class FrameworkCalls(Generic[C]):
 
     async def _question(self, spec: Spec, meta: CallMeta) -> Suspended | None:
         """Return what the newest call of these ids asks first; None where none waits."""
-        waiting = [one for one in await self._of_call(meta) if _tool_of(one) == spec.id]
-        newest = _run_of(waiting[-1]) if waiting else ""
-        return next((one for one in waiting if _run_of(one) == newest), None)
+        waiting = [one for one in await self._of_call(meta) if one.call.tool == spec.id]
+        newest = waiting[-1].call.run_id if waiting else ""
+        return next((one for one in waiting if one.call.run_id == newest), None)
 
     def _asks_about(
         self, asked: Suspended, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
@@ -135,8 +135,7 @@ class FrameworkCalls(Generic[C]):
             payload = spec.payload.encode(spec.payload.decode(arguments))
         except ToolValidationError:
             return False
-        mac = asked.arguments_mac if asked.outer is None else asked.outer.arguments_mac
-        return self.snapshot.arguments_mac(spec.id, payload, meta) == mac
+        return self.snapshot.arguments_mac(spec.id, payload, meta) == asked.call.arguments_mac
 
     async def _of_call(self, meta: CallMeta) -> list[Suspended]:
         """Return the questions of a call that are open, oldest first."""
@@ -146,18 +145,5 @@ class FrameworkCalls(Generic[C]):
             waiting = await self.snapshot.suspended(meta.session_id)
         except NoEngineError:  # no call can wait, so none does
             return []
-        mine = [one for one in waiting if _tool_call_id_of(one) == meta.tool_call_id]
+        mine = [one for one in waiting if one.call.tool_call_id == meta.tool_call_id]
         return [one for one in mine if one.kind != "pending"]
-
-
-def _run_of(asked: Suspended) -> str:
-    """Return the run of the framework's call that waits for an answer."""
-    return asked.run_id if asked.outer is None else asked.outer.run_id
-
-
-def _tool_of(asked: Suspended) -> str:
-    return asked.tool if asked.outer is None else asked.outer.tool
-
-
-def _tool_call_id_of(asked: Suspended) -> str:
-    return asked.tool_call_id if asked.outer is None else asked.outer.tool_call_id

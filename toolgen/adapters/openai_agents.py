@@ -47,12 +47,12 @@ def openai_agents_tools(
     Args:
         snapshot: What is offered.
         meta: The facts of each call, or what returns them of the run's context; never of the model.
-        may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation.
-            Another tool that asks is denied.
+        may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation,
+            and those that an agent answers. Another tool that asks is denied.
         answer: What a person adds to an approval, or answers to a question of a tool; by default a yes.
     """
     calls = FrameworkCalls(snapshot, meta)
-    asking = {spec.id for spec in snapshot.specs if spec.confirm} if may_ask is None else may_ask
+    asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
     return [
         _SnapshotTool(calls, spec, answer, spec.id in asking).function_tool(description)
         for spec, description in calls.tools
@@ -181,6 +181,11 @@ class _SnapshotTool:
         """Return what only the application reads of the result."""
         view = self.views.pop(ended.tool_context, None)
         return None if view is None else {"toolgen": view.as_json()}
+
+
+def _may_ask(snapshot: Snapshot, spec: Spec) -> bool:
+    tool = snapshot.directory.by_id(spec.id)
+    return spec.confirm is not None or (tool is not None and tool.starts_run)
 
 
 def _is_strict(schema: Mapping[str, Any]) -> bool:

@@ -65,7 +65,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     async with runtime:
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
-        run_id = suspended.run_id if suspended.outer is None else suspended.outer.run_id
+        run_id = suspended.call.run_id
         secrets = await waiting_secrets(runtime, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")

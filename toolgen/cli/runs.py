@@ -194,7 +194,9 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
     """Print the state of a run, and each of its waits on a line of its own."""
     given: Any = status.input
     match given:
-        case {"frozen": {"tool": str(what)}} | {"facts": {"agent": str(what)}}:
+        case (
+            {"frozen": {"tool": str(what)}} | {"call": {"tool": str(what)}} | {"facts": {"agent": str(what)}}
+        ):
             pass
         case {"resolved": {"tool": str(what)}}:
             pass

@@ -247,7 +247,17 @@ class Suspended:
     arguments_mac: str = field(default="", repr=False)
     """`Runtime.arguments_mac` of what will run: tells whether other arguments are the same, and no value."""
     outer: OuterCall | None = None
-    """The call whose result the answer leads to, where the run of its agent asks; None for a call itself."""
+    """The direct call above, where the run of its agent asks; None for what no direct call waits for."""
+
+    @property
+    def call(self) -> OuterCall:
+        """The call that its caller knows, and whose result the answer leads to: the outer one, or itself."""
+        return self.outer or OuterCall(
+            run_id=self.run_id,
+            tool=self.tool,
+            tool_call_id=self.tool_call_id,
+            arguments_mac=self.arguments_mac,
+        )
 
 
 class Actions:

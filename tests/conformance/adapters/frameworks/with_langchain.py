@@ -34,8 +34,8 @@ class LangChain:
         asked: dict[str, Mapping[str, Any]] = {}
 
         async def ask(question: Suspended) -> Json:
-            asked[question.tool_call_id] = approval_json(question)
-            answer = calls[int(question.tool_call_id[1:])].answer
+            asked[question.call.tool_call_id] = approval_json(question)
+            answer = calls[int(question.call.tool_call_id[1:])].answer
             if answer is None:
                 raise Unanswered
             return answer

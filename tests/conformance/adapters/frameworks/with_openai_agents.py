@@ -29,12 +29,12 @@ class OpenAIAgents:
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
         by_id = {f"c{n}": call for n, call in enumerate(calls)}
-        asking = {"test.workshop.post", "assistant.maintenance.factory_reset"}
+        asking = {"test.workshop.post", "assistant.maintenance.factory_reset", "x.lows.look", "x.tops.look"}
         tools = openai_agents_tools(
             home.snapshot,
             lambda _: MIRA,
             may_ask=asking,
-            answer=lambda _, asked: by_id[asked.tool_call_id].answer,
+            answer=lambda _, asked: by_id[asked.call.tool_call_id].answer,
         )
         made = [function_call(call.tool, dict(call.arguments), call_id=id_) for id_, call in by_id.items()]
         agent = Agent("fake", model=ScriptedModel([made, [assistant_message("done")]]), tools=list(tools))

@@ -40,14 +40,15 @@ class PydanticAI:
         agent = Agent(_model(calls), toolsets=[toolset], output_type=[str, DeferredToolRequests])
         run = await agent.run("go")
         asked: Mapping[str, dict[str, Any]] = {}
-        if isinstance(requests := run.output, DeferredToolRequests):
-            asked = requests.metadata
+        while isinstance(requests := run.output, DeferredToolRequests):
+            asked = asked or requests.metadata
             results = DeferredToolResults()
             for n, call in enumerate(calls):
                 if call.answer is not None:
                     await _answer(toolset, requests, results, f"c{n}", call.answer)
-            if results.approvals or results.calls:
-                run = await agent.run(message_history=run.all_messages(), deferred_tool_results=results)
+            if not results.approvals and not results.calls:
+                break
+            run = await agent.run(message_history=run.all_messages(), deferred_tool_results=results)
         return [_seen(run, f"c{n}", asked.get(f"c{n}", {})) for n in range(len(calls))]
 
 

@@ -132,7 +132,7 @@ class ToolCalls:
         params, meta = request.params, request.meta
         if params.request_state is not None:
             asked = await self._suspended(request, params.request_state)
-            async with progress_relay(self._runtime, request.ctx, _tool_call_id_of(asked)):
+            async with progress_relay(self._runtime, request.ctx, asked.call.tool_call_id):
                 return await self._after_round(request, asked)
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
             arguments = params.arguments or {}
@@ -200,7 +200,7 @@ class ToolCalls:
             asked = await self._runtime.suspension(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
-        if (asked.tool if asked.outer is None else asked.outer.tool) != request.entry.spec.id:
+        if asked.call.tool != request.entry.spec.id:
             raise MCPError(INVALID_PARAMS, "the requestState is of another tool")
         if asked.requested_by != request.meta.requested_by:
             raise MCPError(INVALID_PARAMS, "the requestState is of somebody else")
@@ -259,8 +259,8 @@ class ToolCalls:
         if self._runtime.engine is None:
             return
         for asked in await self._runtime.suspended(meta.session_id):
-            if _tool_call_id_of(asked) == meta.tool_call_id:
-                await self._runtime.cancel_run(_run_of(asked), _WHY_CANCELLED)
+            if asked.call.tool_call_id == meta.tool_call_id:
+                await self._runtime.cancel_run(asked.call.run_id, _WHY_CANCELLED)
 
     async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
         """Return the result of a call that waits where this client is not asked."""
@@ -291,10 +291,10 @@ class ToolCalls:
         try:
             yield
         except asyncio.CancelledError:
-            await _cleaned_up(self._runtime.cancel_run(_run_of(asked), _WHY_CANCELLED))
+            await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, _WHY_CANCELLED))
             raise
         except MCPError:
-            await _cleaned_up(self._runtime.cancel_run(_run_of(asked), _WHY_FAILED))
+            await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, _WHY_FAILED))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:
@@ -309,15 +309,6 @@ async def _cleaned_up(work: Awaitable[None]) -> None:
             await work
     except Exception as error:  # it must not take the place of the cancellation
         log_failure(log, error, "the run of a call cannot be cancelled")
-
-
-def _run_of(asked: Suspended) -> str:
-    """Return the run of the call of a client for which somebody is asked."""
-    return asked.run_id if asked.outer is None else asked.outer.run_id
-
-
-def _tool_call_id_of(asked: Suspended) -> str:
-    return asked.tool_call_id if asked.outer is None else asked.outer.tool_call_id
 
 
 def _refused(asked: Suspended, error: SuspensionError) -> types.CallToolResult:

@@ -1,0 +1,97 @@
+"""A tool that an agent answers, in every framework: what the run of the agent asks is asked there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.agents.tools import agent, answers, calling, exported
+from toolgen.agents import Await, FinalResult, PlanInput, PlanResult, agents_of
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, ReadonlyContext, Runtime
+from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+
+from .home import MIRA, Call, Driver, Home, Workshop
+from .test_contract import DRIVERS
+
+YES: Json = {"approved": True}
+ASKED_ONCE = ("OpenAIAgents", "ADK")
+"""Frameworks that ask once for a call; the next question of it is taken back, as for a plain tool."""
+
+
+async def burn(id: str) -> str:
+    """Burn a parcel."""
+    return f"{id} is ash"
+
+
+class Clerk:
+    """Plans one batch, and says what it gave."""
+
+    def __init__(self, first: PlanResult) -> None:
+        self.first = first
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        return self.first
+
+    async def plan_resume(self, given: PlanInput) -> PlanResult:
+        if isinstance(self.first, Await):
+            return FinalResult(result=getattr(given.messages[-1], "text", ""))
+        return FinalResult(result=" | ".join(answers(given)))
+
+
+CASES: dict[str, tuple[PlanResult, Json, str, str]] = {
+    "a confirmation": (calling(("burn", {"id": "a"})), YES, "Burn a?", "a is ash"),
+    "a question": (calling("post"), "Kiel", "Where does it go?", "sent to Kiel"),
+    "a question of the planner": (Await(kind="clarification", question="Which?"), "that", "Which?", "that"),
+}
+
+
+async def desk(runtime: Runtime, first: PlanResult) -> Home:
+    """Return what is offered: `look`, which an agent answers with this plan, and one below another."""
+    workshop = Workshop()
+    fires = function_toolset(
+        "x.fires", [func_tool(burn, toolset="x.fires", confirm=ConfirmSpec(hint="Burn {id}?"))]
+    )
+    agents = agents_of(runtime)
+    agents.register(agent("x.low", Clerk(first), workshop.toolset(), fires))
+    agents.register(agent("x.top", Clerk(calling("look")), exported("x.lows", "x.low")))
+    runtime.register(exported("x.tops", "x.top"))
+    await runtime.start_runs()
+    snapshot = await runtime.snapshot(ReadonlyContext(meta=MIRA))
+    return Home(runtime=runtime, snapshot=snapshot, workshop=workshop)
+
+
+@pytest.fixture(params=DRIVERS, ids=str)
+def driver(request: pytest.FixtureRequest) -> Driver:
+    found: Driver = request.param
+    return found
+
+
+@pytest.fixture
+async def runtime() -> AsyncIterator[Runtime]:
+    async with Runtime(engine=InProcessEngine()) as runtime, asyncio.timeout(30):
+        yield runtime
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("tool", ["lows_look", "tops_look"])
+async def test_what_an_agent_asks_is_asked(driver: Driver, runtime: Runtime, case: str, tool: str) -> None:
+    first, answer, question, told = CASES[case]
+    home = await desk(runtime, first)
+    [seen] = await driver.run(home, Call(tool=tool, answer=answer))
+    assert seen.asked["question"] == question
+    assert not seen.is_error, seen
+    assert told in seen.text
+    assert await runtime.suspended() == ()
+
+
+async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Driver, runtime: Runtime) -> None:
+    both = calling(("burn", {"id": "a"}), ("burn", {"id": "b"}))
+    home = await desk(runtime, both)
+    [seen] = await driver.run(home, Call(tool="lows_look", answer=YES))
+    assert "a is ash" in seen.text
+    assert ("b is ash" in seen.text) == (str(driver) not in ASKED_ONCE)
+    assert await runtime.suspended() == ()
