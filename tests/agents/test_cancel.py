@@ -128,7 +128,7 @@ async def test_every_call_has_one_end() -> None:
     assert sorted((event.tool_call_id, event.status) for event in ends) == [
         ("call_0_0", "unknown"),
         ("call_0_1", "ok"),
-        ("call_0_2", "error"),
+        ("call_0_2", "denied"),
     ]
     completed, last = events[-2:]
     assert isinstance(completed, RunCompleted)

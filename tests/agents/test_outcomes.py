@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from threading import Event as Gate
 from typing import Any
 
 import pytest
 
-from toolgen.agents import RunHandle, RunPolicy, ScriptedPlanner, ScriptStep, agents_of
+from toolgen.agents import (
+    Message,
+    PlanInput,
+    RunHandle,
+    RunPolicy,
+    ScriptedPlanner,
+    ScriptStep,
+    ToolAnswer,
+    ToolMessage,
+    agents_of,
+)
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.toolsets.functions import func_tool
@@ -62,6 +73,10 @@ def within(limit: str, seconds: float) -> RunPolicy:
     """Return a policy with one limit in seconds."""
     facts: dict[str, Any] = {limit: seconds}
     return RunPolicy(**facts)
+
+
+def answers_in(messages: Iterable[Message]) -> list[ToolAnswer]:
+    return [answer for one in messages if isinstance(one, ToolMessage) for answer in one.answers]
 
 
 async def unknown_calls(runtime: Runtime, run_id: str) -> list[str]:
@@ -143,8 +158,8 @@ async def test_the_call_of_a_child_run_whose_time_ends_is_unknown() -> None:
 
 @pytest.mark.parametrize("by", ["cancel", "end of the session"])
 async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
-    """Unknown is what had begun; what waited for its turn or for a person was not run."""
-    payments = Payments()
+    """Unknown is what had begun, what waited for its turn was not run, what waited for a person is denied."""
+    payments, why = Payments(), "enough" if by == "cancel" else "the session ended"
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         await until(lambda: len(payments.began) == 3)
@@ -154,17 +169,43 @@ async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
             await agents_of(runtime).sessions.end("s")
         assert (await handle.result()).status == "canceled"
         assert sorted(await unknown_calls(runtime, handle.run_id)) == ["call_0_0", "call_0_2"]
+        await has_all_results(runtime, handle)
         await runtime.resolve(handle.run_id, "call_0_0", WELL, by="jo")
+        await has_all_results(runtime, handle, call_0_0=("ok", '"paid"'))
+        if by == "cancel":
+            await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
 
-    planner = ScriptedPlanner([calling("pay", "look", "pay_alone", "pay_alone", "pay_asked")])
+    async def has_all_results(runtime: Runtime, handle: RunHandle, **other: tuple[str, str]) -> None:
+        """The conversation has for each call what the log says, or what a person resolved."""
+        (said,) = await agents_of(runtime).sessions.transcript("s")
+        assert said.messages == await agents_of(runtime).sessions.run_messages(handle.run_id)
+        told = {answer.id: (answer.status, answer.text) for answer in answers_in(said.messages)}
+        assert list(told) == [f"call_0_{number}" for number in range(5)]
+        not_run = '{"error":"pay_alone was not run: the run ended before"}'
+        assert told == {
+            "call_0_0": ("unknown", UNKNOWN),
+            "call_0_1": ("error", '{"error":"the run ended before this call did"}'),
+            "call_0_2": ("unknown", UNKNOWN),
+            "call_0_3": ("error", not_run),
+            "call_0_4": ("denied", f'{{"error":"{why}","code":"canceled"}}'),
+            **other,
+        }
+
+    def again(given: PlanInput) -> str:
+        seen.extend(answer.status for answer in answers_in(given.messages))
+        return "done"
+
+    seen: list[str] = []
+    planner = ScriptedPlanner([calling("pay", "look", "pay_alone", "pay_alone", "pay_asked")], [again])
     found = await ran(planner, toolsets=(payments.toolset,), drive=drive)
+    assert seen == (["ok", "error", "unknown", "error", "denied"] if by == "cancel" else [])
     ends = {end.tool_call_id: end for end in found.of("tool_end")}
     assert {id_: (end.status, end.error) for id_, end in ends.items()} == {
         "call_0_0": ("unknown", ""),
         "call_0_1": ("error", "the run ended before this call did"),
         "call_0_2": ("unknown", ""),
         "call_0_3": ("error", "pay_alone was not run: the run ended before"),
-        "call_0_4": ("error", "pay_asked was not run: the run ended before"),
+        "call_0_4": ("denied", why),
     }
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import ActivityInfo, CallOptions, RunContext
+from toolgen.runtime.engine import ActivityInfo, CallOptions, EndedRun, RunContext
 
 
 async def test_an_effect_that_was_told_as_not_begun_never_begins(tmp_path: Path) -> None:
@@ -33,10 +33,8 @@ async def test_an_effect_that_was_told_as_not_begun_never_begins(tmp_path: Path)
         finally:
             await asyncio.wait([beginning])
 
-    def last(
-        given: Any, at: float, log: Sequence[Mapping[str, Json]], begun: Set[str]
-    ) -> list[Mapping[str, Json]]:
-        known.append(begun)
+    def last(ended: EndedRun) -> list[Mapping[str, Json]]:
+        known.append(ended.begun)
         return []
 
     engine = InProcessEngine(tmp_path / "runs.db")

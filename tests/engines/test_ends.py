@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Set
 from typing import Any
 
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import Engine, EngineError, NondeterminismError, RunStatus
+from toolgen.runtime.engine import EndedRun, Engine, EngineError, NondeterminismError, RunStatus
 
 from .starting import StartEngine
 from .toys import Toys, abouts, call, play
@@ -72,15 +72,16 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
 ) -> None:
     """Canceled at once, in the middle, or not at all."""
     asked: list[Any] = []
+    waits: list[Set[str]] = []
 
-    def last(
-        given: Any, at: float, log: Sequence[Mapping[str, Json]], begun: Set[str]
-    ) -> list[Mapping[str, Json]]:
-        asked.append((given, at > 0, [event["type"] for event in log]))
+    def last(ended: EndedRun) -> list[Mapping[str, Json]]:
+        asked.append((ended.input, ended.at > 0, [event["type"] for event in ended.log]))
+        assert (ended.ending, ended.reason) == ("canceled", "no")
+        waits.append(ended.waits)
         return [{"type": "last"}]
 
     engine = await start_engine(last_events=last)
-    steps = [{"publish": {"type": "x"}}, {"wait": ["never"]}]
+    steps = [{"publish": {"type": "x"}}, {"wait": ["never"], "about": "it"}]
     await play(engine, steps, run_id="at once")
     await engine.cancel("at once", reason="no")
     await play(engine, steps, run_id="later")
@@ -91,6 +92,7 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
     assert [one[:2] for one in asked] == [(steps, True)] * 2
     assert asked[0][2] in ([], ["x"]), "a file has its first event, where the start is awaited for long"
     assert asked[1][2] == ["x"]
+    assert waits[1] == {"wait:1"}
     at_once = [event for _, event in await follow(engine, "at once")]
     assert at_once[len(asked[0][2]) :] == [{"type": "last"}, *endings("no")]
     assert [event for _, event in await follow(engine, "later")][:2] == [{"type": "x"}, {"type": "last"}]
@@ -100,10 +102,8 @@ async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEn
     """Of what must not happen twice: what waits, what has ended and what may happen twice did not begin."""
     asked: list[Set[str]] = []
 
-    def last(
-        given: Any, at: float, log: Sequence[Mapping[str, Json]], begun: Set[str]
-    ) -> list[Mapping[str, Json]]:
-        asked.append(begun)
+    def last(ended: EndedRun) -> list[Mapping[str, Json]]:
+        asked.append(ended.begun)
         return []
 
     engine = await start_engine(last_events=last)

@@ -124,7 +124,7 @@ class Agents:
         self._runs = Runs(host)
         self._direct = DirectCalls(host)
         self._retention = Retention(host, keep_sessions, keep_sessions_s)
-        self._sessions = Sessions(host.sessions, self._runs)
+        self._sessions = Sessions(host.sessions, self._runs, host.transcripts)
 
     @property
     def sessions(self) -> Sessions:

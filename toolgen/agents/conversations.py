@@ -10,14 +10,16 @@ from toolgen.runtime.engine import UnknownRunError
 from .planner.messages import Message
 from .runs import SESSION_ENDED, Runs
 from .sessions.sessions import RunMessages, Session, SessionStore, Summary, Turn
+from .transcripts import Transcripts
 
 
 class Sessions:
     """The conversations with the agents of a runtime."""
 
-    def __init__(self, store: SessionStore, runs: Runs) -> None:
+    def __init__(self, store: SessionStore, runs: Runs, transcripts: Transcripts) -> None:
         self._store = store
         self._runs = runs
+        self._transcripts = transcripts
 
     async def get(self, session_id: str) -> Session:
         """Return a session.
@@ -52,8 +54,12 @@ class Sessions:
     async def transcript(
         self, session_id: str, *, newest: int | None = None, after: str = ""
     ) -> tuple[RunMessages, ...]:
-        """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`."""
-        return await self._store.transcript(session_id, newest=newest, after=after)
+        """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`.
+
+        Every call of a run that is over has a result, unless the run was forgotten; one of a run that was
+        canceled has what the log says.
+        """
+        return await self._transcripts.of_session(session_id, newest=newest, after=after)
 
     async def turns(self, session_id: str) -> tuple[Turn, ...]:
         """Return the runs of a session without their messages, oldest first.
@@ -64,8 +70,8 @@ class Sessions:
         return await self._store.turns(session_id)
 
     async def run_messages(self, run_id: str) -> tuple[Message, ...]:
-        """Return the messages of a run; empty for a run without messages."""
-        return await self._store.run_messages(run_id)
+        """Return the messages of a run, as `transcript` has them; empty for a run without messages."""
+        return await self._transcripts.of_run(run_id)
 
     async def summary(self, session_id: str) -> Summary | None:
         """Return the newest summary; None where there is none."""

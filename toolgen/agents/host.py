@@ -41,6 +41,7 @@ from .run_facts import called_facts, handed_over_facts, meta_of
 from .run_metrics import RunMetrics
 from .run_spans import RunSpans
 from .sessions.sessions import SessionStore
+from .transcripts import Transcripts
 from .turns import Turns
 
 MOST_DEPTH: Final = 8
@@ -74,7 +75,8 @@ class AgentHost:
         self.sessions = sessions
         is_shared = engine.caps.has_many_workers
         most = MOST_RUNS if is_shared else None  # one worker hears of the end of each run
-        self.conversations = Conversations(sessions, is_shared=is_shared)
+        self.transcripts = Transcripts(sessions, engine)
+        self.conversations = Conversations(sessions, self.transcripts, is_shared=is_shared)
         self.turns = Turns(engine, sessions)
         self.events = EventForwarder(engine, hub, self.turns.release, most)
         self.tools = tools

@@ -6,8 +6,6 @@ import uuid
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from typing import Any, Final, Unpack
 
-from pydantic_core import to_json
-
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
@@ -35,7 +33,7 @@ from .output import (
     without_tokens,
 )
 from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
-from .planner.messages import ToolAnswer, UserMessage
+from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .restrictions import check_restrictions
 from .run_artifacts import artifacts_so_far
@@ -339,20 +337,12 @@ class Runs:
     # Ends and interruptions.
 
     async def cancel(self, run_id: str, reason: str) -> None:
-        """Cancel a run and its children, with all that they wait for; the next turn hears of these calls."""
-        status = await self._engine.status(run_id)
-        waiting = () if status.is_over else await self._awaiting(status)
-        await self._engine.cancel(run_id, reason=reason)
-        for call in waiting:
-            if call.token:
-                await self._host.conversations.answer(call.run_id, self._canceled(call, reason))
+        """Cancel a run and its children, with all that they wait for; the next turn hears of these calls.
 
-    def _canceled(self, call: Awaiting, reason: str) -> ToolAnswer:
-        """Return the answer that the conversation keeps of a call that was canceled while it waited."""
-        entry = self._host.find_tool(call.tool, call.run_id)
-        name = call.tool.rpartition(".")[2] if entry is None else entry.spec.name
-        text = to_json({"error": reason or f"{name} was canceled", "code": "canceled"}).decode()
-        return ToolAnswer(id=call.tool_call_id, name=name, status="denied", text=text)
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        await self._engine.cancel(run_id, reason=reason)
 
     async def interrupt(self, run_id: str, kind: str, text: str) -> None:
         """Pause or resume a run, or add a message to it; after a hand-over, the run that took over.

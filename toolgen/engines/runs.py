@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from typing import Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
     Activity,
+    EndedRun,
     EngineError,
     LastEvents,
     Loop,
@@ -346,7 +348,7 @@ class Runs:
             if known is not None:
                 self.cancel(known, error if ending == "canceled" else f"run {record.run_id} is over")
         if ending != "completed":
-            self._append_last_events(run)
+            self._append_last_events(run, ending, error)
             self._append_event(run, {"type": "run_completed", "status": ending, "error": error})
         self._append_event(run, {"type": "run_stream_end"})
         run.is_stopped = True
@@ -357,14 +359,21 @@ class Runs:
             task.cancel()
         self._journal.when_durable(partial(_over, run))
 
-    def _append_last_events(self, run: Run) -> None:
+    def _append_last_events(self, run: Run, ending: Literal["failed", "canceled"], reason: str) -> None:
         """Append the missing last events to the log of a run that ended without its loop."""
         if self._last_events is None:
             return
         try:
-            log_so_far = [decode(text) for text in run.record.events]
-            given = decode(run.record.input)
-            for event in self._last_events(given, self._clock(), log_so_far, run.begun()):
+            ended = EndedRun(
+                input=decode(run.record.input),
+                ending=ending,
+                reason=reason,
+                at=self._clock(),
+                log=[decode(text) for text in run.record.events],
+                begun=run.begun(),
+                waits=frozenset(op for op in run.record.waits if op not in run.record.ops),
+            )
+            for event in self._last_events(ended):
                 self._append_event(run, event)
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run.record.run_id)

@@ -16,6 +16,7 @@ import pytest
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime.engine import EndedRun
 
 from .recorder import Histories, StoredHistory, name_of, replay
 
@@ -112,8 +113,8 @@ async def times(engine: TemporalEngine, toys: Toys) -> list[str]:
     return ["clock"]
 
 
-def last_events(given: Any, now: float, events: Any, begun: Any) -> list[Mapping[str, Any]]:
-    return [{"type": "last", "number": len(events)}]
+def last_events(ended: EndedRun) -> list[Mapping[str, Any]]:
+    return [{"type": "last", "number": len(ended.log)}]
 
 
 async def failure(history: StoredHistory, toys: Toys) -> str:

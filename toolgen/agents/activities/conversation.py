@@ -30,6 +30,7 @@ from ..planner.planner import PlanInput
 from ..recent_runs import MOST_RUNS, RecentRuns
 from ..registered_agents import RegisteredAgent
 from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn
+from ..transcripts import Transcripts
 from ..unknown_calls import unknown_outcome_answer
 from .plan_secrets import note_messages
 
@@ -103,14 +104,16 @@ class Conversation:
 class Conversations:
     """The conversations of the runs that plan in this process."""
 
-    def __init__(self, sessions: SessionStore, *, is_shared: bool) -> None:
+    def __init__(self, sessions: SessionStore, transcripts: Transcripts, *, is_shared: bool) -> None:
         """Construct without conversations.
 
         Args:
             sessions: Has what was said.
+            transcripts: Reads what was said in other runs.
             is_shared: Other processes plan for the same runs, and so each planning reads what was said.
         """
         self._sessions = sessions
+        self._transcripts = transcripts
         self._is_shared = is_shared
         self._kept: RecentRuns[Conversation] = RecentRuns(MOST_RUNS)
 
@@ -175,9 +178,9 @@ class Conversations:
         said: Sequence[RunMessages] = ()
         if facts["in_conversation"] and facts["session_id"]:
             await _join_session(sessions, agent, facts, given, now, is_back=is_back)
-            before, said = await _before(sessions, agent, facts, given, is_again=is_again)
+            before, said = await _before(sessions, self._transcripts, agent, facts, given, is_again=is_again)
         else:
-            heard = [await sessions.run_messages(run_id) for run_id in facts.get("heard", ())]
+            heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
         own = _first_message(said, facts, given)
         if not own:
@@ -210,7 +213,13 @@ async def _join_session(
 
 
 async def _before(
-    sessions: SessionStore, agent: RegisteredAgent, facts: RunFacts, given: PlanInput, *, is_again: bool
+    sessions: SessionStore,
+    transcripts: Transcripts,
+    agent: RegisteredAgent,
+    facts: RunFacts,
+    given: PlanInput,
+    *,
+    is_again: bool,
 ) -> tuple[Sequence[Message], Sequence[RunMessages]]:
     """Return the messages of earlier runs that the history policy shows, and all runs that were read.
 
@@ -220,11 +229,11 @@ async def _before(
     history = _history(facts)
     if history is None or history.summarize_after is None:
         newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
-        said = await sessions.transcript(session_id, newest=newest)
+        said = await transcripts.of_session(session_id, newest=newest)
         return visible_history(_others(said, given), None, history).messages, said
     summary = await sessions.summary(session_id)
     after = "" if summary is None else summary.through
-    said = await sessions.transcript(session_id, after=after)
+    said = await transcripts.of_session(session_id, after=after)
     others = _others(said, given)
     seen = visible_history(others, summary, history)
     summarize = getattr(agent.planner, "summarize", None)

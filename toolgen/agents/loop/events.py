@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
-from toolgen.runtime.engine import RunContext
+from toolgen.runtime.engine import EndedRun, RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
 from toolgen.runtime.waiting.call_machine import UNKNOWN
@@ -45,24 +46,20 @@ def run_started(facts: RunFacts) -> RunStarted:
     return RunStarted(agent=facts["agent"], parent_run_id=parent["run_id"] if parent else "")
 
 
-def last_events(
-    given: RunInput, at: float, log: Sequence[Mapping[str, Any]], begun: Set[str]
-) -> list[dict[str, Json]]:
-    """Return the events that are missing in the log of a run that ended without its loop.
-
-    `begun` are the operations that began what must not happen twice.
-    """
+def last_events(ended: EndedRun) -> list[dict[str, Json]]:
+    """Return the events that are missing in the log of a run that ended without its loop."""
+    given: RunInput = ended.input
     if "resolved" in given:  # of a call that somebody resolved, which is no run of an agent
         return []
-    if log:
-        return [_last_end(call, begun) for call in _open_calls(log)]
+    if ended.log:
+        return [_last_end(call, ended) for call in _open_calls(ended.log)]
     facts = given["facts"]
     ids: dict[str, Json] = {
         "session_id": facts["session_id"],
         "turn_id": facts["turn_id"],
         "agent_id": facts["agent"],
     }
-    return [{**as_json(run_started(facts)), **ids, "time": at}]
+    return [{**as_json(run_started(facts)), **ids, "time": ended.at}]
 
 
 @record
@@ -88,18 +85,21 @@ def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
     return list(found.values())
 
 
-def _last_end(call: _OpenCall, begun: Set[str]) -> dict[str, Json]:
-    """Return the `tool_end` of an open call: of unknown outcome where it had begun, else an error.
+def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
+    """Return the `tool_end` of an open call: of unknown outcome where it had begun, else denied or an error.
 
     A call that asked something, and was not answered, had begun before, and did not go on.
     """
     start, id_ = call.start, call.start["tool_call_id"]
     ops = [f"tool:{id_}", *(f"answer:{id_}:{number}" for number in range(1, call.waits + 1))]
-    if ops[-1] in begun:
+    if ops[-1] in ended.begun:
         end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN)
+    elif ended.ending == "canceled" and f"wait:{id_}:{call.waits}" in ended.waits:
+        why = ended.reason or f"{start['name']} was canceled"
+        end = ToolEnd(tool=start["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
     else:
         why = "the run ended before this call did"
-        if start.get("runs_once") and begun.isdisjoint(ops):
+        if start.get("runs_once") and ended.begun.isdisjoint(ops):
             why = f"{start['name']} was not run: the run ended before"
         end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
     ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")

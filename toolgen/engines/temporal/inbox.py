@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,6 +48,11 @@ class Inbox:
         if op not in self.answers and op not in self.over:
             self.answers[op] = sent
             self._add(Signal(name=answer_name(op), payload=sent["payload"]))
+
+    @property
+    def open(self) -> Set[str]:
+        """Keys under which the loop waits now."""
+        return frozenset(self._waits)
 
     def is_open(self, op: str) -> bool:
         """Return whether the loop waits under this key now."""

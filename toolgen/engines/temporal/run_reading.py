@@ -16,6 +16,7 @@ from temporalio.client import (
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import (
+    EndedRun,
     LastEvents,
     NondeterminismError,
     PayloadGoneError,
@@ -333,7 +334,18 @@ class RunReading:
         keys = {log_key(None, event) for event in view.events}
         last: list[Mapping[str, Json]] = []
         if self._last_events is not None:
-            last += self._last_events(view.start["input"], view.time, view.events, view.begun)
+            ended = EndedRun(
+                input=view.start["input"],
+                ending="canceled" if view.ending == "canceled" else "failed",
+                reason=view.error,
+                at=view.time,
+                log=view.events,
+                begun=view.begun,
+                waits=frozenset(
+                    op for op, wait in view.waits.items() if wait.is_open and wait.about is not None
+                ),
+            )
+            last += self._last_events(ended)
         last.append({"type": "run_completed", "status": view.ending or "", "error": view.error})
         last.append({"type": "run_stream_end"})
         return [event for event in last if log_key(None, event) is None or log_key(None, event) not in keys]

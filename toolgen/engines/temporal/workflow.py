@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import NondeterminismError
+from toolgen.runtime.engine import EndedRun, NondeterminismError
 
 from ..failure_text import failure_text
 from ..operations import ignore_exception
@@ -146,7 +146,16 @@ class RunWorkflow:
         if ending == "canceled":
             await _cancel_detached(context, settings, error)
         if ending != "completed":
-            _append_last_events(writer, context, settings)
+            ended = EndedRun(
+                input=context.input,
+                ending=ending,
+                reason=error,
+                at=context.now(),
+                log=writer.events,
+                begun=context.begun,
+                waits=self._inbox.open,
+            )
+            _append_last_events(writer, ended, settings)
             writer.publish(None, {"type": "run_completed", "status": ending, "error": error})
         writer.publish(None, {"type": "run_stream_end"})
         await writer.flush()
@@ -234,15 +243,15 @@ async def _cancel_detached(context: WorkflowContext, settings: WorkflowSettings,
             log.info("run %s: %s was not canceled: %s", context.run_id, run_id, error.message)
 
 
-def _append_last_events(writer: LogWriter, context: WorkflowContext, settings: WorkflowSettings) -> None:
+def _append_last_events(writer: LogWriter, ended: EndedRun, settings: WorkflowSettings) -> None:
     """Append the missing last events to the log of a run that ended without its loop."""
     if settings.last_events is None:
         return
     try:
-        for event in settings.last_events(context.input, context.now(), writer.events, context.begun):
+        for event in settings.last_events(ended):
             writer.publish(None, event)
     except Exception:
-        log.exception("run %s: its last events were not appended to its log", context.run_id)
+        log.exception("a run: its last events were not appended to its log")
 
 
 def _cancel_without_log(writer: LogWriter, loop: asyncio.Future[Any], writing: asyncio.Future[None]) -> None:

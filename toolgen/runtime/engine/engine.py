@@ -150,11 +150,27 @@ Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
 OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
 which is in none, the offset 0. Must not block or raise."""
-LastEvents: TypeAlias = Callable[
-    [Any, float, Sequence[Mapping[str, Json]], Set[str]], Sequence[Mapping[str, Json]]
-]
-"""Gets the input of a run that was canceled, or whose loop failed, the seconds since 1970, the log of the run
-and the keys of its operations that began with `CallOptions.once`, and returns what the log lacks. Pure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedRun:
+    """A run that was canceled, or whose loop failed."""
+
+    input: Any
+    ending: Literal["failed", "canceled"]
+    reason: str
+    """Why it was canceled, or has failed."""
+    at: float
+    """Seconds since 1970."""
+    log: Sequence[Mapping[str, Json]]
+    begun: Set[str]
+    """Keys of the operations that began with `CallOptions.once`."""
+    waits: Set[str]
+    """Keys of the waits with a subject that were open."""
+
+
+LastEvents: TypeAlias = Callable[[EndedRun], Sequence[Mapping[str, Json]]]
+"""Returns what the log of a run lacks that ended without its loop. Pure."""
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
 """Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
 raises, or the process ends meanwhile, the runs stay, and it gets them again."""

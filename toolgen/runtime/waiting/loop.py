@@ -5,14 +5,14 @@ It is pure, and goes through the same `call_machine` as the calls of agents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final, NotRequired, Required, TypedDict
 
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import CANCELED
 
-from ..engine import ActivityFailed, PayloadTooLargeError, RunContext
+from ..engine import ActivityFailed, EndedRun, PayloadTooLargeError, RunContext
 from ..events.document import as_json
 from ..events.records import AgentRunStarted, ToolEnd
 from .call_machine import EXPIRED, UNKNOWN, NoRecord, answer_to, attempt, finish, with_answered_id
@@ -209,25 +209,26 @@ class _Steps:
         return {**as_json(event), **_ids_of(self._call), "time": self._ctx.now()}
 
 
-def last_events(
-    given: WaitingInput, at: float, log: Sequence[Mapping[str, Any]], begun: Set[str]
-) -> list[dict[str, Json]]:
+def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     """Return the end of the call of a run that ended without its loop: of unknown outcome if it ran then.
 
-    A suspended call that did not run has its end already. `begun` are the operations that began what must not
-    happen twice.
+    A call that was suspended before its run began, and did not run since, has its end already.
     """
-    statuses = [event["status"] for event in log if event.get("type") == "tool_end"]
-    asked, call, error = statuses.count("suspended") + ("frozen" in given), call_of(given), ""
-    status: Any = "unknown"
-    result = UNKNOWN
-    if (f"{RESUME}:{asked}" if asked else EXECUTE) not in begun:
-        if "frozen" in given or set(statuses) - {"suspended"}:
-            return []
-        status, error = "error", "the run ended before this call did"
-        result = {"error": error}
-    ended = ToolEnd(tool=call["tool"], status=status, result=result, error=error)
-    return [{**as_json(ended), **_ids_of(call), "time": at}]
+    given: WaitingInput = ended.input
+    call = call_of(given)
+    statuses = [event["status"] for event in ended.log if event.get("type") == "tool_end"]
+    asked = statuses.count("suspended") + ("frozen" in given)
+    if (f"{RESUME}:{asked}" if asked else EXECUTE) in ended.begun:
+        end = ToolEnd(tool=call["tool"], status="unknown", result=UNKNOWN)
+    elif "frozen" in given or set(statuses) - {"suspended"}:
+        return []
+    elif ended.ending == "canceled" and f"wait:{asked}" in ended.waits:
+        why = ended.reason or "the call was canceled"
+        end = ToolEnd(tool=call["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
+    else:
+        why = "the run ended before this call did"
+        end = ToolEnd(tool=call["tool"], status="error", result={"error": why}, error=why)
+    return [{**as_json(end), **_ids_of(call), "time": ended.at}]
 
 
 def _ids_of(call: CallDocument) -> dict[str, Json]:

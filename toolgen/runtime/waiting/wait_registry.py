@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeGuard
 
@@ -16,7 +16,7 @@ from toolgen.contract.logs import logger
 
 from ..call.scheduler import Scheduler
 from ..calls import CallMeta
-from ..engine import Activity, ClockEngine, Engine, LastEvents, Loop, OnEvent, OnForget
+from ..engine import Activity, ClockEngine, EndedRun, Engine, LastEvents, Loop, OnEvent, OnForget
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
 from .errors import MissingSecretError, UnsealedSuspensionError
@@ -154,15 +154,11 @@ class WaitRegistry:
     def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         self._listeners[loop](run_id, loop, offset, event)
 
-    def _ended(
-        self, given: Any, now: float, log_so_far: Sequence[Mapping[str, Json]], begun: Set[str]
-    ) -> Sequence[Mapping[str, Json]]:
+    def _ended(self, ended: EndedRun) -> Sequence[Mapping[str, Json]]:
         """Return the last events of a run: of a call by itself, or of what else is registered."""
-        if "frozen" in given or "call" in given:
-            return last_events(given, now, log_so_far, begun)
-        if self._last_events is None:
-            return ()
-        return self._last_events(given, now, log_so_far, begun)
+        if "frozen" in ended.input or "call" in ended.input:
+            return last_events(ended)
+        return () if self._last_events is None else self._last_events(ended)
 
     # Calls that begin to wait.
 

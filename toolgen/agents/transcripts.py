@@ -1,0 +1,101 @@
+"""Conversations with a result for every call, also of runs that were ended in the middle of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolgen.runtime.call.failures import log
+from toolgen.runtime.engine import Engine, EngineError, UnknownRunError
+
+from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage
+from .recent_runs import MOST_RUNS, RecentRuns
+from .sessions.kept_messages import answers_of
+from .sessions.sessions import RunMessages, SessionStore
+
+_Ends = Mapping[str, Mapping[str, Any]]
+"""By call, the event that says how it ended."""
+
+
+class Transcripts:
+    """Reads conversations from a store.
+
+    A run that was canceled writes nothing any more, so the results that the store lacks are those of its log.
+    Nothing of it is stored: what a person resolves later, which is, comes first.
+    """
+
+    def __init__(self, store: SessionStore, engine: Engine) -> None:
+        self._store = store
+        self._engine = engine
+        self._ends: RecentRuns[_Ends] = RecentRuns(MOST_RUNS)
+        """Of runs that are over."""
+
+    async def of_session(
+        self, session_id: str, *, newest: int | None = None, after: str = ""
+    ) -> tuple[RunMessages, ...]:
+        """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`."""
+        said = await self._store.transcript(session_id, newest=newest, after=after)
+        return tuple(
+            [replace(run, messages=await self._complete(run.turn.run_id, run.messages)) for run in said]
+        )
+
+    async def of_run(self, run_id: str) -> tuple[Message, ...]:
+        """Return the messages of a run; empty for a run without messages."""
+        return await self._complete(run_id, await self._store.run_messages(run_id))
+
+    async def _complete(self, run_id: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return the messages of a run, with what its log has of calls without results, if it is over."""
+        known = answers_of(messages)
+        calls = [call for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
+        missing = [call for call in calls if call.id not in known]
+        if not missing:
+            return messages
+        ends = await self._ends_of(run_id)
+        known |= {call.id: _answer(call, ends[call.id]) for call in missing if call.id in ends}
+        return tuple(_with_answers(messages, known))
+
+    async def _ends_of(self, run_id: str) -> _Ends:
+        found = self._ends.get(run_id)
+        if found is not None:
+            return found
+        try:
+            if not (await self._engine.status(run_id)).is_over:
+                return {}
+            events: list[Any] = [event async for _, event in self._engine.events(run_id, follow=False)]
+        except UnknownRunError:  # it was forgotten, or is of another engine
+            return {}
+        except EngineError:
+            log.exception(
+                "the log of run %s was not read for the results that its conversation lacks", run_id
+            )
+            return {}
+        found = {
+            event["tool_call_id"]: event
+            for event in events
+            if event.get("type") == "tool_end" and event["status"] != "suspended"
+        }
+        self._ends.put(run_id, found)
+        return found
+
+
+def _answer(call: PlannedCall, end: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(id=call.id, name=call.name, status=end["status"], text=to_json(end["result"]).decode())
+
+
+def _with_answers(messages: Iterable[Message], known: Mapping[str, ToolAnswer]) -> list[Message]:
+    """Return the messages, each batch followed by all results of it that are known, in call order."""
+    found: list[Message] = []
+    for message in [*messages, None]:
+        last = found[-1] if found else None
+        if isinstance(last, AssistantMessage):
+            answers = tuple(known[call.id] for call in last.calls if call.id in known)
+            if isinstance(message, ToolMessage):
+                message = replace(message, answers=answers)
+            elif answers:
+                found.append(ToolMessage(answers=answers))
+        if message is not None:
+            found.append(message)
+    return found
