@@ -37,7 +37,7 @@ from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import WORK
-from toolgen.runtime.waiting.resuming import end_unverified, resume_call
+from toolgen.runtime.waiting.resuming import log_unverified, resume_call
 from toolgen.runtime.waiting.sealed_calls import FIRST, SealedCall, next_wait
 from toolgen.runtime.waiting.wait_registry import WaitRegistry
 
@@ -152,8 +152,8 @@ class CallActivities:
         try:
             record = await waits.verify(info.run_id, argument["op"], argument["frozen"])
         except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-            end_unverified(events, info.run_id, argument["frozen"], error)
-            return waiting_record(call, events, argument["frozen"])
+            log_unverified(info.run_id, error)
+            return waiting_record(call, argument["frozen"])
         tool = await self._find_waiting_tool(info.run_id, facts, record.call)
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         result = await resume_call(services, tool, record, argument["given"], batch, events.begun)

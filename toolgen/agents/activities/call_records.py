@@ -55,13 +55,13 @@ def call_record(
     return done
 
 
-def waiting_record(call: StepCall, events: CallEvents, frozen: dict[str, Any]) -> CallRecord:
+def waiting_record(call: StepCall, frozen: dict[str, Any]) -> CallRecord:
     """Return the record of a call that waits on as it did: its own record was not verified."""
     answer = {"id": call["id"], "name": call["name"], "status": "suspended", "text": "", "reminder": ""}
     return {
         "status": "suspended",
         "answer": {**answer, "content": []},
-        "events": events.kept,
+        "events": [],
         "frozen": frozen,
     }
 

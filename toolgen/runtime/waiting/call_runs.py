@@ -43,7 +43,7 @@ from .loop import (
 from .outcomes import outcome_of, result_of
 from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call
-from .resuming import end_unverified, resume_call
+from .resuming import log_unverified, resume_call
 from .sealed_calls import FIRST
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
@@ -229,13 +229,12 @@ class CallRuns:
     async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:
         """Resume a call with its answer; one that is not verified waits on."""
         waits, op, document = self._runs(), argument["op"], argument["frozen"]
-        work = _Work(info, self._services, waits)
         try:
             record = await waits.verify(info.run_id, op, document)
         except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-            end_unverified(work.events, info.run_id, document, error)
-            return {"status": "suspended", "json": "", "events": work.events.kept, "frozen": document}
-        frozen = record.call
+            log_unverified(info.run_id, error)
+            return {"status": "suspended", "json": "", "events": [], "frozen": document}
+        frozen, work = record.call, _Work(info, self._services, waits)
         tool = await self._tools.of_answered(frozen, info.run_id)
         result = await resume_call(
             work.services, tool, record, argument["given"], work.batch, work.events.begun

@@ -10,13 +10,14 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.shapes.issues import short
 
-from ..engine import RunStatus, RunWait, WaitOverError
+from ..engine import RunState, RunStatus, RunWait, WaitOverError
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .sealed_calls import adoption_of, adoption_op, digest_of, read_call
 from .tokens import Verdict
 from .wait_registry import WaitRegistry, is_call, log
 
+_OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")
 _LONGEST: Final = 200
 """Characters of an id or a name that may be forged."""
 
@@ -41,9 +42,12 @@ class CheckedCall:
 async def checked_calls(
     waits: WaitRegistry, open_waits: Iterable[RunWait] | None = None
 ) -> tuple[CheckedCall, ...]:
-    """Return the calls among some open waits, in their order; without any, of all runs, the oldest first."""
+    """Return the calls among some waits, in their order; without any, those of all runs.
+
+    Those that were answered and not executed yet are among them: they run when they are adopted.
+    """
     if open_waits is None:
-        open_waits = await waits.engine.open_waits(limit=sys.maxsize)
+        open_waits = await _all_waits(waits)
     found = [await _checked(waits, wait) for wait in open_waits]
     return tuple([one for one in found if one is not None])
 
@@ -84,6 +88,15 @@ async def _adopt(waits: WaitRegistry, one: CheckedCall, by: str) -> None:
         raise LateAnswerError(error.message, hint="nothing of it waits any more") from None
     if receipt == "conflict":
         raise ConflictingAnswerError
+
+
+async def _all_waits(waits: WaitRegistry) -> Iterable[RunWait]:
+    """Return the waits of all runs that are not over, each once."""
+    found: dict[tuple[str, str], RunWait] = {}
+    for state in _OPEN:
+        for status in reversed(await waits.engine.list_runs(state=state, limit=sys.maxsize)):
+            found |= {(wait.run_id, wait.op): wait for wait in waits_of(status)}
+    return found.values()
 
 
 async def _checked(waits: WaitRegistry, wait: RunWait) -> CheckedCall | None:

@@ -27,8 +27,6 @@ from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
-from ..events.call_events import CallEvents
-from ..events.records import ToolEnd
 from ..results import ToolResult
 from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
@@ -131,17 +129,12 @@ async def _resume(
     return await end_without_executor(frame, result)
 
 
-def end_unverified(events: CallEvents, run_id: str, document: Json, error: SuspensionError) -> None:
-    """Emit that a call waits on after an answer, since its record is not one that a host here has sealed."""
+def log_unverified(run_id: str, error: SuspensionError) -> None:
+    """Log that a call waits on after an answer, since its record is not one that a host here has sealed.
+
+    There is no `tool_end` of it: whoever waits for its result waits on, too.
+    """
     log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
-    facts = document if isinstance(document, dict) else {}
-    end = ToolEnd(
-        tool=str(facts.get("tool", "")),
-        status="suspended",
-        error=error.message,
-        suspension_id=str(facts.get("id", "")),
-    )
-    events.emit(end, CallMeta(run_id=run_id))
 
 
 def _report_answer(
