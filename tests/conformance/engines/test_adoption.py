@@ -1,0 +1,95 @@
+"""A call that waits on Temporal without a seal: its adoption is an update, and its history stays as it was.
+
+`adoption/run_of_before.json` is the history of a run that the version before records were sealed (7f9ddf1)
+began, and that this one has adopted, answered and executed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.runtime.earlier import frozen_with
+from tests.runtime.tools import Listing, runtime, spec
+from tests.temporal_server import TemporalServer
+from toolgen.engines.temporal import TemporalEngine
+from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.runtime.waiting.errors import UnsealedSuspensionError
+from toolgen.runtime.waiting.loop import LOOP, waiting_call
+from toolgen.runtime.waiting.sealed_calls import FIRST, seal_call
+from toolgen.runtime.waiting.tokens import Sealer
+
+from .recorder import Histories, replay
+
+HISTORIES: Final = Histories(Path(__file__).parent / "adoption")
+CONFIRMED = spec(confirm=ConfirmSpec())
+SECRET, OTHER = b"the secret of all hosts, 32 byte", b"the secret of some other, 32 byt"
+YES: dict[str, Any] = {"approved": True}
+RUN = "call_1"
+
+
+def host(server: TemporalServer, executor: Listing, prefix: str, secret: bytes = SECRET) -> Runtime:
+    engine = TemporalEngine(server.address, queue=prefix, prefix=f"{prefix}:")
+    return runtime(executor, CONFIRMED, engine=engine, secret=secret)
+
+
+async def waits(made: Runtime, document: Any) -> None:
+    """Let a record wait, as an older version does that has no version of its loop yet."""
+    assert made.engine is not None
+    await made.engine.start_run(LOOP, {"frozen": document}, run_id=RUN, session="s")
+    await made.engine.settled(RUN)
+
+
+async def test_what_has_no_seal_waits_for_an_operator(server: TemporalServer) -> None:
+    executor, call = Listing(), frozen_with(CONFIRMED)
+    async with host(server, executor, "adopted") as made:
+        await waits(made, call.as_json())
+        token = Sealer(SECRET).issue(seal_call(Sealer(SECRET), RUN, FIRST, call).claims)
+        assert await made.suspended() == ()
+        with pytest.raises(UnsealedSuspensionError):
+            await made.deliver(token, YES)
+        (adopted,) = await made.adopt(RUN, by="ann")
+        assert (adopted.state, adopted.call) == ("unsealed", call)
+        (listed,) = await made.suspended()
+        assert listed.token == token
+        assert (await made.deliver(token, YES)).status == "ok"
+        assert len(executor.calls) == 1
+
+
+async def test_an_answer_runs_nothing_before_the_adoption(server: TemporalServer) -> None:
+    executor, call = Listing(), frozen_with(CONFIRMED)
+    async with host(server, executor, "answered") as made:
+        await waits(made, call.as_json())
+        claims = seal_call(Sealer(SECRET), RUN, FIRST, call).claims
+        assert made.engine is not None
+        await made.engine.answer(RUN, FIRST, Sealer(SECRET).seal(claims, YES, "ann"), key="k")
+        await made.engine.settled(RUN)
+        (waiting,) = await made.checked()
+        assert (waiting.op, waiting.state, executor.calls) == ("wait:2", "unsealed", [])
+        await made.adopt(RUN, by="ann")
+        (again,) = await made.suspended()
+        assert (await made.deliver(again.token, YES)).status == "ok"
+
+
+async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> None:
+    executor, call = Listing(), frozen_with(CONFIRMED)
+    async with host(server, executor, "other") as made:
+        await waits(made, call.as_json())
+        async with host(server, executor, "other", OTHER) as eve:
+            await eve.adopt(RUN, by="eve")
+            assert len(await eve.suspended()) == 1
+        assert await made.suspended() == ()
+        assert [one.state for one in await made.checked()] == ["unsealed"]
+        await made.adopt(RUN, by="ann")
+        assert len(await made.suspended()) == 1
+
+
+async def test_the_history_of_an_adopted_run_of_before_is_replayed() -> None:
+    assert HISTORIES.names() == ["run_of_before"]
+    stored = HISTORIES.read("run_of_before")
+    updates = [one for one in stored.history.events if "update_accepted" in str(one)]
+    assert len(updates) == 2, "the adoption, and the answer"
+    result = await replay(stored, {LOOP: waiting_call})
+    assert result.replay_failure is None
