@@ -20,6 +20,8 @@ class Impossible:
         {"ok", "error", "confirm", "ask", "credential", "pending", "unknown"}
     )
     stores: frozenset[Store] = frozenset({"memory", "SQLite"})
+    told: str = ""
+    """What the caller is told in the place of a result; "" where there is no such call."""
 
     def has(self, cell: Cell) -> bool:
         """Return whether a cell is one of them."""
@@ -49,16 +51,35 @@ IMPOSSIBLE: Final = (
         kinds=OF_TOOLS,
         outcomes=frozenset({"credential"}),
         stores=frozenset({"memory"}),
+        told="keeps no call for later",
     ),
     Impossible(
         why="`toolgen call` calls registered tools, and lists no dynamic toolsets",
         door="command line",
         kinds=frozenset({"dynamic"}),
+        told="there is no tool",
     ),
     Impossible(
-        why="an engine in memory ends with the process of the command, so nobody can answer another command",
+        why="an engine in memory ends with the process of the command, so no other command can answer",
         door="command line",
-        outcomes=frozenset({*ASKING, "pending"}),
+        kinds=frozenset({"static", "function", "agent's tool"}),
+        outcomes=ASKING,
+        stores=frozenset({"memory"}),
+        told="it cannot be answered",
+    ),
+    Impossible(
+        why="an engine in memory ends with the process of the command, and the work of its run with it",
+        door="command line",
+        kinds=frozenset({"static", "function"}),
+        outcomes=frozenset({"pending"}),
+        stores=frozenset({"memory"}),
+        told="it cannot be answered",
+    ),
+    Impossible(
+        why="as above; the agent has answered, and what its run began is not told of",
+        door="command line",
+        kinds=frozenset({"agent's tool"}),
+        outcomes=frozenset({"pending"}),
         stores=frozenset({"memory"}),
     ),
 )

@@ -9,17 +9,16 @@ import pytest
 from tests.matrix.cells import Cell
 from tests.matrix.checking import check
 from tests.matrix.doors import COMMANDS, OWN
-from tests.matrix.faults import marked
 from tests.matrix.impossible import possible
 from tests.matrix.world import World
 
 
-@pytest.mark.parametrize("cell", marked(possible(OWN, "SQLite")))
+@pytest.mark.parametrize("cell", possible(OWN, "SQLite"), ids=str)
 async def test_cell(cell: Cell, tmp_path: Path) -> None:
     await check(World(cell, tmp_path), OWN[cell.door])
 
 
 @pytest.mark.asyncio(loop_factories=["real"])
-@pytest.mark.parametrize("cell", marked(possible(COMMANDS, "SQLite")))
+@pytest.mark.parametrize("cell", possible(COMMANDS, "SQLite"), ids=str)
 async def test_cell_of_a_command(cell: Cell, tmp_path: Path) -> None:
     await check(World(cell, tmp_path), COMMANDS[cell.door])
