@@ -208,8 +208,6 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
             TypeError: the tool or the arguments are of another type; the host gave them, not the model.
             ValueError: the trace is that of another call.
         """
-        if trace is not None:
-            trace.begin()
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
         services = self._services
@@ -218,6 +216,8 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         name = tool if tool.__class__ is str else tool_name(tool)
         found = directory.find(name)
         if found is None:
+            if trace is not None:
+                trace.require_unused()
             result = unknown_tool_result(directory, name, meta, services)
         else:
             given = arguments if arguments.__class__ is bytes else call_arguments(found.spec, arguments)

@@ -41,6 +41,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
 
     Raises:
         EventLoopError: the runtime belongs to another event loop, which has not ended.
+        ValueError: the trace of the frame is that of another call.
         asyncio.CancelledError: the caller's own task is being cancelled.
         KeyboardInterrupt: never kept from the process.
     """
@@ -48,6 +49,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if services.scheduler.loop is not get_running_loop():
         services.scheduler.attach()
     if frame.trace is not None:
+        frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
     is_watched = services.spans is not None or frame.tool.after != () or not services.reports.is_idle
     if frame.secrets is not None:

@@ -26,27 +26,25 @@ class TraceStep:
 
 
 class Trace:
-    """The steps of one call, in order. Its clock starts with the call."""
+    """The steps of one call, in order. Its clock starts when it is made."""
 
     __slots__ = ("_since", "steps")
 
     def __init__(self) -> None:
         self.steps: list[TraceStep] = []
-        self._since: float | None = None
+        self._since = time.perf_counter()
 
-    def begin(self) -> None:
-        """Start the clock of the call.
+    def require_unused(self) -> None:
+        """Raise where this is the trace of another call, before anything runs.
 
         Raises:
-            ValueError: it is the trace of another call.
+            ValueError: as said.
         """
-        if self._since is not None:
+        if self.steps:
             raise ValueError("this trace has the steps of another call; make a Trace() for each call")
-        self._since = time.perf_counter()
 
     def mark(self, name: Step, value: object) -> None:
         """Add a step that has ended now."""
-        assert self._since is not None, "the call has begun"
         now = time.perf_counter()
         self.steps.append(TraceStep(name=name, duration_s=now - self._since, value=value))
         self._since = time.perf_counter()
