@@ -66,7 +66,7 @@ class Scheduler:
         self._tools = GateTable(options.max_calls_per_tool, loop)
         self._only_process = (self._process,)
         self._alone = Gate(0, loop) if self._has_narrow_limits else self._process
-        """The one gate of calls that belong to no run and no call; closed where tools or sessions have some."""
+        """The gate of calls that belong to no run and no call; closed where tools or sessions have gates."""
         self._waited.clear()
 
     @property
