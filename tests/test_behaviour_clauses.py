@@ -371,6 +371,33 @@ class TestConditions:
         assert wrong(Confirm(when=when))[0] == "wrong-argument"
 
 
+class TestSequential:
+    @pytest.mark.parametrize(
+        ("by", "found"),
+        [
+            (None, ""),
+            ("session", "session"),
+            ("mode", "mode"),
+            ("since", "since"),
+            ("session_id", "session_id"),
+        ],
+    )
+    def test_what_the_calls_have_in_common_stands_in_the_tree(self, by: str | None, found: str) -> None:
+        args = Args(*ARGS.children, Attribute("session_id", String, "Session.", required=True))
+        facts = tool(args, Inject("session_id"), Sequential(by=by)).facts
+        assert (facts.is_sequential, facts.sequential_by) == (True, found)
+
+    def test_what_no_call_has_is_reported(self) -> None:
+        assert wrong(ARGS, Sequential(by="modes")) == (
+            "bad-sequential",
+            "Sequential of tool 'find' names 'modes', which is none of its arguments",
+            "did you mean 'mode'?",
+        )
+        assert wrong(ARGS, Sequential(by="names"))[1] == (
+            "Sequential of tool 'find' names 'names', which is ArrayOf(String)"
+        )
+
+
 class TestToolsets:
     def test_native_tools_and_instructions_stand_in_the_tree(self) -> None:
         toolset = Toolset(

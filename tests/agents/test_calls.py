@@ -72,6 +72,24 @@ async def test_sequential_tools_of_one_batch_run_alone() -> None:
     assert bench.did == ["a begins", "a ends", "b begins", "b ends"]
 
 
+@pytest.mark.parametrize(
+    ("by", "order"),
+    [
+        ("session", ["a begins", "a ends", "b begins", "b ends", "a begins", "a ends"]),
+        ("name", ["a begins", "b begins", "a ends", "a begins", "b ends", "a ends"]),
+    ],
+)
+async def test_sequential_calls_of_one_batch_take_turns_by_what_they_have_in_common(
+    by: str, order: list[str]
+) -> None:
+    bench = Bench()
+    alone = func_tool(bench.work, toolset="x.bench", is_sequential=True, sequential_by=by)
+    toolset = StaticToolset(name="x.bench", bound=(alone,))
+    planner = ScriptedPlanner([calling(work("a", 1), work("b", 1.5), work("a", 1)), "done"])
+    await ran(planner, toolsets=(toolset,))
+    assert bench.did == order
+
+
 ODD = [
     PlannedCall(name="add", arguments='{"a": 1e400, "b": 1}'),
     PlannedCall(name="add", arguments='{"a": ' + "9" * 5000 + ', "b": 1}'),

@@ -138,6 +138,7 @@ tool = Tool(
     LongRunning(ack=Object(Attribute("minutes", Int, "How long.")), progress="Device"),
     Timeout("30s"),
     Sequential(),
+    Sequential(by="session"),
     Terminal(),
     Bookkeeping(),
     Needs("state", "artifacts"),

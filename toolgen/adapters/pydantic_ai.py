@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import SESSION
 from toolgen.runtime import CallMeta, Snapshot
 from toolgen.runtime.calls import NO_META
 
@@ -120,7 +121,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             name=spec.name,
             description=description,
             parameters_json_schema=spec.payload.schema,
-            sequential=spec.is_sequential,
+            sequential=spec.is_sequential and spec.sequential_by in ("", SESSION),
             metadata={"id": spec.id, "tags": list(spec.tags), "hints": dict(spec.hints)},
         )
         return ToolsetTool(

@@ -34,6 +34,9 @@ CANCELED: Final = "canceled"
 RESERVED_CODES: Final = frozenset((DENIED, UNAVAILABLE, CANCELED, "tool_error", *get_args(RetryReason)))
 """What the runtime itself tells of a call that failed; no declared error has such a name."""
 
+SESSION: Final = "session"
+"""What sequential calls have in common that take turns within their session; else the name of an argument."""
+
 CallMetaName = Literal["run_id", "session_id", "turn_id", "tool_call_id", "parent_tool_call_id"]
 CALL_META_NAMES: Final[tuple[CallMetaName, ...]] = get_args(CallMetaName)
 """Facts about a call, all strings, that the runtime fills into injected fields of these names."""

@@ -37,7 +37,10 @@ class ToolFacts:
     timeout: float | None = None
     """Seconds that one execution may take."""
     is_sequential: bool = False
-    """Runs alone among the sequential tools of its runtime."""
+    """Runs alone among the sequential tools of its runtime, or among those that `sequential_by` says."""
+    sequential_by: str = ""
+    """What sequential calls have in common that take turns: `session`, or the name of an argument, among the
+    tools of the toolset; "" for all calls of the runtime."""
     is_terminal: bool = False
     """Its result ends the turn."""
     is_bookkeeping: bool = False

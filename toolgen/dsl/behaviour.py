@@ -69,10 +69,17 @@ class Timeout(Clause):
 
 
 class Sequential(Clause):
-    """The tool never runs beside another sequential one.
+    """The tool never runs beside another sequential one: in the process, the session or for one thing.
 
-    Example: `Sequential()`
+    Example: `Sequential(by="session")`
     """
+
+    by: Final[str | None]
+    """What calls have in common that take turns: `session`, or an argument of the toolset's tools."""
+
+    def __init__(self, *, by: str | None = None) -> None:
+        super().__init__()
+        self.by = by
 
 
 class Terminal(Clause):

@@ -203,6 +203,14 @@ BAD_WHEN: Final = Rule(
     "alone or several in a tuple: strings, numbers, True or False. A condition that can never hold would "
     "let every call through unasked.",
 )
+BAD_SEQUENTIAL: Final = Rule(
+    "bad-sequential",
+    "Sequential of tool {tool!r} {fault}",
+    "{hint}",
+    'Calls of `Sequential(by=…)` take turns that have one thing in common: `by="session"` their session, '
+    '`by="device_id"` the value of this argument, which the model or an injected field gives. A list, an '
+    "object or any JSON is no such thing.",
+)
 BAD_VERSION: Final = Rule(
     "bad-version",
     "version {value} of design {name!r} is no semantic version",

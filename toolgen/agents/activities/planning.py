@@ -57,6 +57,7 @@ from .missing_tools import require_returned
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
+from .sequential_keys import sequential_key
 
 
 class LatePlanError(NonRetryableError):
@@ -325,7 +326,7 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     start = _start(call.name, arguments, tool, parent_id, limit)
     if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
         start = replace(start, arguments=None)  # nobody knows what in them is sensitive
-    return {
+    made: StepCall = {
         "id": id_,
         "name": call.name,
         "arguments": arguments,
@@ -336,6 +337,9 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
         "starts_run": tool.starts_run if tool else False,
         "start": as_json(start),
     }
+    if tool is not None and (key := sequential_key(tool, arguments)):
+        made["sequential_key"] = key
+    return made
 
 
 def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:

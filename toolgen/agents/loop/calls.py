@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, Final, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
@@ -61,7 +61,8 @@ class Calls:
         self._facts = facts
         self._progress = progress
         self._events = events
-        self._sequential = one_by_one()
+        self._sequential: dict[str, AbstractAsyncContextManager[None]] = {}
+        """By what sequential calls have in common, what lets one of them in at a time."""
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
         self.shares: Mapping[str, int] = {}
@@ -76,7 +77,7 @@ class Calls:
             await self._publish_events(call, done, "end")
             return done
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
-        async with self._sequential if call.get("is_sequential") else nullcontext():
+        async with self._turn(call):
             done = await self._activity(f"tool:{call['id']}", "tool", argument, call)
         ended = await finish(done, _Steps(self, call))
         done = ended.record
@@ -85,6 +86,12 @@ class Calls:
             done["pending"] = [*done.get("pending", []), work]
         await self._publish_events(call, done, "end", ended.answered)
         return done
+
+    def _turn(self, call: StepCall) -> AbstractAsyncContextManager[None]:
+        """Return what a call holds while it is executed, so that sequential ones of a batch take turns."""
+        if not call.get("is_sequential"):
+            return nullcontext()
+        return self._sequential.setdefault(call.get("sequential_key", ""), one_by_one())
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Start a detached run for pending work of a call, and return where the call waits."""

@@ -123,6 +123,8 @@ class StepCall(TypedDict):
     is_bookkeeping: bool
     is_sequential: NotRequired[bool]
     """Whether the other sequential calls of its batch wait for its end, whatever process executes them."""
+    sequential_key: NotRequired[str]
+    """What those have in common that wait; without it they are all the sequential ones of the batch."""
     starts_run: NotRequired[bool]
     """Whether the run of another agent answers it; not known where it is missing."""
     is_designed: NotRequired[bool]

@@ -6,8 +6,10 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic_core import to_json
+
 from toolgen.contract.limits import LEAST_RESULT_BYTES
-from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.names import CALL_META_NAMES, SESSION
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name
 
@@ -135,8 +137,20 @@ class RegisteredTool:
         )
 
     def lock_key(self, payload: Any, meta: CallMeta) -> Hashable:
-        """Return the key of the lock that a call has to hold; None for none."""
-        return (0,) if self.spec.is_sequential else None
+        """Return the key of the lock that a call has to hold; None for none.
+
+        A session or run that is not known is one of its own, that of all such calls.
+        """
+        spec = self.spec
+        if not spec.is_sequential:
+            return None
+        by = spec.sequential_by
+        if not by:
+            return ()
+        if by == SESSION:
+            return SESSION, meta.session_id or meta.run_id
+        value = payload.get(by) if isinstance(payload, Mapping) else getattr(payload, field_name(by), None)
+        return spec.id.rpartition(".")[0], by, to_json(value)
 
     def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
         """Set the injected fields from the `CallMeta`.
@@ -169,6 +183,13 @@ def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
         for name in spec.needs
         if name not in options.capabilities
     ]
+    if spec.sequential_by and not spec.is_sequential:
+        problems.append(f"{spec.name!r} has sequential_by={spec.sequential_by!r} and is not sequential")
+    elif spec.sequential_by not in ("", SESSION) and not _has_argument(spec, spec.sequential_by):
+        problems.append(
+            f"{spec.name!r} is sequential by {spec.sequential_by!r}, which is none of its arguments; "
+            f"name one, or write {SESSION!r}"
+        )
     if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
         problems.append(
             f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
@@ -187,3 +208,7 @@ def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
         if (missing := missing_file(codec))
     }
     return problems
+
+
+def _has_argument(spec: ToolSpec[Any, Any], name: str) -> bool:
+    return name in spec.injected or name in spec.payload.schema.get("properties", {})

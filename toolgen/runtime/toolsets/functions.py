@@ -66,6 +66,7 @@ class FunctionFacts(TypedDict, total=False):
     example: str
     timeout: float
     is_sequential: bool
+    sequential_by: str
     is_terminal: bool
     is_bookkeeping: bool
     instructions: str

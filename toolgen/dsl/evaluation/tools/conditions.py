@@ -1,4 +1,4 @@
-"""Conditions of confirmations: arguments, and their values that need an approval."""
+"""Clauses that name arguments: conditions of confirmations, and what sequential calls have in common."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import SESSION
 from toolgen.expr import codes
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
@@ -19,7 +20,7 @@ from toolgen.shapes.fields import (
     StringType,
 )
 
-from ...behaviour import Confirm
+from ...behaviour import Confirm, Sequential
 from ..report import Report, source_text, suggestion
 from ..types.jsonvalues import NoJsonError, json_value
 from ..types.modules import UNKNOWN
@@ -27,6 +28,7 @@ from ..types.spelling import type_text
 
 _Values: TypeAlias = "tuple[bool | int | float | str, ...]"
 _ATTRIBUTE: Final = "name an attribute of Args"
+_SESSION_OR_ATTRIBUTE: Final = "write 'session', or name an attribute of Args that is one value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,24 @@ def condition(clause: Confirm, tool: str, arguments: Arguments, report: Report) 
             report.add(codes.BAD_WHEN, clause.source, tool=tool, fault=fault, hint=hint)
         found[name] = tuple(plain for plain in map(_plain, values) if plain is not None)
     return found
+
+
+def sequential_by(clause: Sequential, tool: str, arguments: Arguments, report: Report) -> str:
+    """Return what sequential calls of a tool have in common; "" for all of them."""
+    name = clause.by
+    if name is None or name == SESSION:
+        return name or ""
+    if arguments.names is not None and name not in arguments.names and name not in arguments.injected:
+        fault = f"names {name!r}, which is none of its arguments"
+        hint = suggestion(name, (SESSION, *arguments.names, *arguments.injected), _SESSION_OR_ATTRIBUTE)
+        report.add(codes.BAD_SEQUENTIAL, clause.source, tool=tool, fault=fault, hint=hint)
+    field = next((field for field in arguments.fields if field.name == name), None)
+    type_ = UNKNOWN if field is None else field.type
+    type_ = type_.inner if isinstance(type_, NullableType) else type_
+    if type_ != UNKNOWN and not _is_single(type_):
+        fault = f"names {name!r}, which is {type_text(type_)}"
+        report.add(codes.BAD_SEQUENTIAL, clause.source, tool=tool, fault=fault, hint=_SESSION_OR_ATTRIBUTE)
+    return name
 
 
 def _faults(name: str, values: Sequence[object], arguments: Arguments) -> Iterator[tuple[str, str]]:
@@ -99,6 +119,13 @@ def _misfit(field: Field, value: Json) -> tuple[str, str] | None:
     if isinstance(type_, EnumType):
         return fault, suggestion(str(value), map(str, type_.values), "write one of the values")
     return fault, f"write a value of {type_text(type_, constraints=True)}"
+
+
+def _is_single(type_: DataType) -> bool:
+    """Return whether a value is one thing, such as a text or a time, with nothing in it."""
+    if isinstance(type_, ScalarType):
+        return type_.kind != "any"
+    return isinstance(type_, StringType | NumberType | EnumType)
 
 
 def _is_comparable(type_: DataType) -> bool:

@@ -29,6 +29,7 @@ from ..clause_lookup import single_clause
 from ..report import Report
 from ..types.jsonvalues import json_value
 from .behaviour import ClauseScope
+from .conditions import sequential_by
 from .durations import seconds
 from .icons import icons_of
 from .replacements import deprecation
@@ -45,8 +46,10 @@ def facts_of(
 ) -> ToolFacts:
     """Return the facts of a tool; `tags` and `meta` are those of its toolset."""
 
-    def has(kind: type[Sequential] | type[Terminal] | type[Bookkeeping]) -> bool:
+    def has(kind: type[Terminal] | type[Bookkeeping]) -> bool:
         return single_clause(clause, clause.children, kind, report) is not None
+
+    sequential = single_clause(clause, clause.children, Sequential, report)
 
     return ToolFacts(
         title=title,
@@ -57,7 +60,8 @@ def facts_of(
         annotations=_annotations(clause, report),
         meta={**meta, **meta_of(clause, report)},
         timeout=_timeout(clause, report),
-        is_sequential=has(Sequential),
+        is_sequential=sequential is not None,
+        sequential_by=sequential_by(sequential, clause.name, sides.arguments, report) if sequential else "",
         is_terminal=has(Terminal),
         is_bookkeeping=has(Bookkeeping),
         instructions=instructions_of(clause, report),
