@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import shutil
+import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from random import Random
@@ -24,6 +26,9 @@ PATIENCE_S: Final = 120.0
 _START_S: Final = 30.0
 _LONGEST_LIFE_S: Final = 0.5
 _POLL_S: Final = 0.005
+_CLOSED: Final = 0.12
+"""The share of processes that are closed and not killed."""
+_CLOSE_S: Final = 20.0
 FORKS: Final = multiprocessing.get_context("forkserver")
 """Forks processes from one that has imported what they need, and that has no threads."""
 FORKS.set_forkserver_preload([member.__name__])
@@ -44,7 +49,9 @@ class Told:
     folder: Path
     """Where it happened; removed unless there are violations."""
     kills: int
-    """Of processes that worked."""
+    """Of processes that lived."""
+    closings: int = 0
+    """Of processes that were told to end."""
     evidence: Evidence
     violations: Sequence[Violation]
 
@@ -56,8 +63,8 @@ class Processes:
         self._world, self._roles = world, roles
         self._alive: dict[str, BaseProcess] = {}
         self._started = 0
-        self.failures = 0
-        """Processes that ended by themselves, and not as they should."""
+        self.stuck: list[str] = []
+        """Those that did not end when they were told to."""
 
     def start(self, name: str, death: Death | None = None) -> None:
         """Start a process, and return when it works, or is dead."""
@@ -76,7 +83,6 @@ class Processes:
         for name in self._roles:
             process = self._alive.get(name)
             if process is None or process.exitcode not in (None, 0):
-                self.failures += process is not None and process.exitcode != -9
                 self.start(name)
 
     def kill(self, name: str) -> bool:
@@ -86,6 +92,17 @@ class Processes:
         process.kill()
         process.join()
         return lived
+
+    def close(self, name: str) -> None:
+        """Tell a process to end, as Ctrl+C does, and kill it where it does not."""
+        process = self._alive.pop(name)
+        if process.pid is not None and process.is_alive():
+            os.kill(process.pid, signal.SIGINT)
+        process.join(_CLOSE_S)
+        if process.exitcode is None:
+            self.stuck.append(name)
+        process.kill()
+        process.join()
 
     def kill_all(self) -> None:
         for name in list(self._alive):
@@ -105,9 +122,10 @@ def random_kills(
 ) -> Told:
     """Kill one of the processes after the other at any time, and let the rest come to its end.
 
-    The client is the last of them.
+    Some are closed. The client is the last of them.
     """
-    processes, done, client = Processes(world, roles), 0, list(roles)[-1]
+    processes, client = Processes(world, roles), list(roles)[-1]
+    done = closings = 0
     try:
         processes.start_missing()
         for _ in range(kills):
@@ -116,10 +134,15 @@ def random_kills(
                 outages.maybe(chance)
             if processes.has_led(client):
                 break
-            done += processes.kill(chance.choice(list(roles)))
+            name = chance.choice(list(roles))
+            if chance.random() < _CLOSED:
+                processes.close(name)
+                closings += 1
+            else:
+                done += processes.kill(name)
             time.sleep(chance.choice((0.0, 0.0, chance.uniform(0.0, 0.3))))
             processes.start_missing()
-        return _told(world, processes, client, done)
+        return replace(_told(world, processes, client, done), closings=closings)
     finally:
         processes.kill_all()
 
@@ -145,9 +168,10 @@ def _told(world: World, processes: Processes, client: str, kills: int) -> Told:
     processes.kill_all()
     evidence = asyncio.run(gather(world))
     found = violations(evidence)
+    late = [(name, f"it did not end in {_CLOSE_S:.0f} seconds") for name in processes.stuck]
     if not has_led:
-        text = f"the client did not come to its end in {PATIENCE_S:.0f} seconds"
-        found.append(Violation(invariant="I8", subject=client, text=text))
+        late.append((client, f"it has not led all to its end in {PATIENCE_S:.0f} seconds"))
+    found += [Violation(invariant="I8", subject=name, text=text) for name, text in late]
     if not found:
         shutil.rmtree(world.folder)
     return Told(folder=world.folder, kills=kills, evidence=evidence, violations=found)

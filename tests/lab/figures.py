@@ -23,6 +23,7 @@ class Figures:
         self.counted.update(
             episodes=1,
             kills=told.kills,
+            closings=told.closings,
             runs=len(evidence.runs),
             calls=len(calls),
             results=statuses.total(),
