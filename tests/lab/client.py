@@ -157,7 +157,7 @@ class Client:
         """Answer a call, and sometimes say two things at once, of which one counts."""
         chance = Random(f"{self._seed}/{asked.tool_call_id}/{asked.id}")
         where: dict[str, Any] = {
-            "run": "" if asked.run_id.startswith("call_") else asked.run_id.partition("/work:")[0],
+            "run": _run_of(asked),
             "session": session,
             "call": asked.tool_call_id,
             "tool": asked.tool.rpartition(".")[2],
@@ -178,6 +178,12 @@ class Client:
             self._ledger.write("refused", **where, answer=answer, error=type(error).__name__)
         else:
             self._ledger.write("answered", **where, answer=answer, status=status)
+
+
+def _run_of(asked: Asked) -> str:
+    """Return the run of an agent that has made a call, or "" where a client made it."""
+    run_id = asked.run_id.partition("/work:")[0]
+    return "" if run_id.startswith("call_") and "/" not in run_id else run_id
 
 
 def _answer_of(asked: Asked, chance: Random) -> Any:

@@ -29,6 +29,8 @@ _POLL_S: Final = 0.005
 _CLOSED: Final = 0.12
 """The share of processes that are closed and not killed."""
 _CLOSE_S: Final = 20.0
+_MOST_FAILURES: Final = 20
+"""Processes of an episode that end by themselves, as where a server is away when they begin."""
 FORKS: Final = multiprocessing.get_context("forkserver")
 """Forks processes from one that has imported what they need, and that has no threads."""
 FORKS.set_forkserver_preload([member.__name__])
@@ -62,7 +64,7 @@ class Processes:
     def __init__(self, world: World, roles: Mapping[str, Role]) -> None:
         self._world, self._roles = world, roles
         self._alive: dict[str, BaseProcess] = {}
-        self._started = 0
+        self._started = self._failures = 0
         self.stuck: list[str] = []
         """Those that did not end when they were told to."""
 
@@ -79,9 +81,17 @@ class Processes:
             time.sleep(_POLL_S)
 
     def start_missing(self) -> None:
-        """Start those that ended by themselves, as a supervisor would."""
+        """Start those that are not there or ended by themselves, as a supervisor would.
+
+        Raises:
+            RuntimeError: they end again and again.
+        """
         for name in self._roles:
             process = self._alive.get(name)
+            if process is not None and process.exitcode not in (None, 0):
+                self._failures += 1
+                if self._failures > _MOST_FAILURES:
+                    raise RuntimeError(f"{name} ends by itself; see {self._world.folder / name}.stderr")
             if process is None or process.exitcode not in (None, 0):
                 self.start(name)
 

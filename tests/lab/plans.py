@@ -74,6 +74,9 @@ def _conversation(chance: Random, number: int, turns: int) -> Conversation:
         for tool in _ASKING
         if chance.random() < 0.3
     ]
+    if chance.random() < 0.3:
+        asking: Round = [(tool, {"name": f"d{number}.0.{tool}", "ms": 20}) for tool in _ASKING]
+        calls.append((DELEGATE, {"rounds": json.dumps([asking])}))
     return Conversation(session=f"s{number}", turns=made, is_ended=chance.random() < 0.1, calls=calls)
 
 
