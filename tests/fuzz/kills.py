@@ -74,7 +74,7 @@ class Data:
         copied = Data(folder, _copied(self.sessions), _copied(self.states), Counter(self.ran), self.lost)
         for file in self.folder.iterdir():
             if file.is_file() and not file.name.endswith(self.lost):
-                shutil.copyfile(file, folder / file.name)
+                shutil.copy(file, folder / file.name)  # with its mode: a key is for one user alone
         return copied
 
 
