@@ -88,7 +88,7 @@ class Caller:
         """Return what the run of a call waits for now; None where it is over."""
         for one in await self._runtime.suspended(self._session):
             if one.run_id == asked.run_id:
-                return ToolResult(tool=one.tool, status="suspended", suspension=one)
+                return ToolResult(tool=one.tool, status="suspended", suspensions=(one,))
         return None
 
     async def _taken(self, work: Any) -> ToolResult | None:

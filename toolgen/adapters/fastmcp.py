@@ -153,7 +153,7 @@ class SnapshotTool(Tool):
         given = (context.input_responses or {}).get(ASKED)
         is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
         if not is_ours or not self._may_ask(asked) or not isinstance(given, ElicitResult):
-            return Result(tool=asked.tool, status="suspended", suspension=asked, suspensions=(asked,))
+            return Result(tool=asked.tool, status="suspended", suspensions=(asked,))
         return await self._given(asked, given, meta)
 
     async def _given(self, asked: Suspended, given: ElicitResult, meta: CallMeta) -> Result:

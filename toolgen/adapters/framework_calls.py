@@ -106,7 +106,7 @@ class FrameworkCalls(Generic[C]):
             return await self.snapshot.deliver(asked.token, answer, session_id=meta.session_id, by=by)
         except (BadAnswerError, NotAllowedAnswerError) as error:
             again = replace(asked, reason=error.message)
-            return ToolResult(tool=asked.tool, status="suspended", suspension=again, suspensions=(again,))
+            return ToolResult(tool=asked.tool, status="suspended", suspensions=(again,))
 
     async def cancel(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
         """Return the denial of a call that nobody is going to answer."""

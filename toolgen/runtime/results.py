@@ -322,8 +322,6 @@ class ToolResult:
     """The result ends the turn as it is."""
     actions: Actions | None = None
     """What the tool asked of the agent that called it."""
-    suspension: Suspended | None = None
-    """What waits for an answer; of several the first."""
     suspensions: tuple[Suspended, ...] = ()
     """All that wait for an answer before the call has its result: of an agent's tool, what its run asks."""
     frozen: FrozenCall | None = None
@@ -334,3 +332,8 @@ class ToolResult:
     children_count: int = 0
     """Runs of agents behind the result, theirs included."""
     telemetry: Telemetry | None = None
+
+    @property
+    def suspension(self) -> Suspended | None:
+        """What waits for an answer, of several the first; None where nothing does."""
+        return self.suspensions[0] if self.suspensions else None

@@ -348,7 +348,7 @@ def _client_result(
         return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
     if again is not None:
         asked = waits.suspended(again)
-        return replace(result, frozen=None, suspension=asked, suspensions=(asked,))
+        return replace(result, frozen=None, suspensions=(asked,))
     return result
 
 

@@ -153,7 +153,7 @@ class CallRuns:
         except Exception as error:  # such as a call that is larger than the engine keeps
             return failed_call_result(tool.spec, error, frozen.meta, self._services)
         suspension = waits.suspended(record)
-        return replace(result, frozen=None, suspension=suspension, suspensions=(suspension,))
+        return replace(result, frozen=None, suspensions=(suspension,))
 
     async def _over(
         self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_shared: bool = False
@@ -196,7 +196,7 @@ class CallRuns:
                 kept = typed.result() if typed.done() else None
                 if kept is None or kept.suspension is None or kept.suspension.id != questions[0].id:
                     kept = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
-                return replace(kept, suspension=questions[0], suspensions=questions)
+                return replace(kept, suspensions=questions)
             await asyncio.sleep(_PAUSE_S)
 
     def _ended(
@@ -292,7 +292,7 @@ class CallRuns:
         if result.frozen is not None:
             record = waits.seal(run_id, f"wait:{number + 1}", result.frozen)
             outcome["frozen"], asked = record.document, waits.suspended(record)
-            result = replace(result, frozen=None, suspension=asked, suspensions=(asked,))
+            result = replace(result, frozen=None, suspensions=(asked,))
         if child is not None:
             outcome["child"] = child
         else:

@@ -379,7 +379,6 @@ class SuspensionService:
             error=_error_of_event(event) if event["error"] else None,
             bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
             is_final=event["is_final"],
-            suspension=suspension,
             suspensions=() if suspension is None else (suspension,),
         )
 
