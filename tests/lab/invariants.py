@@ -85,7 +85,7 @@ def once(evidence: Evidence) -> Iterator[Violation]:
             continue
         if len(call.begun) > 1:
             yield _violation("I1", key, f"{call.tool} began {len(call.begun)} times")
-        if key[0] and not call.failed:  # a client makes calls by itself again in each of its lives
+        if not is_direct(key[0]) and not call.failed:
             effects.update({entry.facts["arguments"]["name"] for entry in call.begun})
     for name, times in effects.items():
         if times > 1:
@@ -101,7 +101,7 @@ def truthful(evidence: Evidence) -> Iterator[Violation]:
             match status:
                 case "ok" | "pending" if call.ended == 0:
                     yield _violation("I2", key, f"{call.tool} is {status}, and never ended")
-                case "denied" if began:
+                case "denied" if began and call.tool not in _WORK:  # which is denied where it is taken back
                     yield _violation("I2", key, f"{call.tool} is denied, and began")
                 case "unknown" if call.is_repeatable:
                     yield _violation("I2", key, f"{call.tool} is unknown, and may run again")
@@ -218,7 +218,7 @@ def in_turns(evidence: Evidence) -> Iterator[Violation]:
     turns: dict[str, list[str]] = defaultdict(list)
     for entry in evidence.entries("plan"):
         turn = turn_of(entry.run)
-        if turns[entry.session][-1:] != [turn]:
+        if not is_direct(turn) and turns[entry.session][-1:] != [turn]:
             turns[entry.session].append(turn)
     for session, order in turns.items():
         if len(order) != len(set(order)):
@@ -269,6 +269,11 @@ def violations(evidence: Evidence) -> list[Violation]:
     return [found for invariant in INVARIANTS for found in invariant(evidence)]
 
 
+def is_direct(run_id: str) -> bool:
+    """Return whether a run is that of a call of a client, who makes it again in each of its lives."""
+    return not run_id or run_id.startswith("call_")
+
+
 def turn_of(run_id: str) -> str:
     """Return the run that has the turn of a session, of a run that may be below it."""
     above, done, last = run_id.rpartition("/done:")
@@ -277,7 +282,7 @@ def turn_of(run_id: str) -> str:
 
 def is_of_an_agent(run_id: str) -> bool:
     """Return whether a run is that of an agent, and not of a call that waits by itself."""
-    return not run_id.startswith("call_") and "/work:" not in run_id
+    return not run_id.rpartition("/")[2].startswith(("call_", "work:"))
 
 
 def _is_cut(evidence: Evidence, run_id: str) -> bool:
