@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Final
 
 from toolgen.agents import UserMessage, agents_of
 from toolgen.contract.json_value import Json
-from toolgen.runtime import CallMeta
+from toolgen.runtime import CallMeta, Runtime, Suspended
 from toolgen.runtime.events.records import Event, ToolEnd, ToolStart
 
 from .cells import ASKING, Cell, Outcome
@@ -17,6 +18,7 @@ from .doors.door import Door, Opening, Seen
 from .ledger import QUESTIONS, REQUEST
 from .world import FACTS, World
 
+PATIENCE_S: Final = 30.0
 FILE: Final = "the file"
 """Result of work that goes on elsewhere."""
 ANSWERS: Final[Mapping[Outcome, Json]] = {
@@ -103,11 +105,10 @@ async def _deliver(world: World, door: Door) -> list[str]:
     There is none where no work goes on.
     """
     async with door.process() as runtime:
-        waiting = await runtime.suspended("s")
         if world.cell.outcome != "pending" and world.cell.door != "detached work":
-            assert waiting == ()
+            assert await runtime.suspended("s") == ()
             return []
-        (work,) = waiting
+        work = await _work(runtime)
         assert (work.kind, work.tool, work.handle) == ("pending", tools_of(world)[-1], "job-1")
         assert work.requested_by == FACTS.requested_by
         given: Json = {"error": "it broke"} if world.cell.outcome == "error" else FILE
@@ -118,6 +119,15 @@ async def _deliver(world: World, door: Door) -> list[str]:
         for one in await agents_of(runtime).list_runs():  # the turn that it has opened
             await runtime.engine.result(one.run_id)
     return [result.status]
+
+
+async def _work(runtime: Runtime) -> Suspended:
+    """Return the one work that goes on; the run that waits for its result may just begin."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not (waiting := await runtime.suspended("s")):
+            await asyncio.sleep(0.01)
+    (work,) = waiting
+    return work
 
 
 async def _check_conversation(world: World, door: Door) -> None:

@@ -27,6 +27,7 @@ from toolgen.agents import (
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Allow, CallMeta, Runtime, StaticToolset, ToolCall, ToolsetRegistration, ToolSpec
+from toolgen.runtime.engine import Engine
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.toolsets.dynamic import DynamicToolset
@@ -68,15 +69,15 @@ class World:
 
     def runtime(self) -> Runtime:
         """Return a new runtime, as another process would make it: with the same stores and tools."""
-        file = self.folder / "runs.db" if self.cell.store == "SQLite" else None
         made = Runtime(
-            engine=InProcessEngine(clock=now) if file is None else InProcessEngine(file, clock=now),
+            engine=self.engine(),
             secret=b"the same in all processes, always",
             policy=self,
             events=self.hub,
             waiting=WaitOptions(clock=now),
         )
-        sessions = SqliteSessionStore(self.folder / "sessions.db") if file else None
+        is_kept = self.cell.store == "SQLite"
+        sessions = SqliteSessionStore(self.folder / "sessions.db") if is_kept else None
         agents, given, dynamic = Agents(made, sessions=sessions), self._given(), self._dynamic()
         if self.is_agents:
             agents.register(_agent("m.low", _Answering(), static(self.ledger, "m.inner")))
@@ -87,6 +88,12 @@ class World:
         for one in dynamic:
             made.add_toolset(one)
         return made
+
+    def engine(self) -> Engine:
+        """Return the engine of a new runtime."""
+        if self.cell.store == "SQLite":
+            return InProcessEngine(self.folder / "runs.db", clock=now)
+        return InProcessEngine(clock=now)
 
     def _given(self) -> tuple[Tools, ...]:
         match self.cell.kind:
