@@ -71,11 +71,16 @@ def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder)
 
 def test_what_was_changed_can_only_be_canceled(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk")
+    id_ = runs.run("approve").out.split()[0]
     rewrite(runs, lambda record: record.update(payload_json='{"name":"\\u001b[2Jtape"}'))
     checked = runs.run("runs", "check")
     assert (checked.code, "tampered" in checked.out, "\x1b" in checked.out) == (1, True, False)
     assert "it was changed, cancel it: toolgen runs cancel run_1" in checked.err
     assert runs.run("runs", "check", "--adopt", "--yes").code == 1
+    for answer in (["--yes"], ["--answer", '"blue"']):
+        refused = runs.run("approve", id_, *answer)
+        assert (refused.code, "toolgen runs cancel run_1" in refused.err) == (2, True)
+    assert not (runs.path / "wiper").exists()
     assert runs.run("runs", "cancel", "run_1").code == 0
     assert runs.run("runs", "check").code == 0
 

@@ -198,6 +198,26 @@ async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_pat
     assert len(changes) > 50
 
 
+async def test_whatever_byte_somebody_changes_runs_nothing(tmp_path: Path) -> None:
+    """Of the whole row: also where it is no record any more, or no JSON."""
+    path, executor = tmp_path / "runs.db", Listing()
+    first = await asked(path, executor, CONFIRMED)
+    size = len(json.dumps({"frozen": record_in(path, first.run_id)}).encode())
+    others = [await asked(path, executor, CONFIRMED) for _ in range(0, size, 13)]
+    for number, other in enumerate(others):
+        text = json.dumps({"frozen": record_in(path, other.run_id)}).encode()
+        place = number * 13
+        put_text(path, other.run_id, bytes((*text[:place], text[place] ^ 1, *text[place + 1 :])))
+    async with serving(path, executor, CONFIRMED) as made:
+        for other in others:
+            with pytest.raises(SuspensionError, match=other.run_id):
+                await made.deliver(other.token, YES)
+        assert [one.id for one in await made.suspended()] == [first.id]
+        assert executor.calls == []
+        assert (await made.deliver(first.token, YES)).status == "ok"
+    assert len(others) > 40
+
+
 def _changed(record: dict[str, Any]) -> Iterator[Any]:
     """Yield functions that return a record with one field dropped, of another type or of another value."""
     for path in (*((name,) for name in record), *(("meta", name) for name in record["meta"])):

@@ -103,6 +103,8 @@ async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[
     now, found = waits.options.clock(), []
     for wait in await waits.engine.open_waits(session=session_id, limit=sys.maxsize):
         try:
+            if wait.fault:
+                raise TamperedSuspensionError(wait.run_id)
             asked = await suspended_at(waits, wait.run_id, wait.op, wait.about)
         except (TamperedSuspensionError, UnsealedSuspensionError) as error:
             log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
