@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from toolgen.agents import (
+    AssistantMessage,
+    FinalResponse,
     Message,
     PlanInput,
+    PlannedCall,
     RunHandle,
     RunPolicy,
     ScriptedPlanner,
@@ -20,6 +23,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.toolsets.functions import func_tool
@@ -207,6 +211,34 @@ async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
         "call_0_3": ("error", "pay_alone was not run: the run ended before"),
         "call_0_4": ("denied", why),
     }
+
+
+async def test_calls_that_were_planned_and_not_made_are_not_unknown() -> None:
+    """The conversation has them, and the log does not: their run ended before it heard of its planning."""
+    store, is_planning = MemorySessionStore(), asyncio.Event()
+    plan = AssistantMessage(calls=tuple(PlannedCall(name=name, id=name) for name in ("pay", "look")))
+
+    class Slow:
+        async def plan_start(self, given: PlanInput) -> Any:
+            if given.run_id == "r":
+                is_planning.set()
+                await asyncio.sleep(3600)
+            return FinalResponse(text=everything(given))
+
+        plan_resume = plan_start
+
+    async with running(agent("x.agent", Slow(), Payments().toolset), sessions=store) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        handle = await client.start("Go.", session_id="s", run_id="r")
+        await is_planning.wait()
+        await handle.cancel("enough")
+        await store.write("r", 1, [plan])
+        after = await client.run("Again.", session_id="s")
+        said, _ = await agents_of(runtime).sessions.transcript("s")
+    not_run = [f'{{"error":"{name} was not run: the run ended before"}}' for name in ("pay", "look")]
+    told = [(answer.status, answer.text) for answer in answers_in(said.messages)]
+    assert told == [("error", text) for text in not_run]
+    assert after.text == " | ".join(not_run)
 
 
 async def test_a_call_by_itself_that_is_ended_in_the_middle_is_unknown() -> None:

@@ -54,24 +54,27 @@ class Transcripts:
         if not missing:
             return messages
         ends = await self._ends_of(run_id)
-        known |= {call.id: _answer(call, ends[call.id]) for call in missing if call.id in ends}
+        if ends is None:
+            return messages
+        known |= {call.id: _answer(call, ends.get(call.id)) for call in missing}
         return tuple(_with_answers(messages, known))
 
-    async def _ends_of(self, run_id: str) -> _Ends:
+    async def _ends_of(self, run_id: str) -> _Ends | None:
+        """Return how the calls of a run ended that began to be made; None where nothing is known of it."""
         found = self._ends.get(run_id)
         if found is not None:
             return found
         try:
             if not (await self._engine.status(run_id)).is_over:
-                return {}
+                return None
             events: list[Any] = [event async for _, event in self._engine.events(run_id, follow=False)]
         except UnknownRunError:  # it was forgotten, or is of another engine
-            return {}
+            return None
         except EngineError:
             log.exception(
                 "the log of run %s was not read for the results that its conversation lacks", run_id
             )
-            return {}
+            return None
         found = {
             event["tool_call_id"]: event
             for event in events
@@ -81,7 +84,11 @@ class Transcripts:
         return found
 
 
-def _answer(call: PlannedCall, end: Mapping[str, Any]) -> ToolAnswer:
+def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
+    """Return the result of a call; without an end the run ended before its calls were made."""
+    if end is None:
+        text = to_json({"error": f"{call.name} was not run: the run ended before"}).decode()
+        return ToolAnswer(id=call.id, name=call.name, status="error", text=text)
     return ToolAnswer(id=call.id, name=call.name, status=end["status"], text=to_json(end["result"]).decode())
 
 
