@@ -124,7 +124,7 @@ async def _deliver(world: World, door: Door) -> list[str]:
 async def _work(runtime: Runtime) -> Suspended:
     """Return the one work that goes on; the run that waits for its result may just begin."""
     async with asyncio.timeout(PATIENCE_S):
-        while not (waiting := await runtime.suspended("s")):
+        while not (waiting := await runtime.suspended("s")):  # noqa: ASYNC110  # nobody tells of it
             await asyncio.sleep(0.01)
     (work,) = waiting
     return work

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
@@ -20,10 +21,12 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
     ToolsetRegistration,
+    ToolSpec,
     Unfinished,
 )
 from toolgen.runtime.toolsets.agent_route import AgentRoute
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.type_codec import TypeCodec
 
 from .cells import OUTCOMES, Outcome
 
@@ -33,6 +36,7 @@ QUESTIONS: Final[Mapping[Outcome, str]] = {
     "ask": "Which city?",
     "credential": "Sign in",
 }
+TEXT: Final[TypeCodec[str]] = TypeCodec(str, "str")
 LIMIT_S: Final = 0.0625
 """Time limit of the tool that hangs."""
 Later = str | Unfinished | Pending[str]
@@ -46,6 +50,8 @@ class Ledger:
         self.metas: list[CallMeta] = []
         self._is_later = is_later
         """Each tool acknowledges its work where it would give its result."""
+        self._tools: dict[str, list[BoundTool]] = {}
+        """By toolset."""
 
     async def ok(self, ctx: ToolContext) -> Later:
         """Succeed."""
@@ -87,18 +93,20 @@ class Ledger:
         await asyncio.Event().wait()
         return "never"
 
-    def tools(self, toolset: str, prefix: str = "") -> list[BoundTool]:
-        """Return the tools, with what a design says of them."""
-        return [self._tool(toolset, prefix, outcome) for outcome in OUTCOMES]
+    def tools(self, toolset: str) -> list[BoundTool]:
+        """Return the tools, with what a design says of them; made once."""
+        if toolset not in self._tools:
+            self._tools[toolset] = [self._tool(toolset, outcome) for outcome in OUTCOMES]
+        return self._tools[toolset]
 
-    def _tool(self, toolset: str, prefix: str, outcome: Outcome) -> BoundTool:
+    def _tool(self, toolset: str, outcome: Outcome) -> BoundTool:
         facts: dict[str, Any] = {}
         if outcome == "confirm":
             facts["confirm"] = ConfirmSpec(hint=QUESTIONS["confirm"])
         if outcome == "pending" or self._is_later:
-            facts["long_running"] = LongRunningSpec(ack=func_tool(said, toolset=toolset).spec.result)
+            facts["long_running"] = LongRunningSpec(ack=TEXT)
         method: Callable[..., Any] = getattr(self, outcome)
-        tool = func_tool(method, toolset=toolset, name=f"{prefix}{outcome}", **facts)
+        tool = func_tool(method, toolset=toolset, name=outcome, **facts)
         if outcome != "unknown":
             return tool
         return replace(tool, spec=replace(tool.spec, timeout=LIMIT_S))
@@ -107,11 +115,6 @@ class Ledger:
         self.ran.append(what)
         self.metas.append(ctx.meta)
         return ToolOutcome.pending("job-1", "begun") if self._is_later and result else result
-
-
-async def said() -> str:
-    """Say."""
-    return ""
 
 
 def static(ledger: Ledger, toolset: str) -> ToolsetRegistration:
@@ -156,12 +159,17 @@ class Dynamic:
 def routed(toolset: str, agent: str, prefix: str) -> ToolsetRegistration:
     """Return tools that an agent answers: what it hears is the outcome that it has to bring about."""
 
-    def answer() -> str:
-        """Answer."""
-        return ""
-
-    specs = [func_tool(answer, toolset=toolset, name=f"{prefix}{outcome}").spec for outcome in OUTCOMES]
+    specs = _routed_specs(toolset, prefix)
     prompts = {spec.id: outcome for spec, outcome in zip(specs, OUTCOMES, strict=True)}
     return ToolsetRegistration(
         name=toolset, specs=specs, executor=AgentRoute(agent=agent, prompts=prompts), format=1
     )
+
+
+@cache
+def _routed_specs(toolset: str, prefix: str) -> tuple[ToolSpec[Any, Any], ...]:
+    def answer() -> str:
+        """Answer."""
+        return ""
+
+    return tuple(func_tool(answer, toolset=toolset, name=f"{prefix}{outcome}").spec for outcome in OUTCOMES)
