@@ -6,12 +6,13 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.agents.tools import TOOLS, agent, answers, calling, exported, running
-from toolgen.agents import Await, FinalResult, PlanInput, ScriptedPlanner, agents_of
+from toolgen.agents import Await, FinalResult, PlanInput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.planner.planner import Planner
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
@@ -298,3 +299,65 @@ def first_answer_of_all(given: PlanInput) -> FinalResult:
     assert "there is nobody to ask" in given.messages[-1].text  # type: ignore[union-attr]  # the runtime's
     answers_ = [message for message in given.messages if message.type == "tools"]
     return FinalResult(result=answers_[-1].answers[0].text)
+
+
+async def test_an_approved_call_is_answered_by_an_agent_that_asks_too() -> None:
+    """The approval starts the run of the agent; who gave it gets what the run asks, and so on."""
+    route = exported("x.lows", "x.low")
+    confirmed = replace(route, specs=[replace(route.specs[0], confirm=ConfirmSpec(hint="Look?"))])
+    low = agent("x.low", ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]), ASKING)
+    async with running(low) as (runtime, engine):
+        runtime.register(confirmed)
+        result = await call(runtime)
+        (own,) = result.suspensions
+        assert (own.question, own.outer) == ("Look?", None)
+        result = await answered(runtime, result, YES)
+        (below,) = result.suspensions
+        assert below.outer is not None
+        assert (below.question, below.outer.run_id) == ("Burn a?", own.run_id)
+        ended = await answered(runtime, result, YES)
+        again = [await runtime.deliver(token, YES) for token in (own.token, below.token)]
+        log = [event async for _, event in engine.events(own.run_id, follow=False)]
+        status = await engine.status(own.run_id)
+        assert await engine.replay(own.run_id) == status.output if hasattr(engine, "replay") else True
+    assert (ended.status, ended.result) == ("ok", '"a is ash"')
+    assert {(one.status, one.json) for one in again} == {("ok", ended.json)}
+    assert [event["status"] for event in log if event["type"] == "tool_end"] == ["ok"]
+
+
+async def test_a_denied_call_starts_no_agent() -> None:
+    route = exported("x.lows", "x.low")
+    confirmed = replace(route, specs=[replace(route.specs[0], confirm=ConfirmSpec(hint="Look?"))])
+    async with running(agent("x.low", ScriptedPlanner([]), ASKING)) as (runtime, _):
+        runtime.register(confirmed)
+        result = await answered(runtime, await call(runtime), NO)
+    assert (result.status, result.json) == ("denied", b'{"error":"no","code":"denied"}')
+
+
+async def test_the_time_of_the_agent_does_not_pass_while_it_waits() -> None:
+    async with desk(
+        ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]), tool_timeout=5.0
+    ) as runtime:
+        agents_of(runtime).override_policy("x.low", RunPolicy(time_budget=5.0))
+        result = await call(runtime)
+        assert result.status == "suspended"
+        assert (await answered(runtime, result, YES)).result == '"a is ash"'
+
+
+async def test_a_run_that_is_paused_is_waited_for() -> None:
+    """Nobody can answer it by a token; the client that paused it lets it go on."""
+    policy = RunPolicy(interrupts_allowed=True)
+    low = agent("x.low", ScriptedPlanner([calling("hang"), FinalResult(result="so")]), TOOLS, policy=policy)
+    async with running(low) as (runtime, engine):
+        runtime.register(exported("x.lows", "x.low"))
+        task = asyncio.create_task(call(runtime))
+        async with asyncio.timeout(20):
+            while not (runs := [one for one in await engine.list_runs() if "/" in one.run_id]):  # noqa: ASYNC110  # it tells nobody
+                await asyncio.sleep(0.01)
+        handle = agents_of(runtime).client("x.low").handle(runs[0].run_id, session_id="s")
+        await handle.pause()
+        while (await handle.output()).status != "waiting":  # noqa: ASYNC110  # it tells nobody
+            await asyncio.sleep(1)
+        assert not task.done()
+        await handle.resume()
+        assert (await task).result == "so"
