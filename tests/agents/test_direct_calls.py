@@ -129,7 +129,7 @@ async def test_two_questions_at_once_are_answered_in_any_order() -> None:
         both = calling(("burn", {"id": "a"}), ("burn", {"id": "b"}))
         async with desk(ScriptedPlanner([both, result_of])) as runtime:
             result = await call(runtime)
-            asked = {one.arguments["id"]: one for one in result.suspensions}
+            asked = {str(one.arguments["id"]): one for one in result.suspensions}
             assert sorted(asked) == ["a", "b"]
             left = await runtime.deliver(asked["ab"[first]].token, YES)
             assert left.status == "suspended"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
@@ -34,12 +35,9 @@ from toolgen.runtime.events.event_reporter import EventReporter
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import WORK
-from toolgen.runtime.waiting.resuming import log_unverified, resume_call
-from toolgen.runtime.waiting.sealed_calls import FIRST, SealedCall, next_wait
-from toolgen.runtime.waiting.wait_registry import WaitRegistry
+from toolgen.runtime.waiting.resuming import CallWork, resume, seal_wait
 
 from ..host import AgentHost
 from ..loop.calls import refused_call
@@ -141,43 +139,30 @@ class CallActivities:
         if is_asked and not await self._host.may_wait(info.run_id, op):
             return refused_call(call, _TOO_MANY, status="denied")
         done = self._call_record(result, call, tool, facts, info.run_id, events)
-        return _with_record(done, self._sealed(result, info.run_id, op, call))
+        if result.frozen is not None:
+            record = seal_wait(self._host.waits, info.run_id, op, _work_run(info, call), result)
+            done["frozen"] = record.document
+        return done
 
     async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
         self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
-        waits = services.waits
-        assert waits is not None, "nothing waits without"
-        try:
-            record = await waits.verify(info.run_id, argument["op"], argument["frozen"])
-        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-            log_unverified(info.run_id, error)
-            return waiting_record(call, argument["frozen"])
-        tool = await self._find_waiting_tool(info.run_id, facts, record.call)
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        result = await resume_call(services, tool, record, argument["given"], batch, events.begun)
-        again = self._sealed(result, info.run_id, next_wait(argument["op"]), call)
-        waits.set_result(record.call.id, _client_result(result, info.run_id, call, again, waits))
+        work = CallWork(run_id=info.run_id, services=services, events=events, batch=batch)
+        resumed = await resume(work, argument, partial(self._find_waiting_tool, facts), _work_run(info, call))
+        if resumed is None:
+            return waiting_record(call, argument["frozen"])
+        result, tool = resumed.result, resumed.tool
+        self._host.waits.set_result(resumed.id, _client_result(result, info.run_id, call))
         if tool is None:
-            return _with_record(self._recorded(result, call, events), again)
-        return _with_record(self._call_record(result, call, tool, facts, info.run_id, events), again)
-
-    def _sealed(self, result: ToolResult, run_id: str, op: str, call: StepCall) -> SealedCall | None:
-        """Return the sealed record of a call that waits; None for one that does not.
-
-        It waits in its run under `op`; work that was acknowledged waits in a run of its own.
-        """
-        if result.frozen is None:
-            return None
-        waits = self._host.tools.waits
-        assert waits is not None, "nothing waits without"
-        if result.status == "pending":
-            run_id, op = f"{run_id}/{WORK}{call['id']}", FIRST
-        return waits.seal(run_id, op, result.frozen)
+            done = self._recorded(result, call, events)
+        else:
+            done = self._call_record(result, call, tool, facts, info.run_id, events)
+        return done if resumed.frozen is None else {**done, "frozen": resumed.frozen}
 
     async def _find_waiting_tool(
-        self, run_id: str, facts: RunFacts, frozen: FrozenCall
+        self, facts: RunFacts, frozen: FrozenCall, run_id: str
     ) -> RegisteredTool | None:
         """Return the tool of a suspended call: as it was advertised, else as it is listed now."""
         found = await self._host.listed(frozen, run_id)
@@ -333,23 +318,16 @@ def _link(run_id: str, call: StepCall, agent: str) -> RunLink:
     )
 
 
-def _with_record(done: CallRecord, record: SealedCall | None) -> CallRecord:
-    """Return the record of a call with that of its wait, where it waits."""
-    if record is not None:
-        done["frozen"] = record.document
-    return done
+def _work_run(info: ActivityInfo, call: StepCall) -> str:
+    """Return the run that waits for the work of a call that was acknowledged."""
+    return f"{info.run_id}/{WORK}{call['id']}"
 
 
-def _client_result(
-    result: ToolResult, run_id: str, call: StepCall, again: SealedCall | None, waits: WaitRegistry
-) -> ToolResult:
-    """Return the result for the client: with the run of a delegated call, the token of a suspended one."""
-    if result.delegated is not None:
-        return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
-    if again is not None:
-        asked = waits.suspended(again)
-        return replace(result, frozen=None, suspensions=(asked,))
-    return result
+def _client_result(result: ToolResult, run_id: str, call: StepCall) -> ToolResult:
+    """Return the result for a client that answered: of a delegated call with the run that answers it."""
+    if result.delegated is None:
+        return result
+    return replace(result, delegated=None, run_link=_link(run_id, call, result.delegated.agent))
 
 
 def _chained_error(messages: Sequence[str]) -> ToolError:

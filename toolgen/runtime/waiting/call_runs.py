@@ -28,7 +28,7 @@ from ..events.document import from_json
 from ..events.event_reporter import EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .asking import CALL, open_questions
-from .errors import NoEngineError, TamperedSuspensionError, UnsealedSuspensionError, UnsharedToolError
+from .errors import NoEngineError, UnsharedToolError
 from .loop import (
     CONCLUDE,
     EXECUTE,
@@ -43,7 +43,7 @@ from .loop import (
 from .outcomes import outcome_of, result_of
 from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call
-from .resuming import log_unverified, resume_call
+from .resuming import CallWork, resume, seal_wait
 from .sealed_calls import FIRST
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
@@ -217,10 +217,10 @@ class CallRuns:
         """Execute a call that has not begun."""
         call: CallDocument = argument["call"]
         meta = CallMeta(**call["meta"])
-        work = _Work(info, self._services, self._runs(), tells_start=True)
+        work = self._work(info, tells_start=True)
         tool = await self._tools.find(call["tool"], meta, info.run_id)
         if tool is None:
-            return self._gone(work, call["tool"], meta)
+            return self._gone(work, info, call["tool"], meta)
         frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
         frame.set_begun_writer(work.events.begun)
         (result,) = await work.batch.settle((await dispatch(frame),), work.services.reports)
@@ -228,27 +228,23 @@ class CallRuns:
 
     async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:
         """Resume a call with its answer; one that is not verified waits on."""
-        waits, op, document = self._runs(), argument["op"], argument["frozen"]
-        try:
-            record = await waits.verify(info.run_id, op, document)
-        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
-            log_unverified(info.run_id, error)
-            return {"status": "suspended", "json": "", "events": [], "frozen": document}
-        frozen, work = record.call, _Work(info, self._services, waits)
-        tool = await self._tools.of_answered(frozen, info.run_id)
-        result = await resume_call(
-            work.services, tool, record, argument["given"], work.batch, work.events.begun
-        )
-        return await self._done(work, tool, result, frozen.meta, int(op.rpartition(":")[2]), frozen.id)
+        work = self._work(info)
+        resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
+        if resumed is None:
+            return {"status": "suspended", "json": "", "events": [], "frozen": argument["frozen"]}
+        if resumed.frozen is None:
+            meta, number = CallMeta(**argument["frozen"]["meta"]), int(argument["op"].rpartition(":")[2])
+            return await self._done(work, resumed.tool, resumed.result, meta, number, resumed.id)
+        return self._told(work, resumed.result, resumed.frozen, resumed.id)
 
     async def _conclude(self, info: ActivityInfo, argument: Any) -> Outcome:
         """Make the result of a call of what the run of an agent said."""
         call: CallDocument = argument["call"]
         meta = CallMeta(**call["meta"])
-        work = _Work(info, self._services, self._runs())
+        work = self._work(info)
         tool = await self._tools.find(call["tool"], meta, info.run_id)
         if tool is None:
-            return self._gone(work, call["tool"], meta)
+            return self._gone(work, info, call["tool"], meta)
         frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
         link = RunLink(
             run_id=argument["run_id"],
@@ -270,7 +266,7 @@ class CallRuns:
 
     async def _done(
         self,
-        work: _Work,
+        work: CallWork,
         tool: RegisteredTool | None,
         result: ToolResult,
         meta: CallMeta,
@@ -281,33 +277,47 @@ class CallRuns:
 
         `number` is that of the step, `answered` the id of the call that was frozen before it.
         """
-        waits, run_id, child = self._runs(), work.info.run_id, None
+        waits, child = self._runs(), None
         if result.delegated is not None and tool is not None:
-            below = f"{run_id}/child:{number + 1}"
+            below = f"{work.run_id}/child:{number + 1}"
             try:
                 child = await self._agents.child_of(tool, result.delegated, meta, below)
             except Exception as error:  # such as agents that call one another for ever
                 result = failed_call_result(tool.spec, error, meta, work.services)
-        outcome = outcome_of(result, work.events)
-        if result.frozen is not None:
-            record = waits.seal(run_id, f"wait:{number + 1}", result.frozen)
-            outcome["frozen"], asked = record.document, waits.suspended(record)
-            result = replace(result, frozen=None, suspensions=(asked,))
         if child is not None:
-            outcome["child"] = child
-        else:
-            for key in (answered, run_id):
-                waits.set_result(key, result)
-        return outcome
+            return {**outcome_of(result, work.events), "child": child}
+        if result.frozen is None:
+            return self._told(work, result, None, answered)
+        record = seal_wait(waits, work.run_id, f"wait:{number + 1}", work.run_id, result)
+        asked = waits.suspended(record)
+        result = replace(result, frozen=None, suspensions=(asked,))
+        return self._told(work, result, record.document, answered)
 
-    def _gone(self, work: _Work, tool: str, meta: CallMeta) -> Outcome:
+    def _told(
+        self, work: CallWork, result: ToolResult, frozen: dict[str, Json] | None, answered: str
+    ) -> Outcome:
+        """Return the outcome with a result, after handing it to who waits for it in this process."""
+        for key in (answered, work.run_id):
+            self._runs().set_result(key, result)
+        return {**outcome_of(result, work.events), "frozen": frozen}
+
+    def _work(self, info: ActivityInfo, *, tells_start: bool = False) -> CallWork:
+        """Return what one step of a call is executed with."""
+        events = CallEvents(info, self._runs().options.clock, tells_start=tells_start)
+        reports = EventReporter(events, self._services.limits.result_bytes)
+        services = replace(self._services, reports=reports, run_id=info.run_id)
+        return CallWork(
+            run_id=info.run_id, services=services, events=events, batch=Batch(services.capabilities)
+        )
+
+    def _gone(self, work: CallWork, info: ActivityInfo, tool: str, meta: CallMeta) -> Outcome:
         """Return the outcome of a call whose tool is not here.
 
         Raises:
             NotRegisteredError: another worker may have it.
         """
         message = f"the tool {tool} is not registered in this runtime"
-        if self._runs().engine.caps.has_many_workers and work.info.missed < _MOST_MISSED:
+        if self._runs().engine.caps.has_many_workers and info.missed < _MOST_MISSED:
             raise NotRegisteredError(message)
         result = error_result(tool, ToolError(message), meta, work.services.limits.result_bytes)
         work.services.reports.emit_tool_end(result, meta)
@@ -339,19 +349,6 @@ class CallRuns:
         if self._waits is None:
             raise NoEngineError
         return self._waits
-
-
-class _Work:
-    """One execution of a step of a call: its events, its services, and a batch of its own."""
-
-    def __init__(
-        self, info: ActivityInfo, services: RuntimeServices, waits: WaitRegistry, *, tells_start: bool = False
-    ) -> None:
-        self.info = info
-        self.events = CallEvents(info, waits.options.clock, tells_start=tells_start)
-        reports = EventReporter(self.events, services.limits.result_bytes)
-        self.services = replace(services, reports=reports, run_id=info.run_id)
-        self.batch = Batch(services.capabilities)
 
 
 def _call(tool: RegisteredTool, arguments: Arguments, meta: CallMeta) -> CallDocument:

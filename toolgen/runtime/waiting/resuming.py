@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from pydantic_core import to_json
@@ -27,15 +27,18 @@ from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
+from ..events.call_events import CallEvents
 from ..results import ToolResult
 from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
-from .errors import BadAnswerError, SuspensionError
+from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .freezing import ask_again
 from .frozen import FrozenCall
 from .options import refusal
 from .resumption import Resumption, answer_document
-from .sealed_calls import SealedCall
+from .sealed_calls import FIRST, SealedCall, next_wait
+from .tools import FindAnswered
+from .wait_registry import WaitRegistry
 
 _CHANGED: Final = "the tool has changed since the question was asked"
 _UNFIT: Final = (
@@ -50,7 +53,74 @@ _SEAL_HINT: Final = (
 """Why it may have none, and what to do, for the log."""
 
 
-async def resume_call(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallWork:
+    """What an activity executes a call with."""
+
+    run_id: str
+    services: RuntimeServices
+    """With the reporter of the events."""
+    events: CallEvents
+    batch: Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A call that was resumed with an answer."""
+
+    tool: RegisteredTool | None
+    """None where it is not here."""
+    result: ToolResult
+    """For its client: with the token where it waits again."""
+    id: str
+    """Of the question that was answered."""
+    frozen: dict[str, Json] | None
+    """The sealed record of the call where it waits again, for the journal."""
+
+
+async def resume(
+    work: CallWork, argument: Mapping[str, Any], find_tool: FindAnswered, work_run: str
+) -> Resumed | None:
+    """Resume a suspended call with the answer of the journal; None where its record is not verified.
+
+    Then the call waits on, and there is no `tool_end`: whoever waits for its result waits on, too.
+
+    Args:
+        work: Executes it.
+        argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and `given`, the answer.
+        find_tool: Finds the tool as it is now.
+        work_run: The run that waits for the work of the call, should it be acknowledged.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
+    """
+    waits, run_id, op = work.services.waits, work.run_id, argument["op"]
+    assert waits is not None, "nothing waits without"
+    try:
+        record = await waits.verify(run_id, op, argument["frozen"])
+    except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+        log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
+        return None
+    tool = await find_tool(record.call, run_id)
+    result = await _resumed(work.services, tool, record, argument["given"], work.batch, work.events.begun)
+    again = None if result.frozen is None else seal_wait(waits, run_id, next_wait(op), work_run, result)
+    if again is not None:
+        asked = waits.suspended(again)
+        result = replace(result, frozen=None, suspensions=(asked,))
+    return Resumed(
+        tool=tool, result=result, id=record.call.id, frozen=None if again is None else again.document
+    )
+
+
+def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: ToolResult) -> SealedCall:
+    """Return the sealed record of a call that waits: under `op`, or as acknowledged work in a run for it."""
+    assert result.frozen is not None, "only a call that waits has a record"
+    if result.status == "pending" and work_run != run_id:
+        return waits.seal(work_run, FIRST, result.frozen)
+    return waits.seal(run_id, op, result.frozen)
+
+
+async def _resumed(
     services: RuntimeServices,
     tool: RegisteredTool | None,
     record: SealedCall,
@@ -58,13 +128,9 @@ async def resume_call(
     batch: Batch,
     begun: Callable[[], Awaitable[None]],
 ) -> ToolResult:
-    """Resume a verified call with the answer of the journal, and return its result.
+    """Return the result of a verified call after the answer of the journal.
 
-    Where the answer cannot be used, the result is the same question again, with the reason. `begun` keeps
-    that the executor begins.
-
-    Raises:
-        asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
+    Where the answer cannot be used, it is the same question again, with the reason.
     """
     frozen = record.call
     with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
@@ -127,14 +193,6 @@ async def _resume(
     if services.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
-
-
-def log_unverified(run_id: str, error: SuspensionError) -> None:
-    """Log that a call waits on after an answer, since its record is not one that a host here has sealed.
-
-    There is no `tool_end` of it: whoever waits for its result waits on, too.
-    """
-    log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
 
 
 def _report_answer(
