@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic_core import to_json
@@ -21,19 +21,25 @@ from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 from toolgen.contract.portable import portable_text
 
+from ..call.services import RuntimeServices
 from ..call_meta import CallMeta
-from ..engine import RunStatus, UnknownRunError, WaitOverError
+from ..engine import RunStatus, UnknownRunError, WaitOverError, WaitStatus
 from ..results import OuterCall, Suspended
 from .answer_schema import answer_issues
 from .answers import answer_key, check_answer_limits, without_optional_nulls
 from .errors import (
     BadAnswerError,
     ConflictingAnswerError,
+    ForeignAnswerError,
     LateAnswerError,
+    NoEngineError,
     TamperedSuspensionError,
+    UnknownSuspensionError,
     UnsealedSuspensionError,
 )
+from .frozen import FrozenCall
 from .loop import CallDocument, call_of
+from .sealed_calls import SealedCall
 from .tokens import TokenClaims
 from .wait_registry import WaitRegistry
 
@@ -43,6 +49,17 @@ CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""
 _CHILD: Final = "child:"
 """What the key of the operation begins with by which a run has another agent answer a call."""
+
+
+def require_waits(services: RuntimeServices) -> WaitRegistry:
+    """Return what a runtime has of calls that wait.
+
+    Raises:
+        NoEngineError: none of its calls can.
+    """
+    if services.waits is None:
+        raise NoEngineError
+    return services.waits
 
 
 def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "") -> TokenClaims:
@@ -184,3 +201,59 @@ async def answer_question(
         raise LateAnswerError("the run is over", hint="start another turn") from None
     if receipt == "conflict":
         raise ConflictingAnswerError
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedToken:
+    """What a token names."""
+
+    run_id: str
+    op: str
+    status: WaitStatus
+    id: str
+    record: SealedCall | None
+    """None for a planner's question."""
+    question: Mapping[str, Any]
+    """Of a planner; empty for a call."""
+
+    @property
+    def is_below(self) -> bool:
+        """Whether it is asked by the run of an agent, and not a call by itself."""
+        return "/" in self.run_id
+
+    @property
+    def frozen(self) -> FrozenCall | None:
+        return None if self.record is None else self.record.call
+
+
+async def open_token(waits: WaitRegistry, token: str, session_id: str | None) -> OpenedToken:
+    """Open a token and return what it names.
+
+    Raises:
+        UnknownSuspensionError: nothing did.
+        ForeignAnswerError: it belongs to another session.
+        TamperedSuspensionError: the run has a journal that differs from what was asked.
+        UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
+    """
+    ticket = waits.sealer.open(token)
+    if session_id is not None and session_id != ticket.session_id:
+        raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+    try:
+        status = await waits.engine.wait_status(ticket.run_id, ticket.op)
+        if status is None:  # its run was started by a client, and no worker was there yet
+            status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
+        record = await waits.record(ticket.run_id, ticket.op, status.about)
+    except UnknownRunError:
+        raise unknown_suspension() from None
+    if record is not None and record.claims == ticket:
+        return OpenedToken(ticket.run_id, ticket.op, status, record.call.id, record, {})
+    question = planner_question(status.about)
+    if question is None or question_claims(ticket.run_id, question, ticket.session_id) != ticket:
+        raise TamperedSuspensionError(ticket.run_id)
+    return OpenedToken(ticket.run_id, ticket.op, status, question["id"], None, question)
+
+
+def unknown_suspension() -> UnknownSuspensionError:
+    return UnknownSuspensionError(
+        "no suspended call has this token any more", hint="its run is over and forgotten"
+    )

@@ -1,9 +1,9 @@
-"""The operations of clients on suspended calls: show, answer, cancel, report progress."""
+"""What clients do with suspended calls: answer, wait for the result, report progress."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,7 @@ from toolgen.contract.secrets import hiding
 
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
-from ..call_meta import CallMeta
-from ..engine import RunWait, UnknownRunError, WaitOverError, WaitStatus
+from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import DeclaredError, ToolError
 from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
@@ -25,22 +24,19 @@ from ..toolsets.snapshot import Snapshot
 from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
 from .asking import (
     CALL,
+    OpenedToken,
     answer_question,
+    open_token,
     outer_call,
-    planner_question,
-    question_claims,
-    suspended_at,
-    suspended_calls,
+    require_waits,
     top_run,
+    unknown_suspension,
 )
 from .call_runs import CallRuns
-from .checking import CheckedCall, adopt_calls, checked_calls
 from .errors import (
     ConflictingAnswerError,
-    ForeignAnswerError,
     LateAnswerError,
     MissingToolError,
-    NoEngineError,
     NotAllowedAnswerError,
     SuspensionError,
     TamperedSuspensionError,
@@ -53,24 +49,6 @@ from .options import refusal
 from .sealed_calls import SealedCall
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """What a token names."""
-
-    run_id: str
-    op: str
-    status: WaitStatus
-    id: str
-    record: SealedCall | None
-    """None for a planner's question."""
-    question: Mapping[str, Any]
-    """Of a planner; empty for a call."""
-
-    @property
-    def frozen(self) -> FrozenCall | None:
-        return None if self.record is None else self.record.call
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +86,7 @@ class SuspensionService:
         answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
         waits = self._waits()
         await waits.start(top_run(waits.sealer.open(token).run_id))
-        waiting = await self._open_token(token, session_id)
+        waiting = await open_token(self._waits(), token, session_id)
         record = waiting.record
         if record is None:
             send: Coroutine[Any, Any, None] = self._answer_planner(waiting, answer, by)
@@ -166,7 +144,7 @@ class SuspensionService:
         if receipt == "conflict":
             raise ConflictingAnswerError
 
-    async def _answer_planner(self, waiting: _Waiting, answer: Json, by: str) -> None:
+    async def _answer_planner(self, waiting: OpenedToken, answer: Json, by: str) -> None:
         """Send the answer to a planner's question to its run; to take it back is to cancel that run.
 
         Raises:
@@ -180,12 +158,12 @@ class SuspensionService:
 
     async def result(self, token: str, session_id: str | None, wait_s: float | None) -> ToolResult:
         """Return the result of a suspended call that somebody else answers; as `Runtime.result`."""
-        waiting = await self._open_token(token, session_id)
+        waiting = await open_token(self._waits(), token, session_id)
         async with self._expected(waiting) as expected:
             return await self._wait_for_result(waiting, expected, wait_s)
 
     @asynccontextmanager
-    async def _expected(self, waiting: _Waiting) -> AsyncIterator[_Expected]:
+    async def _expected(self, waiting: OpenedToken) -> AsyncIterator[_Expected]:
         """Yield what gets the typed results of what waits, and of the direct call above it.
 
         Raises:
@@ -200,47 +178,24 @@ class SuspensionService:
         except UnknownRunError:
             if waiting.frozen is not None:
                 self._tools.take_back(waiting.frozen)
-            raise _unknown_suspension() from None
+            raise unknown_suspension() from None
         finally:
             waits.forget(waiting.id, own)
             if above is not None and outer is not None:
                 waits.forget(above[0], outer)
 
-    async def _above(self, waiting: _Waiting) -> tuple[str, CallDocument] | None:
+    async def _above(self, waiting: OpenedToken) -> tuple[str, CallDocument] | None:
         """Return the direct call to whose result an answer leads, by its run; None where there is none."""
         run_id, frozen = waiting.run_id, waiting.frozen
-        if frozen is None or _is_below(waiting):
+        if frozen is None or waiting.is_below:
             return await outer_call(self._waits(), run_id)
         return (run_id, call_of({"frozen": frozen.as_json()})) if run_id.startswith(CALL) else None
-
-    async def suspension(self, token: str, session_id: str | None) -> Suspended:
-        """Return the suspended call of a token, answered or not."""
-        waiting = await self._open_token(token, session_id)
-        asked = await suspended_at(self._waits(), waiting.run_id, waiting.op, waiting.status.about)
-        assert asked is not None, "what is opened by a token has one"
-        return asked
-
-    async def waiting(self, session_id: str | None) -> tuple[Suspended, ...]:
-        """Return what waits under a token, oldest first."""
-        return await suspended_calls(self._waits(), session_id)
-
-    async def checked(self, open_waits: Iterable[RunWait] | None) -> tuple[CheckedCall, ...]:
-        """Return the suspended calls with what their seals say; as `Runtime.checked`."""
-        return await checked_calls(self._waits(), open_waits)
-
-    async def adopt(self, run_id: str, by: str) -> tuple[CheckedCall, ...]:
-        """Seal the calls of a run that no host has sealed; as `Runtime.adopt`."""
-        return await adopt_calls(self._waits(), run_id, by)
-
-    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
-        """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""
-        return self._waits().arguments_mac(tool, payload_json, meta)
 
     async def progress(self, token: str, fraction: float | None, message: str, value: Any) -> None:
         """Report the progress of pending work; as `Runtime.progress`."""
         fraction = checked_fraction(fraction)
         require_text(message)
-        waiting = await self._open_token(token, None)
+        waiting = await open_token(self._waits(), token, None)
         frozen = waiting.frozen
         if frozen is None or frozen.kind != "pending":
             who = "a planner" if frozen is None else frozen.tool
@@ -261,33 +216,6 @@ class SuspensionService:
             with hiding(frozen_secrets(frozen, tool.spec)):
                 report(fraction=fraction, message=message, value=shown)
 
-    async def _open_token(self, token: str, session_id: str | None) -> _Waiting:
-        """Open a token and return what it names.
-
-        Raises:
-            UnknownSuspensionError: nothing did.
-            ForeignAnswerError: it belongs to another session.
-            TamperedSuspensionError: the run has a journal that differs from what was asked.
-            UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
-        """
-        waits = self._waits()
-        ticket = waits.sealer.open(token)
-        if session_id is not None and session_id != ticket.session_id:
-            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
-        try:
-            status = await waits.engine.wait_status(ticket.run_id, ticket.op)
-            if status is None:  # its run was started by a client, and no worker was there yet
-                status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
-            record = await waits.record(ticket.run_id, ticket.op, status.about)
-        except UnknownRunError:
-            raise _unknown_suspension() from None
-        if record is not None and record.claims == ticket:
-            return _Waiting(ticket.run_id, ticket.op, status, record.call.id, record, {})
-        question = planner_question(status.about)
-        if question is None or question_claims(ticket.run_id, question, ticket.session_id) != ticket:
-            raise TamperedSuspensionError(ticket.run_id)
-        return _Waiting(ticket.run_id, ticket.op, status, question["id"], None, question)
-
     async def _check_rule(self, asked: Suspended, answer: Json, by: str) -> None:
         if cancel_reason(answer) is not None:
             return
@@ -297,7 +225,7 @@ class SuspensionService:
             )
 
     async def _wait_for_result(
-        self, waiting: _Waiting, expected: _Expected, wait_s: float | None
+        self, waiting: OpenedToken, expected: _Expected, wait_s: float | None
     ) -> ToolResult:
         """Return the result of an answered call, once the log of its run has it.
 
@@ -310,7 +238,7 @@ class SuspensionService:
                 told = await self._services.scheduler.wait_for_run(
                     waiting.run_id, self._result_from_log(waiting)
                 )
-                if above is not None and outer is not None and (told is None or _is_below(waiting)):
+                if above is not None and outer is not None and (told is None or waiting.is_below):
                     return await self._calls.result(*above, outer)
         except TimeoutError:
             return self._pending(waiting, above)
@@ -319,9 +247,9 @@ class SuspensionService:
         is_kept = expected.own.done() and expected.own.result().status == told.status
         return expected.own.result() if is_kept else told
 
-    def _pending(self, waiting: _Waiting, above: tuple[str, CallDocument] | None) -> ToolResult:
+    def _pending(self, waiting: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
         """Return the result of a call whose answer is stored, and which has no result yet."""
-        frozen, is_below = waiting.frozen, _is_below(waiting)
+        frozen, is_below = waiting.frozen, waiting.is_below
         if above is not None and (is_below or frozen is None):
             tool, tool_call_id = above[1]["tool"], above[1]["meta"]["tool_call_id"]
         else:
@@ -334,7 +262,7 @@ class SuspensionService:
             display="the answer is stored; the result is not known yet",
         )
 
-    async def _result_from_log(self, waiting: _Waiting) -> ToolResult | None:
+    async def _result_from_log(self, waiting: OpenedToken) -> ToolResult | None:
         """Wait until the log of the run says what became of an answer, and return the result of the call.
 
         It is None where no result of a call follows at once: the answer went to a planner, or an agent
@@ -355,7 +283,7 @@ class SuspensionService:
                 return await self._result_of_event(record, dict(event))
             elif kind == "agent_run_started" and _is_of(event, frozen):
                 return None
-        if frozen is None and _is_below(waiting):
+        if frozen is None and waiting.is_below:
             return None  # it was taken back
         raise await self._late(waiting.run_id, "the run ended before its call did")
 
@@ -393,13 +321,7 @@ class SuspensionService:
         return None
 
     def _waits(self) -> WaitRegistry:
-        if self._services.waits is None:
-            raise NoEngineError
-        return self._services.waits
-
-
-def _is_below(waiting: _Waiting) -> bool:
-    return "/" in waiting.run_id
+        return require_waits(self._services)
 
 
 def _follows(id_: str, before: str) -> bool:
@@ -419,9 +341,3 @@ def _error_of_event(event: Mapping[str, Any]) -> ToolError:
     seen = event["result"]
     details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
     return DeclaredError(event["error"], code=event["code"], details_json=details)
-
-
-def _unknown_suspension() -> UnknownSuspensionError:
-    return UnknownSuspensionError(
-        "no suspended call has this token any more", hint="its run is over and forgotten"
-    )

@@ -8,20 +8,23 @@ from typing import Any
 from toolgen.contract.json_value import Json
 
 from ..call.hook_tools import HookTools
+from ..call.services import RuntimeServices
 from ..call_meta import CallMeta
 from ..engine import RunWait
 from ..errors import DeclaredError
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import cancel_answer
-from .checking import CheckedCall
+from .asking import open_token, require_waits, suspended_at, suspended_calls
+from .checking import CheckedCall, adopt_calls, checked_calls
 from .suspension_service import SuspensionService
 
 
 class WaitingCalls:
-    """The methods of `Runtime` for calls that wait; each hands on to `SuspensionService`."""
+    """The methods of `Runtime` for calls that wait; answers go to `SuspensionService`."""
 
     _hook_tools: HookTools
+    _services: RuntimeServices
     _suspensions: SuspensionService
 
     async def deliver(
@@ -112,7 +115,11 @@ class WaitingCalls:
         Raises:
             SuspensionError: nothing waits under the token, or it belongs to another session.
         """
-        return await self._suspensions.suspension(token, session_id)
+        waits = require_waits(self._services)
+        opened = await open_token(waits, token, session_id)
+        asked = await suspended_at(waits, opened.run_id, opened.op, opened.status.about)
+        assert asked is not None, "what is opened by a token has one"
+        return asked
 
     async def suspended(self, session_id: str | None = None) -> tuple[Suspended, ...]:
         """Return the suspended calls, oldest first; of one session where it is given.
@@ -120,7 +127,7 @@ class WaitingCalls:
         Raises:
             NoEngineError: no call of this runtime can wait.
         """
-        return await self._suspensions.waiting(session_id)
+        return await suspended_calls(require_waits(self._services), session_id)
 
     async def checked(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
         """Return the suspended calls of all runs, or of some open waits, with what their seals say.
@@ -130,7 +137,7 @@ class WaitingCalls:
         Raises:
             NoEngineError: no call of this runtime can wait.
         """
-        return await self._suspensions.checked(open_waits)
+        return await checked_calls(require_waits(self._services), open_waits)
 
     async def adopt(self, run_id: str, *, by: str) -> tuple[CheckedCall, ...]:
         """Seal the suspended calls of a run that no secret of this host has sealed, and return them.
@@ -142,7 +149,7 @@ class WaitingCalls:
             UnknownRunError: no run has the id.
             SuspensionError: a call of it was changed, or does not wait any more.
         """
-        return await self._suspensions.adopt(run_id, by)
+        return await adopt_calls(require_waits(self._services), run_id, by)
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
@@ -153,4 +160,4 @@ class WaitingCalls:
         Raises:
             NoEngineError: no call of this runtime can wait.
         """
-        return self._suspensions.arguments_mac(tool, payload_json, meta)
+        return require_waits(self._services).arguments_mac(tool, payload_json, meta)
