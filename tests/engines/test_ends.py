@@ -99,7 +99,7 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
 
 
 async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEngine, toys: Toys) -> None:
-    """Of what must not happen twice: what waits, what has ended and what may happen twice did not begin."""
+    """Of what must not happen twice, also of what has ended; what waits did not begin."""
     asked: list[Set[str]] = []
 
     def last(ended: EndedRun) -> list[Mapping[str, Json]]:
@@ -108,6 +108,7 @@ async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEn
 
     engine = await start_engine(last_events=last)
     calls = [
+        call("over", once=True, tells=[]),
         call("begun", once=True, tells=[], gate="never"),
         call("told", once=True, tells=[{"type": "x"}], gate="never"),
         call("waits", once=True, before="never", tells=[]),
@@ -117,9 +118,10 @@ async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEn
     for id_ in ("begun", "told", "again"):
         await toys.has("begun", id_)
     await toys.has("start", "waits")
+    await toys.has("end", "over")
     await engine.cancel("r", reason="stop")
     await engine.result("r")
-    assert asked[-1] == {"tool:begun", "tool:told"}
+    assert asked[-1] == {"tool:over", "tool:begun", "tool:told"}
 
 
 async def test_what_had_begun_when_its_time_ended_is_unknown(engine: Engine, toys: Toys) -> None:

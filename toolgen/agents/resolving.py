@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.late_ends import BY_ITSELF
 from toolgen.runtime.engine import NonRetryableError, RunStatus, unknown_run
 from toolgen.runtime.resolution import Resolution, ResolveError
 from toolgen.runtime.results import ToolResult
 from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.waiting.resolving import found_out, keep_outcome, known_outcome, unknown_ends
+from toolgen.runtime.waiting.resolving import (
+    becomes_unknown,
+    found_out,
+    keep_outcome,
+    known_outcome,
+    unknown_ends,
+)
 
 from .host import AgentHost
 from .loop.documents import RunFacts
@@ -49,6 +56,16 @@ async def resolve(
     await host.sessions.answer(run_id, answer)
     host.conversations.forget(run_id)
     return result
+
+
+async def settle(host: AgentHost, run_id: str, tool_call_id: str, resolution: Resolution) -> None:
+    """Store what became of a call that ended late, once its run has said that its outcome is unknown.
+
+    Raises:
+        ResolveError: somebody was faster.
+    """
+    if await becomes_unknown(host.engine, run_id, tool_call_id):
+        await resolve(host, run_id, tool_call_id, resolution, BY_ITSELF)
 
 
 async def _unknown_call(

@@ -270,6 +270,7 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
 
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns."""
+        await self._services.late_ends.close()
         await self._extension.close()
         if self._engine is not None:
             await self._engine.close()

@@ -25,6 +25,7 @@ from toolgen.runtime.call.ending import (
 )
 from toolgen.runtime.call.failures import internal_error
 from toolgen.runtime.call.frame import Frame
+from toolgen.runtime.call.once_call import Keeping
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.result_encoding import encode_result
 from toolgen.runtime.call.services import RuntimeServices
@@ -44,6 +45,7 @@ from ..loop.calls import refused_call
 from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall
 from ..output import telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
+from ..resolving import settle
 from ..run_artifacts import documents_so_far
 from .batches import Batches
 from .call_records import call_record, waiting_record
@@ -127,7 +129,7 @@ class CallActivities:
         place = argument["place"]
         with self._batches.enter(f"{info.run_id} {argument['step']}", place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
-            frame.set_begun_writer(events.begun)
+            self._keeping(info, call, events).watch(frame)
             frame.context.place = place
             result: ToolResult
             try:
@@ -149,7 +151,8 @@ class CallActivities:
         self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        work = CallWork(run_id=info.run_id, services=services, events=events, batch=batch)
+        keeping = self._keeping(info, call, events)
+        work = CallWork(run_id=info.run_id, services=services, events=events, batch=batch, keeping=keeping)
         resumed = await resume(work, argument, partial(self._find_waiting_tool, facts), _work_run(info, call))
         if resumed is None:
             return waiting_record(call, argument["frozen"])
@@ -241,6 +244,13 @@ class CallActivities:
         services = self._reporting_services(events)
         retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
         return events, replace(services, beside=lambda: len(to_json(given)), store_retry=retry)
+
+    def _keeping(self, info: ActivityInfo, call: StepCall, events: CallEvents) -> Keeping:
+        return Keeping(
+            begun=events.begun,
+            settle=partial(settle, self._host, info.run_id, call["id"]),
+            late_ends=self._host.tools.late_ends,
+        )
 
     def _reporting_services(self, events: CallEvents) -> RuntimeServices:
         """Return the runtime services of a call, with a reporter of its events."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from toolgen.contract.json_value import Json
@@ -68,8 +68,10 @@ class _OpenCall:
 
     start: Mapping[str, Any]
     """Its `tool_start`."""
-    waits: int
+    waits: int = 0
     """How often it was suspended."""
+    asked: str = ""
+    """Names what it waited for at last."""
 
 
 def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
@@ -77,30 +79,37 @@ def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
     for event in log:
         id_ = event.get("tool_call_id", "")
         if event.get("type") == "tool_start":
-            found[id_] = _OpenCall(start=event, waits=0)
+            found[id_] = _OpenCall(start=event)
         elif event.get("type") == "tool_end" and id_ in found:
             call = found.pop(id_)
             if event["status"] == "suspended":
-                found[id_] = _OpenCall(start=call.start, waits=call.waits + 1)
+                asked = str(event["suspension_id"])
+                found[id_] = _OpenCall(start=call.start, waits=call.waits + 1, asked=asked)
     return list(found.values())
 
 
 def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
-    """Return the `tool_end` of an open call: of unknown outcome where it had begun, else denied or an error.
+    """Return the `tool_end` of an open call: denied where it waited, of unknown outcome where it had begun.
 
-    A call that asked something, and was not answered, had begun before, and did not go on.
+    One that asked something had begun before it was suspended.
     """
     start, id_ = call.start, call.start["tool_call_id"]
-    ops = [f"tool:{id_}", *(f"answer:{id_}:{number}" for number in range(1, call.waits + 1))]
-    if ops[-1] in ended.begun:
-        end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN)
-    elif ended.ending == "canceled" and f"wait:{id_}:{call.waits}" in ended.waits:
+    begun = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"tool:{id_}" in ended.begun else [])]
+    is_waiting = bool(_numbers(ended.waits, f"wait:{id_}"))
+    if is_waiting and ended.ending == "canceled":
         why = ended.reason or f"{start['name']} was canceled"
         end = ToolEnd(tool=start["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
+    elif begun and max(begun) >= call.waits and not is_waiting:
+        end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN, answered_id=call.asked)
     else:
         why = "the run ended before this call did"
-        if start.get("runs_once") and ended.begun.isdisjoint(ops):
+        if start.get("runs_once") and not begun:
             why = f"{start['name']} was not run: the run ended before"
         end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
     ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
     return {**as_json(end), **{name: start[name] for name in ids if name in start}}
+
+
+def _numbers(ops: Set[str], prefix: str) -> list[int]:
+    """Return the numbers of the operations that are numbered behind a prefix."""
+    return [int(op.rpartition(":")[2]) for op in ops if op.rpartition(":")[0] == prefix]

@@ -16,7 +16,7 @@ from toolgen.shapes.design.model import ToolModel
 
 from ..calls import ToolCall
 from ..disabling import DisabledTools, disabled_error
-from ..errors import MalformedResultError, ToolError, ToolValidationError
+from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
 from ..waiting.suspending import suspend
 from .artifact_refs import store_artifacts
@@ -121,8 +121,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         try:
             if not scheduler.admit_at_once(running, tool, meta, payload, token.old_value):
                 await scheduler.admit(running)
-            if frame.write_begun_record is not None:
-                await frame.write_begun_record()
+            if frame.once is not None:
+                await frame.once.begin()
             context.has_begun = True
             if tool.is_plain:
                 try:
@@ -152,10 +152,22 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             return await _store_and_truncate(frame, result)
         return result
     except BaseException as error:
-        failure = tool_error_of(spec, as_task_exception(error))
+        failure = _failure(frame, error)
     if tool.on_error and call:
         return await run_error_hooks(frame, call, failure)
     return frame.error_result(failure)
+
+
+def _failure(frame: Frame, error: BaseException) -> ToolError:
+    """Return what ended the steps of a call as a `ToolError`; nobody waits for an executor that was left.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled.
+        KeyboardInterrupt: never kept from the process.
+    """
+    if frame.once is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
+        frame.once.give_up()
+    return tool_error_of(frame.spec, as_task_exception(error))
 
 
 async def _require_enabled(frame: Frame, disabled: DisabledTools) -> None:

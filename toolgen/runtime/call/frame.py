@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, hiding
@@ -32,6 +31,16 @@ if TYPE_CHECKING:
     from ..waiting.resumption import Resumption
 
 
+class OnceCall(Protocol):
+    """What an engine keeps of a call that may not run twice."""
+
+    async def begin(self) -> None:
+        """Keep that the executor runs now; awaited immediately before."""
+
+    def give_up(self) -> None:
+        """Say that nobody waits for the executor any more."""
+
+
 class Frame:
     """The state of one call that has begun, with a context of its own."""
 
@@ -40,13 +49,13 @@ class Frame:
         "batch",
         "context",
         "meta",
+        "once",
         "resumption",
         "secrets",
         "services",
         "spec",
         "tool",
         "trace",
-        "write_begun_record",
     )
 
     def __init__(
@@ -74,8 +83,8 @@ class Frame:
         """Gets the steps of the call, the one that fails excepted."""
         self.resumption = resumption
         """Of a call that was suspended, and goes on."""
-        self.write_begun_record: Callable[[], Awaitable[None]] | None = None
-        """Awaited immediately before the executor runs, where an engine keeps that it did."""
+        self.once: OnceCall | None = None
+        """Of a call of a run whose tool may not run twice."""
         self.secrets: Secrets | None = None
         """The sensitive values of the call; None where its design has none."""
         if tool.is_sensitive:
@@ -89,11 +98,6 @@ class Frame:
         if self.resumption is not None and self.spec.confirm is not None:
             for answer in self.resumption.answers:
                 note_answer(self.secrets, self.spec.confirm.payload, answer)
-
-    def set_begun_writer(self, begun: Callable[[], Awaitable[None]]) -> None:
-        """Set the writer of the begun record, unless the tool may run twice."""
-        if self.tool.runs_once:
-            self.write_begun_record = begun
 
     @property
     def limit(self) -> int:

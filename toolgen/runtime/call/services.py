@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
@@ -12,6 +12,7 @@ from ..events.call_reporter import CallReporter
 from ..specs import ToolSpec
 from ..stores.outages import ONCE, StoreRetry
 from .execution import Execution
+from .late_ends import LateEnds
 from .policy import Policy
 from .scheduler import Scheduler
 
@@ -57,6 +58,7 @@ class RuntimeServices:
     """Seconds for one step of the host's own code."""
     store_retry: StoreRetry = ONCE
     """Of artifacts and changes of state that are stored after an executor."""
+    late_ends: LateEnds = field(default_factory=LateEnds)
     beside: Callable[[], int] = _nothing
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
 

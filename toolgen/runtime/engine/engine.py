@@ -164,7 +164,7 @@ class EndedRun:
     """Seconds since 1970."""
     log: Sequence[Mapping[str, Json]]
     begun: Set[str]
-    """Keys of the operations that began with `CallOptions.once`."""
+    """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
     waits: Set[str]
     """Keys of the waits with a subject that were open."""
 

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from toolgen.contract.json_value import Json
@@ -18,16 +19,18 @@ from ..call.dispatch import dispatch
 from ..call.ending import CANCELLED, failed_call_result
 from ..call.failures import Arguments, arguments_json, error_result
 from ..call.frame import Frame
+from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..engine import ActivityInfo, Loop, NotRegisteredError, RunStatus
-from ..errors import ToolError
+from ..errors import OutcomeUnknownError, ToolError
 from ..events.call_events import CallEvents
 from ..events.document import from_json
 from ..events.event_reporter import EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .asking import CALL, open_questions
+from .call_machine import UNKNOWN
 from .errors import NoEngineError, UnsharedToolError
 from .loop import (
     CONCLUDE,
@@ -42,7 +45,8 @@ from .loop import (
 )
 from .outcomes import outcome_of, result_of
 from .resolving import LOOP as RESOLVED
-from .resolving import resolved_call
+from .resolving import resolved_call, unknown_ends
+from .resolving_calls import settle_call
 from .resuming import CallWork, resume, seal_wait
 from .sealed_calls import FIRST
 from .tools import WaitingTools
@@ -191,7 +195,7 @@ class CallRuns:
         while True:
             status = await waits.engine.settled(run_id)
             if status.is_over:
-                return self._ended(status, tool, meta, typed)
+                return await self._ended(status, tool, meta, typed)
             if questions := await open_questions(waits, status, call):
                 kept = typed.result() if typed.done() else None
                 if kept is None or kept.suspension is None or kept.suspension.id != questions[0].id:
@@ -199,13 +203,15 @@ class CallRuns:
                 return replace(kept, suspensions=questions)
             await asyncio.sleep(_PAUSE_S)
 
-    def _ended(
+    async def _ended(
         self, status: RunStatus, tool: str, meta: CallMeta, typed: asyncio.Future[ToolResult]
     ) -> ToolResult:
         """Return the result of a run that is over: typed where this process has made it."""
         outcome: Any = status.output
         if status.state != "completed":
             why = ToolError(status.error or f"the run of the call was {status.state}")
+            if await unknown_ends(self._runs().engine, status.run_id):
+                why = OutcomeUnknownError(str(UNKNOWN["unknown"]))
             return error_result(tool, why, meta, self._services.limits.result_bytes)
         if typed.done() and typed.result().status == outcome["status"]:
             return typed.result()
@@ -222,7 +228,7 @@ class CallRuns:
         if tool is None:
             return self._gone(work, info, call["tool"], meta)
         frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
-        frame.set_begun_writer(work.events.begun)
+        work.keeping.watch(frame)
         (result,) = await work.batch.settle((await dispatch(frame),), work.services.reports)
         return await self._done(work, tool, result, meta, 0)
 
@@ -306,8 +312,13 @@ class CallRuns:
         events = CallEvents(info, self._runs().options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
         services = replace(self._services, reports=reports, run_id=info.run_id)
+        settle = partial(settle_call, services, self._runs(), self._tools, info.run_id)
         return CallWork(
-            run_id=info.run_id, services=services, events=events, batch=Batch(services.capabilities)
+            run_id=info.run_id,
+            services=services,
+            events=events,
+            batch=Batch(services.capabilities),
+            keeping=Keeping(begun=events.begun, settle=settle, late_ends=services.late_ends),
         )
 
     def _gone(self, work: CallWork, info: ActivityInfo, tool: str, meta: CallMeta) -> Outcome:

@@ -215,14 +215,20 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     A call that was suspended before its run began, and did not run since, has its end already.
     """
     given: WaitingInput = ended.input
-    call = call_of(given)
-    statuses = [event["status"] for event in ended.log if event.get("type") == "tool_end"]
-    asked = statuses.count("suspended") + ("frozen" in given)
-    if (f"{RESUME}:{asked}" if asked else EXECUTE) in ended.begun:
-        end = ToolEnd(tool=call["tool"], status="unknown", result=UNKNOWN)
-    elif "frozen" in given or set(statuses) - {"suspended"}:
+    call, is_waiting = call_of(given), bool(ended.waits)
+    ends = [event for event in ended.log if event.get("type") == "tool_end"]
+    if any(event["status"] != "suspended" for event in ends):
         return []
-    elif ended.ending == "canceled" and f"wait:{asked}" in ended.waits:
+    asked = [event["suspension_id"] for event in ends]
+    if "frozen" in given:
+        asked.insert(0, given["frozen"]["id"])
+    begun = [0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun]
+    if begun and max(begun) >= len(asked) and not is_waiting:
+        answered = str(asked[-1]) if asked else ""
+        end = ToolEnd(tool=call["tool"], status="unknown", result=UNKNOWN, answered_id=answered)
+    elif "frozen" in given:
+        return []
+    elif is_waiting and ended.ending == "canceled":
         why = ended.reason or "the call was canceled"
         end = ToolEnd(tool=call["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
     else:

@@ -47,6 +47,15 @@ async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
     return [end for end in lost if await resolved_end(engine, run_id, end["tool_call_id"]) is None]
 
 
+async def becomes_unknown(engine: Engine, run_id: str, tool_call_id: str | None = None) -> bool:
+    """Wait until a run says how a call, or its only one, has ended; return whether its outcome is unknown."""
+    async for _, event in engine.events(run_id):
+        is_end = event.get("type") == "tool_end" and event["status"] != "suspended"
+        if is_end and tool_call_id in (None, event["tool_call_id"]):
+            return is_unknown_end(event)
+    return False
+
+
 def is_unknown_end(event: Mapping[str, Any]) -> bool:
     """Return whether an event says that an outcome is unknown; older versions called it pending."""
     if event.get("type") != "tool_end":

@@ -7,17 +7,42 @@ from typing import Any
 
 from toolgen.contract.logs import logger
 
+from ..call.late_ends import BY_ITSELF
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..engine import UnknownRunError
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
 from .loop import call_of
-from .resolving import found_out, is_unknown_end, keep_outcome, known_outcome, resolved_end
+from .resolving import (
+    becomes_unknown,
+    found_out,
+    is_unknown_end,
+    keep_outcome,
+    known_outcome,
+    resolved_end,
+)
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")
+
+
+async def settle_call(
+    services: RuntimeServices,
+    waits: WaitRegistry,
+    tools: WaitingTools,
+    run_id: str,
+    resolution: Resolution,
+) -> None:
+    """Store what became of the one call of a run, which ended late, once the run has called it unknown.
+
+    Raises:
+        ResolveError: somebody was faster.
+    """
+    if await becomes_unknown(waits.engine, run_id):
+        await waits.engine.result(run_id)
+        await resolve_call(services, waits, tools, run_id, "", resolution, BY_ITSELF)
 
 
 async def resolve_call(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -21,6 +21,7 @@ from ..call.dispatch import dispatch
 from ..call.ending import end_without_executor
 from ..call.failures import denied_result, error_result, internal_error, log, tool_error_of
 from ..call.frame import Frame
+from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.result_encoding import encode_result
 from ..call.secrets import frozen_secrets
@@ -62,6 +63,7 @@ class CallWork:
     """With the reporter of the events."""
     events: CallEvents
     batch: Batch
+    keeping: Keeping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ async def resume(
         log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
         return None
     tool = await find_tool(record.call, run_id)
-    result = await _resumed(work.services, tool, record, argument["given"], work.batch, work.events.begun)
+    result = await _resumed(work.services, tool, record, argument["given"], work.batch, work.keeping)
     again = None if result.frozen is None else seal_wait(waits, run_id, next_wait(op), work_run, result)
     if again is not None:
         asked = waits.suspended(again)
@@ -126,7 +128,7 @@ async def _resumed(
     record: SealedCall,
     given: Json,
     batch: Batch,
-    begun: Callable[[], Awaitable[None]],
+    keeping: Keeping,
 ) -> ToolResult:
     """Return the result of a verified call after the answer of the journal.
 
@@ -135,7 +137,7 @@ async def _resumed(
     frozen = record.call
     with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
         try:
-            result = await run_or_abandon(_resume(services, tool, record, given, batch, begun))
+            result = await run_or_abandon(_resume(services, tool, record, given, batch, keeping))
             return (await batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
@@ -151,7 +153,7 @@ async def _resume(
     record: SealedCall,
     given: Json,
     batch: Batch,
-    begun: Callable[[], Awaitable[None]],
+    keeping: Keeping,
 ) -> ToolResult:
     assert services.waits is not None, "nothing waits without"
     frozen = record.call
@@ -184,7 +186,7 @@ async def _resume(
             answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
         )
     frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services, resumption=resumption)
-    frame.set_begun_writer(begun)
+    keeping.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
         return await dispatch(frame)
