@@ -150,6 +150,27 @@ async def test_a_task_that_outlives_its_call_is_no_part_of_it() -> None:
     assert is_idle(host)
 
 
+async def test_calls_that_wait_beside_a_caller_that_ends_go_on() -> None:
+    crowd, tasks = Crowd(), list[asyncio.Task[ToolResult]]()
+
+    async def alone() -> None:
+        """Stay alone."""
+        await crowd.stay()
+
+    async def leave() -> None:
+        """Leave calls behind, of which one waits for the other."""
+        tasks.extend(asyncio.create_task(host.call("alone", {})) for _ in range(3))
+        await asyncio.sleep(0.1)
+
+    host = serving(alone, leave, sequential="alone leave")
+    async with asyncio.timeout(HOUR):
+        await asyncio.gather(host.call("leave", {}), host.call("alone", {}))
+        results = await asyncio.gather(*tasks)
+    assert statuses(tuple(results)) == {"ok": 3}
+    assert crowd.most == 1
+    assert is_idle(host)
+
+
 # Limits and turns.
 
 
