@@ -7,6 +7,7 @@ than the journal has, the run stands still until its toolgen is back.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 import pytest
@@ -64,6 +65,9 @@ class Noting:
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         self.ops.append(op)
         return await self._ctx.detach(op, loop, arg)
+
+    def one_by_one(self) -> AbstractAsyncContextManager[None]:
+        return self._ctx.one_by_one()
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Any]:
         return await self._ctx.gather(*awaitables)

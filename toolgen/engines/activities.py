@@ -26,6 +26,7 @@ from .event_log import EventLog, begun_key
 from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
 from .live_run import Notifier, Run
+from .loop_parts import Awake, Bell
 from .operations import activity_name, log_cut_off
 from .payloads import decode, encode
 from .tasks import Tasks
@@ -52,16 +53,16 @@ class Operation:
 
     __slots__ = ("_first", "bell", "record")
 
-    def __init__(self, record: OpRecord | None = None) -> None:
+    def __init__(self, awake: Awake, record: OpRecord | None = None) -> None:
         self.record = record
-        self.bell = Notifier()
+        self.bell = Bell(awake)
         self._first: list[Json] = []
 
     def set_result(self, record: OpRecord, value: Json) -> None:
         """Set the result of the operation and wake the loop."""
         self.record = record
         self._first.append(value)
-        self.bell.notify_all()
+        self.bell.ring()
 
     def __await__(self) -> Generator[Any, None, Json]:
         while self.record is None:

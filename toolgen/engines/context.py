@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
@@ -19,6 +20,7 @@ from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_
 from .event_log import EventLog
 from .journal import OpRecord, digest
 from .live_run import Run, Wait
+from .loop_parts import Bell, Gathering, OneByOne
 from .operations import cancel_gathered, duplicate_operation, result_or_failure
 from .payloads import decode, encode
 from .waits import WAIT, Waits
@@ -95,11 +97,11 @@ class JournaledContext:
             arg, f"the argument of {activity} for the operation {op}", self._max_payload_bytes
         )
         if recorded := self._take_recorded(op, activity, argument):
-            return Operation(recorded)
+            return Operation(self._run.awake, recorded)
         function = self._activities.functions.get(activity)
         if function is None:
             raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
-        operation = Operation()
+        operation = Operation(self._run.awake)
         call = ActivityCall(
             op=op,
             activity=activity,
@@ -127,11 +129,12 @@ class JournaledContext:
         record = child.record
         if (record.loop, record.input) != (loop, text):
             raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
+        child.over = over = child.over or Bell(self._run.awake)
         self._run.children[op] = child
         self._run.moved()
         try:
             while record.ending is None:
-                await child.turned.wait()
+                await over.wait()
         finally:
             self._run.children.pop(op, None)
             self._run.moved()
@@ -147,15 +150,17 @@ class JournaledContext:
         return str(decode(recorded.value))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
+        branches = sum(not isinstance(awaitable, Operation) for awaitable in awaitables)
+        parts = Gathering(self._run.awake, branches)
         tasks = [
-            None if isinstance(awaitable, Operation) else asyncio.ensure_future(_branch(awaitable))
+            None if isinstance(awaitable, Operation) else asyncio.ensure_future(_branch(awaitable, parts))
             for awaitable in awaitables
         ]
         results: list[Json | ActivityFailed] = []
         try:
-            if not all(task is None for task in tasks):
+            if branches:
                 # A mistake in one of them ends the run, so it need not wait for the others.
-                await asyncio.gather(*(task for task in tasks if task is not None))
+                await parts.ended(task for task in tasks if task is not None)
             for awaitable, task in zip(awaitables, tasks, strict=True):
                 if task is None:
                     results.append(await result_or_failure(awaitable))
@@ -175,7 +180,7 @@ class JournaledContext:
         about_text, _ = encode(about, f"what the operation {op} is about")
         recorded = self._take_recorded(op, WAIT, asked)
         if recorded is None:
-            wait = Wait(op, names, digest(asked), about_text)
+            wait = Wait(op, names, digest(asked), about_text, Bell(self._run.awake))
             until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
             recorded = await self._waits.take_or_none(self._run, wait, is_final=is_final)
@@ -194,6 +199,9 @@ class JournaledContext:
                 raise self._note_fault(NondeterminismError(f"run {self.run_id} never published {key!r}"))
             return
         self._events.append(self._run, key, text, copy)
+
+    def one_by_one(self) -> AbstractAsyncContextManager[None]:
+        return OneByOne(self._run.awake)
 
     def _take_recorded(self, op: str, what: str, asked: bytes) -> OpRecord | None:
         """Reserve the key and return the journaled end of the operation, None if it is new.
@@ -228,6 +236,7 @@ class JournaledContext:
         return fault
 
 
-async def _branch(awaitable: Awaitable[Json]) -> tuple[Json | ActivityFailed, float]:
+async def _branch(awaitable: Awaitable[Json], parts: Gathering) -> tuple[Json | ActivityFailed, float]:
     """Return the result of a branch of a loop, and the newest time that it has seen."""
-    return await result_or_failure(awaitable), LOOP_TIME.get()
+    with parts.part():
+        return await result_or_failure(awaitable), LOOP_TIME.get()

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Set
-from dataclasses import dataclass, field
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from toolgen.runtime.engine import NondeterminismError
 
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
+from .loop_parts import Awake, Bell
 from .timers import Timer
-
-_TURNS: Final = 16
-"""Turns of the event loop in which nothing of a run moves, before it counts as waiting.
-
-What has just ended is told from task to task, a turn or two for each; until the loop has heard of it,
-nothing but the other waits of the run is to be seen.
-"""
 
 
 class Notifier:
@@ -52,7 +46,7 @@ class Wait:
     names: tuple[str, ...]
     digest: bytes
     about: bytes
-    bell: Notifier = field(default_factory=Notifier)
+    bell: Bell
     timer: Timer | None = None
     until: float | None = None
     """When it ends without a signal, in seconds since 1970."""
@@ -75,9 +69,9 @@ class Run:
 
     __slots__ = (
         "_is_checking",
-        "_moves",
         "_parking",
         "appended",
+        "awake",
         "beginning",
         "children",
         "fault",
@@ -85,6 +79,7 @@ class Run:
         "inbox",
         "is_parked",
         "is_stopped",
+        "over",
         "parent",
         "record",
         "task",
@@ -104,6 +99,10 @@ class Run:
         self.waits: dict[str, Wait] = {}
         self.children: dict[str, Run] = {}
         """The child runs that the loop waits for, by their operation."""
+        self.awake = Awake(self.park_when_idle)
+        """The parts of the loop that do not wait."""
+        self.over: Bell | None = None
+        """Wakes the part of the parent's loop that waits for the end."""
         self.inbox = [signal for signal in record.signals.values() if not signal.is_taken]
         self.beginning: set[str] = set()
         """Activities whose record that they begin is not kept yet, so that they wait for it."""
@@ -119,7 +118,6 @@ class Run:
         """Rings for every event, and at the end."""
         self.turned = Notifier()
         """Notified when the run is parked or stalled, and at the end."""
-        self._moves = 0
         self._is_checking = False
 
     def has_begun(self, op: str) -> bool:
@@ -145,7 +143,6 @@ class Run:
         """Record that an operation began or ended, and unpark the run."""
         if self.is_stopped:
             return
-        self._moves += 1
         self.unpark()
         self.park_when_idle()
 
@@ -180,14 +177,15 @@ class Run:
             run = run.parent
 
     def park_when_idle(self) -> None:
-        """Park the run when it stays idle for some turns of the event loop."""
-        if not self._is_checking and not self.is_parked and self._is_idle():
+        """Park the run if it is idle when the step that goes on now has come to its end."""
+        if not self._is_checking and not self.is_parked and not self.is_stopped:
             self._is_checking = True
-            asyncio.get_running_loop().call_soon(self._park_if_still_idle, self._moves, _TURNS)
+            asyncio.get_running_loop().call_soon(self._park_if_idle)
 
     def _is_idle(self) -> bool:
         return (
-            not self.in_flight
+            not self.awake
+            and not self.in_flight
             and not self.unkept
             and not self.is_stopped
             and bool(self.waits or self.children)
@@ -195,16 +193,11 @@ class Run:
             and all(child.is_parked for child in self.children.values())
         )
 
-    def _park_if_still_idle(self, moves: int, turns: int) -> None:
-        if not self._is_idle():
-            self._is_checking = False
-            return
-        if moves != self._moves:
-            moves, turns = self._moves, _TURNS
-        if turns:
-            asyncio.get_running_loop().call_soon(self._park_if_still_idle, moves, turns - 1)
-            return
+    def _park_if_idle(self) -> None:
+        """Park the run if all parts of its loop wait, and for nothing but signals and parked children."""
         self._is_checking = False
+        if self.is_parked or not self._is_idle():
+            return
         self.is_parked = True
         self._parking.parked(self)
         self.turned.notify_all()

@@ -193,7 +193,8 @@ class Runs:
         value, _ = encode(run_id, "the id of a run")
         ended = OpRecord(op, loop, digest(text), self._clock(), value)
         self._journal.end_operation(run.record, ended)
-        await self._journal.wait_durable()
+        with run.awake.busy():
+            await self._journal.wait_durable()
         return ended
 
     async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
@@ -204,7 +205,8 @@ class Runs:
         asked = digest(record.input)
         ended = OpRecord(op, record.loop, asked, self._clock(), record.output, kind, record.error)
         self._journal.end_operation(run.record, ended)
-        await self._journal.wait_durable()
+        with run.awake.busy():
+            await self._journal.wait_durable()
         return ended
 
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
@@ -385,4 +387,6 @@ class Runs:
 
 def _over(run: Run) -> None:
     run.turned.notify_all()
+    if run.over is not None:
+        run.over.ring()
     run.appended.notify_all()

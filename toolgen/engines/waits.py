@@ -40,7 +40,8 @@ class Waits:
             return None
         record = self._record(wait, signal, 0.0)
         self._journal.end_operation(run.record, record, signal)
-        await self._journal.wait_durable()
+        with run.awake.busy():
+            await self._journal.wait_durable()
         return record
 
     async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
@@ -98,7 +99,7 @@ class Waits:
     def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
-        wait.bell.notify_all()
+        wait.bell.ring()
         run.moved()
 
     def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:

@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
 
-from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext, one_by_one
+from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
@@ -91,7 +91,7 @@ class Calls:
         """Return what a call holds while it is executed, so that sequential ones of a batch take turns."""
         if not call.get("is_sequential"):
             return nullcontext()
-        return self._sequential.setdefault(call.get("sequential_key", ""), one_by_one())
+        return self._sequential.setdefault(call.get("sequential_key", ""), self._ctx.one_by_one())
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Start a detached run for pending work of a call, and return where the call waits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -110,6 +111,9 @@ class WorkflowContext:
 
     def now(self) -> float:
         return workflow.time()
+
+    def one_by_one(self) -> AbstractAsyncContextManager[None]:
+        return asyncio.Lock()
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
         what = f"the argument of {activity} for the operation {op}"

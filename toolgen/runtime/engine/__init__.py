@@ -39,7 +39,6 @@ from .errors import (
     WaitOverError,
     unknown_run,
 )
-from .one_by_one import one_by_one
 from .payloads import PayloadStore
 from .statuses import ForgottenRun, OpenWait, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
 
@@ -83,6 +82,5 @@ __all__ = [
     "WaitStatus",
     "WorkerRole",
     "answer_name",
-    "one_by_one",
     "unknown_run",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -124,6 +125,13 @@ class RunContext(Protocol):
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         """Return all results in the order of the arguments, after the last one; nothing is cancelled."""
+        ...
+
+    def one_by_one(self) -> AbstractAsyncContextManager[None]:
+        """Return what lets one part of the loop in at a time, in the order in which they came.
+
+        That order follows from the loop, so that it is the same when an engine runs the loop again.
+        """
         ...
 
     async def wait(
