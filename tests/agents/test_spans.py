@@ -62,6 +62,8 @@ async def test_calls_stand_in_plannings_and_plannings_in_runs() -> None:
     own = whole.get_span_context()
     assert own
     assert all(span.parent and span.parent.span_id == own.span_id for span in inner)
+    agents = {(span.attributes or {}).get("gen_ai.agent.id") for span in (*inner, whole)}
+    assert agents == {(whole.attributes or {})["gen_ai.agent.id"]}
     assert (whole.attributes or {})["gen_ai.conversation.id"] == "s"
     assert (whole.attributes or {})["toolgen.status"] == "completed"
     assert whole.status.status_code is StatusCode.UNSET

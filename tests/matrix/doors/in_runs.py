@@ -6,58 +6,57 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
-from toolgen.agents import RunHandle, RunOutput, agents_of
+from toolgen.agents import RunHandle, agents_of
 from toolgen.contract.json_value import Json
-from toolgen.runtime import Runtime
 
 from ..world import FACTS, World
 from .door import Opening, Seen
+from .host import Host, host_of
 
 
 class InRun:
     """A call of a run; `agent` makes it, and `started` is the one whose client starts the turn."""
 
-    def __init__(self, world: World, runtime: Runtime, started: str, agent: str) -> None:
-        self._world = world
-        self._runtime = runtime
+    def __init__(self, host: Host, started: str, agent: str) -> None:
+        self._host = host
         self._started = started
-        self._handle: RunHandle | None = None
+        self._run_id = ""
         self.agent = agent
+        self.process = host.process
+        self.restart = host.restart
 
     async def call(self) -> Seen:
-        client = agents_of(self._runtime).client(self._started)
-        self._handle = await client.start(
-            "Go.",
-            session_id=FACTS.session_id,
-            labels=FACTS.labels,
-            requested_by=FACTS.requested_by,
+        handle = (
+            await agents_of(self._host.runtime)
+            .client(self._started)
+            .start("Go.", session_id="s", labels=FACTS.labels, requested_by=FACTS.requested_by)
         )
+        self._run_id = handle.run_id
         return await self._settled()
 
     async def answer(self, answer: Json) -> Seen:
-        assert self._handle is not None, "it is called first"
-        (asked,) = (await self._handle.output()).awaiting
-        await self._handle.answer(asked, answer, by="bob")
+        handle = self._handle()
+        (asked,) = (await handle.output()).awaiting
+        await handle.answer(asked, answer, by="bob")
         return await self._settled()
 
+    def _handle(self) -> RunHandle:
+        """Return the handle of the run in the process of now."""
+        return agents_of(self._host.runtime).client(self._started).handle(self._run_id, session_id="s")
+
     async def _settled(self) -> Seen:
-        assert self._handle is not None, "it is called first"
-        output: RunOutput = await self._handle.settled()
+        output = await self._handle().settled()
         if output.awaiting:
             (asked,) = output.awaiting
             return Seen(status="suspended", question=asked.question)
-        (heard,) = self._world.heard
+        (heard,) = self._host.world.heard
         return Seen(status=heard.status, text=heard.text)
-
-    @asynccontextmanager
-    async def process(self) -> AsyncIterator[Runtime]:
-        yield self._runtime
 
 
 @asynccontextmanager
 async def _in_run(world: World, started: str, agent: str) -> AsyncIterator[InRun]:
-    async with world.runtime() as runtime:
-        yield InRun(world, runtime, started, agent)
+    async with host_of(world) as host:
+        yield InRun(host, started, agent)
 
 
 run: Opening = partial(_in_run, started="m.top", agent="m.top")

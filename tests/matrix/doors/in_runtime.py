@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime import ReadonlyContext, Runtime, Snapshot, ToolCall, ToolResult
+from toolgen.runtime import ReadonlyContext, Snapshot, ToolCall, ToolResult
 
 from ..world import CALL, FACTS, World
 from .door import Door, Seen, seen_result
+from .host import Host, host_of
 
 META = replace(FACTS, tool_call_id=CALL)
 
@@ -18,15 +19,15 @@ META = replace(FACTS, tool_call_id=CALL)
 @asynccontextmanager
 async def direct(world: World) -> AsyncIterator[Door]:
     """Open a runtime that makes one call."""
-    async with world.runtime() as runtime:
-        yield Direct(world, runtime)
+    async with host_of(world) as host:
+        yield Direct(host)
 
 
 @asynccontextmanager
 async def call_all(world: World) -> AsyncIterator[Door]:
     """Open a runtime that makes calls at once."""
-    async with world.runtime() as runtime:
-        yield AtOnce(world, runtime)
+    async with host_of(world) as host:
+        yield AtOnce(host)
 
 
 class Direct:
@@ -34,34 +35,32 @@ class Direct:
 
     agent = ""
 
-    def __init__(self, world: World, runtime: Runtime) -> None:
-        self._world = world
-        self._runtime = runtime
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._token = ""
+        self.process = host.process
+        self.restart = host.restart
 
     async def call(self) -> Seen:
-        within = await self._runtime.snapshot(ReadonlyContext(meta=FACTS))
-        return self._seen(await self._made(within))
+        within = await self._host.runtime.snapshot(ReadonlyContext(meta=FACTS))
+        return self._seen(await self._made(self._host.world.tool, within))
 
-    async def _made(self, within: Snapshot) -> ToolResult:
-        return await self._runtime.call(self._world.tool, {}, META, within=within)
+    async def _made(self, tool: str, within: Snapshot) -> ToolResult:
+        return await self._host.runtime.call(tool, {}, META, within=within)
 
     async def answer(self, answer: Json) -> Seen:
-        return self._seen(await self._runtime.deliver(self._token, answer, session_id="s", by="bob"))
+        result = await self._host.runtime.deliver(self._token, answer, session_id="s", by="bob")
+        return self._seen(result)
 
     def _seen(self, result: ToolResult) -> Seen:
         self._token = "" if result.suspension is None else result.suspension.token
         return seen_result(result)
 
-    @asynccontextmanager
-    async def process(self) -> AsyncIterator[Runtime]:
-        yield self._runtime
-
 
 class AtOnce(Direct):
     """`Runtime.call_all`."""
 
-    async def _made(self, within: Snapshot) -> ToolResult:
-        call = ToolCall(tool=self._world.tool, payload_json=b"{}", meta=META)
-        (result,) = await self._runtime.call_all([call], within=within)
+    async def _made(self, tool: str, within: Snapshot) -> ToolResult:
+        call = ToolCall(tool=tool, payload_json=b"{}", meta=META)
+        (result,) = await self._host.runtime.call_all([call], within=within)
         return result
