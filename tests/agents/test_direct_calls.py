@@ -87,6 +87,7 @@ async def call(runtime: Runtime, meta: CallMeta = META) -> ToolResult:
 async def answered(runtime: Runtime, result: ToolResult, answer: Json, **options: Any) -> ToolResult:
     """Answer the first question of a call, and return what the call has then."""
     assert result.status == "suspended", result
+    assert result.suspension is not None
     assert result.suspension is result.suspensions[0]
     async with asyncio.timeout(60):
         return await runtime.deliver(result.suspension.token, answer, session_id="s", **options)

@@ -93,8 +93,7 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
         given: Any = (await waits.engine.status(top)).input
     except UnknownRunError:
         return None
-    is_call = isinstance(given, dict) and "facts" not in given and ("call" in given or "frozen" in given)
-    return (top, call_of(given)) if is_call else None
+    return (top, call_of(given)) if "facts" not in given and given.keys() & {"call", "frozen"} else None
 
 
 async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:

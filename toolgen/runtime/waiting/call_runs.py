@@ -13,24 +13,24 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
 
+from ..call.abandoning import run_or_abandon
 from ..call.artifact_refs import dropping
 from ..call.batch import Batch
 from ..call.dispatch import dispatch
-from ..call.ending import CANCELLED, failed_call_result
+from ..call.ending import CANCELLED, emit_end, failed_call_result, stray_error_result
 from ..call.failures import Arguments, arguments_json, error_result
 from ..call.frame import Frame
 from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.services import RuntimeServices
 from ..calls import CallMeta
-from ..engine import ActivityInfo, Loop, NotRegisteredError, RunStatus
-from ..errors import OutcomeUnknownError, ToolError
+from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
+from ..errors import ToolError, ToolValidationError
 from ..events.call_events import CallEvents
 from ..events.document import from_json
 from ..events.event_reporter import EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .asking import CALL, open_questions
-from .call_machine import UNKNOWN
 from .errors import NoEngineError, UnsharedToolError
 from .loop import (
     CONCLUDE,
@@ -43,9 +43,9 @@ from .loop import (
     Outcome,
     waiting_call,
 )
-from .outcomes import outcome_of, result_of
+from .outcomes import outcome_of, result_of, result_of_event
 from .resolving import LOOP as RESOLVED
-from .resolving import resolved_call, unknown_ends
+from .resolving import is_unknown_end, resolved_call, resolved_end
 from .resolving_calls import settle_call
 from .resuming import CallWork, resume, seal_wait
 from .sealed_calls import FIRST
@@ -141,7 +141,11 @@ class CallRuns:
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
         result is suspended. It goes on although its caller is cancelled.
         """
-        given = {"call": _call(tool, arguments, meta)}
+        try:
+            given = {"call": _call(tool, arguments, meta)}
+        except ToolValidationError as error:  # a mapping that is not JSON
+            frame = Frame(tool, arguments, meta, Batch(self._services.capabilities), self._services)
+            return emit_end(frame, frame.invalid_arguments_result(error))
         return await self._over(run_id, tool, meta, given, is_shared=True)
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
@@ -171,13 +175,20 @@ class CallRuns:
             return await self.result(run_id, given["call"], typed)
         except asyncio.CancelledError:
             if not is_shared:
-                await waits.engine.cancel(run_id, reason=CANCELLED)
+                await self._cancel(run_id, tool, meta)
             raise
         except Exception as error:
             return failed_call_result(tool.spec, error, meta, self._services)
         finally:
             self._tools.let_go(run_id)
             waits.forget(run_id, typed)
+
+    async def _cancel(self, run_id: str, tool: RegisteredTool, meta: CallMeta) -> None:
+        """Cancel the run of a caller that is cancelled; the log of the run, or nobody else, tells the end."""
+        try:
+            await self._runs().engine.cancel(run_id, reason=CANCELLED)
+        except UnknownRunError:  # it has not begun
+            failed_call_result(tool.spec, ToolError(CANCELLED), meta, self._services)
 
     async def _start(self, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta) -> None:
         waits = self._runs()
@@ -194,28 +205,33 @@ class CallRuns:
         waits, tool, meta = self._runs(), call["tool"], CallMeta(**call["meta"])
         while True:
             status = await waits.engine.settled(run_id)
+            outcome: Any = status.output
+            if status.state == "completed":
+                is_kept = typed.done() and typed.result().status == outcome["status"]
+                return typed.result() if is_kept else result_of(outcome, tool, meta)
+            told = await self._told_end(run_id, tool, meta)
             if status.is_over:
-                return await self._ended(status, tool, meta, typed)
+                why = ToolError(status.error or f"the run of the call was {status.state}")
+                return told or error_result(tool, why, meta, self._services.limits.result_bytes)
             if questions := await open_questions(waits, status, call):
-                kept = typed.result() if typed.done() else None
-                if kept is None or kept.suspension is None or kept.suspension.id != questions[0].id:
-                    kept = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
-                return replace(kept, suspensions=questions)
+                if told is None or told.status != "pending":
+                    told = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
+                return replace(told, suspensions=questions)
             await asyncio.sleep(_PAUSE_S)
 
-    async def _ended(
-        self, status: RunStatus, tool: str, meta: CallMeta, typed: asyncio.Future[ToolResult]
-    ) -> ToolResult:
-        """Return the result of a run that is over: typed where this process has made it."""
-        outcome: Any = status.output
-        if status.state != "completed":
-            why = ToolError(status.error or f"the run of the call was {status.state}")
-            if await unknown_ends(self._runs().engine, status.run_id):
-                why = OutcomeUnknownError(str(UNKNOWN["unknown"]))
-            return error_result(tool, why, meta, self._services.limits.result_bytes)
-        if typed.done() and typed.result().status == outcome["status"]:
-            return typed.result()
-        return result_of(outcome, tool, meta)
+    async def _told_end(self, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
+        """Return what is said of the result of the call of a run; None where nothing is.
+
+        That is its last `tool_end`; of an unknown outcome the one with which it was resolved.
+        """
+        engine = self._runs().engine
+        ends = [
+            event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"
+        ]
+        if not ends:
+            return None
+        resolved = await resolved_end(engine, run_id, meta.tool_call_id) if is_unknown_end(ends[-1]) else None
+        return result_of_event(resolved or ends[-1], tool, meta)
 
     # Activities.
 
@@ -227,9 +243,15 @@ class CallRuns:
         tool = await self._tools.find(call["tool"], meta, info.run_id)
         if tool is None:
             return self._gone(work, info, call["tool"], meta)
-        frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
+        services = work.services.for_direct_call(tool)
+        frame = Frame(tool, call["arguments"].encode(), meta, work.batch, services)
         work.keeping.watch(frame)
-        (result,) = await work.batch.settle((await dispatch(frame),), work.services.reports)
+        result: ToolResult
+        try:
+            result = await run_or_abandon(dispatch(frame))
+        except Exception as error:
+            result = stray_error_result(frame, error)
+        (result,) = await work.batch.settle((result,), services.reports)
         return await self._done(work, tool, result, meta, 0)
 
     async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:

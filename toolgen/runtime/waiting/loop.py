@@ -116,15 +116,18 @@ async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
     await steps.publish(outcome, ended.number, ended.answered)
     facts = given.get("facts")
     if facts and (facts["in_conversation"] or facts.get("conversation")):
-        await _open_turn(ctx, facts, given["frozen"], outcome, given.get("version", 1))
+        frozen = given.get("frozen")
+        assert frozen is not None, "only a suspended call comes from a run of an agent"
+        await _open_turn(ctx, facts, frozen, outcome, given.get("version", 1))
     return outcome
 
 
 def call_of(given: WaitingInput) -> CallDocument:
     """Return the call of a run: the one that has begun, or what of it was frozen."""
-    if "call" in given:
-        return given["call"]
-    frozen = given["frozen"]
+    if (call := given.get("call")) is not None:
+        return call
+    frozen = given.get("frozen")
+    assert frozen is not None, "a run has a call, or what of it was frozen"
     return {"tool": frozen["tool"], "arguments": frozen["payload_json"], "meta": frozen["meta"]}
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
+from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
 from ..content import AudioContent, Content, ImageContent, ResourceContent, TextContent
@@ -58,8 +59,8 @@ def result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
     bounds: Any = outcome.get("bounds")
     link: Any = outcome.get("link")
     telemetry: Any = outcome.get("telemetry")
-    hint = outcome.get("hint")
-    read = None if hint is None else _hints().validate_python(hint)
+    hint: Any = outcome.get("hint")
+    read = None if hint is None else _hint(hint)
     return ToolResult(
         tool=tool,
         status=outcome["status"],
@@ -75,6 +76,29 @@ def result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
         children_count=outcome.get("children", 0),
         telemetry=None if telemetry is None else Telemetry(**telemetry),
     )
+
+
+def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
+    """Return the result in a `tool_end` event: as `result_of`, without its sensitive values, too."""
+    return ToolResult(
+        tool=tool,
+        status=event["status"],
+        json=b"" if event["result"] is None else to_json(event["result"]),
+        tool_call_id=meta.tool_call_id,
+        display=event["text"],
+        error=_error_of_event(event) if event["error"] else None,
+        bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
+        is_final=event["is_final"],
+    )
+
+
+def _error_of_event(event: Mapping[str, Any]) -> ToolError:
+    """Return the error that a `tool_end` tells of: by its code one that the design declares."""
+    if not event["code"]:
+        return ToolError(event["error"])
+    seen = event["result"]
+    details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
+    return DeclaredError(event["error"], code=event["code"], details_json=details)
 
 
 def _error_json(error: ToolError) -> dict[str, Json]:
@@ -100,9 +124,12 @@ def _content(block: Any) -> Content:
     return made
 
 
-@cache
-def _hints() -> Any:
-    """Return pydantic's reader of hints; made at the first use, for it takes milliseconds."""
-    from pydantic import TypeAdapter
+def _hint(facts: Mapping[str, Any]) -> RetryHint:
+    issues = tuple(map(_issue, facts["issues"]))
+    return RetryHint(**{**facts, "missing_fields": tuple(facts["missing_fields"]), "issues": issues})
 
-    return TypeAdapter(RetryHint)
+
+def _issue(facts: Mapping[str, Any]) -> FieldIssue:
+    allowed = facts["allowed"]
+    kept = {"keys": tuple(facts["keys"]), "allowed": None if allowed is None else tuple(allowed)}
+    return FieldIssue(**{**facts, **kept})

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic_core import to_json
-
-from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import hiding
 
 from ..call.secrets import frozen_secrets
 from ..call.services import RuntimeServices
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
-from ..errors import DeclaredError, ToolError
+from ..errors import DeclaredError
 from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
@@ -46,6 +43,7 @@ from .errors import (
 from .frozen import FrozenCall
 from .loop import CallDocument, call_of
 from .options import refusal
+from .outcomes import result_of_event
 from .sealed_calls import SealedCall
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
@@ -298,17 +296,8 @@ class SuspensionService:
     async def _result_of_event(self, record: SealedCall, event: dict[str, Any]) -> ToolResult:
         """Return the result in a `tool_end` event, without the typed value."""
         suspension = await self._suspension_of(record.run_id, event["suspension_id"])
-        return ToolResult(
-            tool=record.call.tool,
-            status=event["status"],
-            json=b"" if event["result"] is None else to_json(event["result"]),
-            tool_call_id=record.call.meta.tool_call_id,
-            display=event["text"],
-            error=_error_of_event(event) if event["error"] else None,
-            bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
-            is_final=event["is_final"],
-            suspensions=() if suspension is None else (suspension,),
-        )
+        told = result_of_event(event, record.call.tool, record.call.meta)
+        return told if suspension is None else replace(told, suspensions=(suspension,))
 
     async def _suspension_of(self, run_id: str, id_: str) -> Suspended | None:
         """Return the suspended call of a run that has the id; None where none waits that is verified."""
@@ -332,12 +321,3 @@ def _follows(id_: str, before: str) -> bool:
 def _is_of(event: Mapping[str, Any], frozen: FrozenCall) -> bool:
     """Return whether the run of an agent was started for a suspended call, after its answer."""
     return bool(event["tool"] == frozen.tool and event["tool_call_id"] == frozen.meta.tool_call_id)
-
-
-def _error_of_event(event: Mapping[str, Any]) -> ToolError:
-    """Return the error that a `tool_end` tells of: by its code one that the design declares."""
-    if not event["code"]:
-        return ToolError(event["error"])
-    seen = event["result"]
-    details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
-    return DeclaredError(event["error"], code=event["code"], details_json=details)
