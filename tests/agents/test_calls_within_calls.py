@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.agents.tools import agent, calling, everything, running
-from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
+from tests.agents.tools import agent, calling, everything, exported, running
+from toolgen.agents import FinalResult, RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime import Runtime, Scheduling, StaticToolset, ToolCall
 from toolgen.runtime.toolsets.functions import func_tool
 
@@ -22,7 +22,7 @@ class Nested:
     """Tools that make calls through the runtime, and start runs."""
 
     def __init__(self) -> None:
-        self.now = self.most = 0
+        self.now = self.most = self.started = 0
         self._runtime: Runtime | None = None
 
     @property
@@ -48,6 +48,19 @@ class Nested:
         """Ask an agent, and wait for its run."""
         return (await agents_of(self.runtime).client("x.low").one_shot("Go.")).text
 
+    async def later(self) -> str:
+        """Start a run of an agent, and wait for it when its calls wait for this one."""
+        self.started += 1
+        client = agents_of(self.runtime).client("x.low")
+        handle = await client.start("Go.", session_id=f"low {self.started}")
+        await asyncio.sleep(60)
+        return (await handle.result()).text
+
+    async def call_agent(self) -> str:
+        """Call the tool of an agent."""
+        result = await self.runtime.call("look", {})
+        return str(result.result)
+
     @asynccontextmanager
     async def serving(
         self, *calls: str, sequential: str, limits: Scheduling = DEFAULT
@@ -55,12 +68,14 @@ class Nested:
         """Yield a runtime whose agent `x.top` makes these calls at once; `x.low` makes the last of them."""
         tools = [
             func_tool(one, toolset="x.nested", is_sequential=one.__name__ in sequential)
-            for one in (self.inner, self.outer, self.hand)
+            for one in (self.inner, self.outer, self.hand, self.later, self.call_agent)
         ]
         nested = StaticToolset(name="x.nested", bound=tuple(tools))
         top = agent("x.top", ScriptedPlanner([calling(*calls), everything]), nested)
         low = agent("x.low", ScriptedPlanner([calling("inner", calls[-1]), everything]), nested)
-        async with running(top, low, scheduling=limits) as (self._runtime, _):
+        said = ScriptedPlanner([calling("inner"), FinalResult(result="seen")])
+        looking = agent("x.looking", said, nested, exported("x.looks", "x.looking"))
+        async with running(top, low, looking, scheduling=limits) as (self._runtime, _):
             yield self._runtime
             assert self._runtime._services.scheduler.is_idle
 
@@ -90,6 +105,17 @@ async def test_runs_end_whose_tools_wait_for_runs(sequential: str) -> None:
     async with nested.serving("hand", "outer", sequential=sequential, limits=limits) as runtime:
         said = await outputs(runtime, 5)
     assert said == {'"\\"done\\" | \\"done done done\\"" | "done done done"'}
+
+
+@pytest.mark.parametrize("tool", ["later", "call_agent"])
+@pytest.mark.parametrize("sequential", ["", "inner outer later call_agent"])
+async def test_runs_end_that_are_waited_for_later_or_answer_a_call(tool: str, sequential: str) -> None:
+    """A call of the run that waits already enters beside the one that begins to wait for the run."""
+    nested = Nested()
+    async with nested.serving(tool, "outer", sequential=sequential) as runtime:
+        said = await outputs(runtime, 3)
+    done = '"\\"done\\" | \\"done done done\\""' if tool == "later" else '"seen"'
+    assert said == {f'{done} | "done done done"'}
 
 
 async def test_the_calls_of_one_run_do_not_limit_those_of_another() -> None:

@@ -38,15 +38,14 @@ class FairQueue(Generic[C]):
         assert call.lane is not None, "a call that waits has a lane"
         self.lanes.setdefault(call.lane, OrderedDict())[call] = future
 
-    def discard(self, call: C) -> bool:
-        """Take a call out; return whether it was there."""
+    def discard(self, call: C) -> asyncio.Future[bool] | None:
+        """Take a call out and return what it waits for; None where it is not there."""
         assert call.lane is not None, "a call that waits has a lane"
         waiters = self.lanes.get(call.lane)
-        if waiters is None or waiters.pop(call, None) is None:
-            return False
-        if not waiters:
+        future = None if waiters is None else waiters.pop(call, None)
+        if waiters is not None and not waiters:
             del self.lanes[call.lane]
-        return True
+        return future
 
     def pop(self) -> tuple[C, asyncio.Future[bool]] | None:
         """Take out the first call of the run whose turn it is; None where nobody waits.
@@ -94,7 +93,7 @@ class Queues:
         try:
             return await future
         except asyncio.CancelledError:
-            if not queue.discard(call) and future.done() and not future.cancelled() and future.result():
+            if queue.discard(call) is None and future.done() and not future.cancelled() and future.result():
                 give_back()
             raise
         finally:

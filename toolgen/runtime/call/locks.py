@@ -48,11 +48,11 @@ class Locks:
             above = lock.holder_above(call)
             _refuse_circle(lock, above, call)
             queue = lock.queues.setdefault(above, FairQueue())
-            call.waits_for = lock
+            call.waits_for, call.queue = lock, queue
             try:
                 await self._queues.wait(queue, call, lambda: self.release(call))
             finally:
-                call.waits_for = None
+                call.waits_for = call.queue = None
 
     def release(self, call: RunningCall) -> None:
         """Let the next call hold what a call holds; those that could enter under it look again."""
@@ -68,6 +68,20 @@ class Locks:
             self._admit_next(lock)
         if not lock.holders:
             del self._locks[lock.key]
+
+    @staticmethod
+    def look_again(run: RunningCall) -> None:
+        """Let the calls of a run that wait for locks look again: another call waits for the run now."""
+        seen, left = set[RunningCall](), [run]
+        while left:
+            call = left.pop()
+            if call in seen:
+                continue
+            seen.add(call)
+            left += call.children or ()
+            future = None if call.queue is None else call.queue.discard(call)
+            if future is not None and not future.done():
+                future.set_result(False)
 
     def _admit_next(self, lock: Lock) -> None:
         queue = lock.queues.get(lock.holders[-1] if lock.holders else None)

@@ -29,7 +29,9 @@ class Thread(Protocol):
 
 
 class RunningCall:
-    """A call from the time when it asks for admission to the end of its executor.
+    """A call from the time when it asks for admission to the end of its executor; or what makes calls as one.
+
+    A batch of calls that are made at once, and a run of an engine, are calls that only wait.
 
     The defaults are those of a call that has not asked yet; most calls change three of them.
     """
@@ -45,7 +47,11 @@ class RunningCall:
     tool: str = ""
     """Id of its tool."""
     caller: RunningCall | None = None
-    """The open call that has made it."""
+    """The call that has made it, or the run."""
+    waiters: tuple[RunningCall, ...] = ()
+    """Of a run: the calls that wait for it."""
+    users: int = 0
+    """Of a run: the activities that go on, and the calls that wait for it."""
     children: dict[RunningCall, None] | None = None
     """Calls that it has made and that ask for admission or run."""
     lane: Gate | None = None
@@ -56,21 +62,33 @@ class RunningCall:
     lock: Lock | None = None
     """What it holds."""
     waits_for: Lock | None = None
+    queue: FairQueue[RunningCall] | None = None
+    """In which it waits for a lock."""
     thread: Thread | None = None
 
     def lineage(self) -> Iterator[RunningCall]:
-        """Yield the call, its caller, the caller's caller; up to one that has ended."""
-        call: RunningCall | None = self
-        while call is not None and (call is self or call.is_open):
+        """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
+        seen, left = set[RunningCall](), [self]
+        while left:
+            call = left.pop()
+            if call in seen or not (call is self or call.is_open):
+                continue
+            seen.add(call)
             yield call
-            call = call.caller
+            left += call.waiters
+            if call.caller is not None:
+                left.append(call.caller)
 
     def set_caller(self, caller: RunningCall) -> None:
         """Set the open call that has made this one."""
         self.caller = caller
-        if caller.children is None:
-            caller.children = {}
-        caller.children[self] = None
+        caller.add_child(self)
+
+    def add_child(self, child: RunningCall) -> None:
+        """Add a call that this one has made, or a run that it waits for."""
+        if self.children is None:
+            self.children = {}
+        self.children[child] = None
 
     def drop_caller(self) -> None:
         """End what it is to its caller, and its calls to it."""

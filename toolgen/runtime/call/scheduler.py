@@ -33,8 +33,8 @@ class Scheduler:
         self.loop: asyncio.AbstractEventLoop | None = None
         """The event loop of the calls; None before the first."""
         self._options = options
-        self._waited: dict[str, list[RunningCall]] = {}
-        """By run, the open calls that wait for it."""
+        self._in_runs: dict[str, RunningCall] = {}
+        """What makes the calls of a run, as long as it makes some or a call waits for it."""
         self._has_narrow_limits = (
             options.max_calls_per_session is not None or options.max_calls_per_tool is not None
         )
@@ -67,7 +67,7 @@ class Scheduler:
         self._only_process = (self._process,)
         self._alone = Gate(0, loop) if self._has_narrow_limits else self._process
         """The gate of calls that belong to no run and no call; closed where tools or sessions have gates."""
-        self._waited.clear()
+        self._in_runs.clear()
 
     @property
     def is_idle(self) -> bool:
@@ -80,7 +80,7 @@ class Scheduler:
             or len(self._runs)
             or len(self._sessions)
             or len(self._tools)
-            or self._waited
+            or self._in_runs
         )
 
     # One call.
@@ -180,7 +180,7 @@ class Scheduler:
                 caller.lane = self._new_lane()
             lane = caller.lane
         if lane is None:
-            return self._runs.get(run_id.partition("/")[0]) or self._new_lane()
+            return self._runs.get(_root(run_id)) or self._new_lane()
         lane.users += 1
         return lane
 
@@ -212,9 +212,7 @@ class Scheduler:
         """
         self.attach()
         caller = open_call(CALLER.get())
-        batch = RunningCall()
-        batch.is_open, batch.waits = True, 1  # it only waits, and has no slot
-        batch.gates = self._only_process
+        batch = self._waiting_call()
         if caller is not None:
             batch.set_caller(caller)
             batch.lane = caller.lane
@@ -229,39 +227,72 @@ class Scheduler:
             batch.is_open = False
             batch.drop_caller()
 
-    # Runs that calls wait for.
+    # Runs that make calls, and for which calls wait.
 
     async def wait_for_run(self, run_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Await the end of a run; it is for the call that waits, if one does, that its calls are made."""
+        """Await the end of a run; what it calls is called for the call that waits, if one does."""
         caller = open_call(CALLER.get())
         if caller is None:
             return await work
-        self._waited.setdefault(run_id, []).append(caller)
+        run = self._use_run(run_id)
+        run.waiters = (*run.waiters, caller)
+        caller.add_child(run)
+        self._locks.look_again(run)
         try:
             return await waited_for(caller, work)
         finally:
-            left = self._waited[run_id]
-            left.remove(caller)
-            if not left:
-                del self._waited[run_id]
+            waiters = list(run.waiters)
+            waiters.remove(caller)
+            run.waiters = tuple(waiters)
+            if caller not in waiters and caller.children is not None:
+                caller.children.pop(run, None)
+            self._leave_run(run_id, run)
 
     def in_run(self, activity: Activity) -> Activity:
-        """Return an activity whose calls are made for the call that waits for its run, or a run above."""
+        """Return an activity whose calls are those of its run."""
 
         @functools.wraps(activity)
         async def execute(info: ActivityInfo, argument: Any, /) -> Any:
-            CALLER.set(self._caller_of(info.run_id))
-            return await activity(info, argument)
+            self.attach()
+            run = self._use_run(info.run_id)
+            CALLER.set(run)
+            try:
+                return await activity(info, argument)
+            finally:
+                self._leave_run(info.run_id, run)
 
         return execute
 
-    def _caller_of(self, run_id: str) -> RunningCall | None:
-        """Return the open call that waits for a run or for one above it; None without one."""
-        while run_id:
-            if waiting := self._waited.get(run_id):
-                return waiting[0]
-            run_id = run_id.rpartition("/")[0]
-        return None
+    def _use_run(self, run_id: str) -> RunningCall:
+        """Return what makes the calls of a run and of those below it."""
+        name = _root(run_id)
+        run = self._in_runs.get(name)
+        if run is None:
+            run = self._in_runs[name] = self._waiting_call()
+            run.lane = self._runs.get(name)
+        run.users += 1
+        return run
+
+    def _leave_run(self, run_id: str, run: RunningCall) -> None:
+        run.users -= 1
+        if not run.users:
+            run.is_open = False
+            if self._in_runs.get(_root(run_id)) is run:
+                del self._in_runs[_root(run_id)]
+            if run.lane is not None:
+                self._runs.put_back(run.lane)
+
+    def _waiting_call(self) -> RunningCall:
+        """Return what makes calls and has no slot, as it only waits for them."""
+        call = RunningCall()
+        call.is_open, call.waits = True, 1
+        call.gates = self._only_process
+        return call
+
+
+def _root(run_id: str) -> str:
+    """Return the id of the run above all others."""
+    return run_id.partition("/")[0]
 
 
 def _enter_gates(call: RunningCall) -> bool:
