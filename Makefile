@@ -77,7 +77,7 @@ lint: .venv/ready ## lint, format, types, generated code
 	$(BIN)/toolgen gen --check
 
 .PHONY: check
-check: lint test conformance fuzz ## everything that CI checks
+check: lint test conformance fuzz lab-short ## everything that CI checks
 
 .PHONY: format
 format: .venv/ready ## format the code and fix what the linter can fix
