@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -82,6 +83,7 @@ def run(world: World, role: Role, name: str, ready: Path, death: Death | None) -
     complaints = os.open(world.folder / f"{name}.stderr", os.O_APPEND | os.O_CREAT | os.O_WRONLY)
     os.dup2(complaints, 1)
     os.dup2(complaints, 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
     steps = Steps(death)
     ledger = Ledger(world.ledger, steps.written)
     with asyncio.Runner(loop_factory=lambda: MortalLoop(steps)) as runner:
