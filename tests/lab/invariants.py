@@ -282,7 +282,7 @@ def turn_of(run_id: str) -> str:
 
 def is_of_an_agent(run_id: str) -> bool:
     """Return whether a run is that of an agent, and not of a call that waits by itself."""
-    return not run_id.rpartition("/")[2].startswith(("call_", "work:"))
+    return not run_id.rpartition("/")[2].startswith(("call_", "work:", "resolved:"))
 
 
 def _is_cut(evidence: Evidence, run_id: str) -> bool:
