@@ -1,4 +1,4 @@
-"""The cells of the matrix whose doors are agent frameworks."""
+"""The cells of the matrix whose doors are agent frameworks, in real time: some use threads."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ DOORS: Final[Mapping[DoorName, Opening]] = {
 }
 
 
+@pytest.mark.asyncio(loop_factories=["real"])
 @pytest.mark.parametrize("cell", [*possible(DOORS, "memory"), *possible(DOORS, "SQLite")], ids=str)
 async def test_cell(cell: Cell, tmp_path: Path) -> None:
     await check(World(cell, tmp_path), DOORS[cell.door])
