@@ -230,7 +230,7 @@ def unions() -> None:
     for name, codec, good, bad in UNIONS:
         for kind, end in (("fits", good), ("does not", bad)):
             level = good if "x" not in bad.values() else {}
-            shown = []
+            shown, came = [], ""
             for depth in DEPTHS:
                 inner = chain(level, end, depth)
                 document = json.dumps({"value": inner} if name.startswith("models") else inner)

@@ -140,7 +140,7 @@ class Codec(Generic[T]):
             ToolValidationError: the document is larger than the limits, or it does not fit; with its first
                 issues, at most one per value and one per key of a map, and the number of the others.
         """
-        if data.__class__ is not bytes and not isinstance(data, (bytes, str)):
+        if not isinstance(data, (bytes, str)):
             data = json_document(data)
         if len(data) > limits.small_bytes:
             _check_limits(data, limits)

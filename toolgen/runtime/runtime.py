@@ -17,6 +17,7 @@ from .call.batch import Batch
 from .call.dispatch import dispatch
 from .call.ending import unknown_tool_result
 from .call.execution import Execution
+from .call.failures import Arguments
 from .call.frame import Frame
 from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
@@ -213,18 +214,23 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         services = self._services
         batch = Batch(services.capabilities, values)
         directory = self._directory if within is None else within.directory
-        name = tool if tool.__class__ is str else tool_name(tool)
+        # By class, not by `type()`: a call each for every call of a tool.
+        name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
         found = directory.find(name)
         if found is None:
             if trace is not None:
                 trace.require_unused()
             result = unknown_tool_result(directory, name, meta, services)
         else:
-            given = arguments if arguments.__class__ is bytes else call_arguments(found.spec, arguments)
+            given: Arguments = (
+                arguments  # pyright: ignore[reportAssignmentType]
+                if arguments.__class__ is bytes
+                else call_arguments(found.spec, arguments)
+            )
             if services.is_found_again is not None:
                 services = services.for_direct_call(found)
             result = await dispatch(Frame(found, given, meta, batch, services, trace))
-            if result.delegated is not None or result.frozen is not None:
+            if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
                 result = await self._calls.later(found, given, result, meta)
         if batch.touched:
             (result,) = await batch.settle((result,), self._services.reports)

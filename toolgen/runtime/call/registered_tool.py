@@ -158,7 +158,7 @@ class RegisteredTool:
         Raises:
             RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
         """
-        values = payload.__dict__  # as the generated setters do, on every call
+        values = vars(payload)  # as the generated setters do, on every call
         for name, attribute in self.meta_fields:
             value = getattr(meta, name)
             if not value:
