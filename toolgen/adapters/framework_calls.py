@@ -15,6 +15,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec, ToolValidationError
 from toolgen.runtime.waiting.answers import cancel_answer
+from toolgen.runtime.waiting.asking import question_order
 from toolgen.runtime.waiting.errors import (
     BadAnswerError,
     NoEngineError,
@@ -125,7 +126,7 @@ class FrameworkCalls(Generic[C]):
         """Return what the newest call of these ids asks first; None where none waits."""
         waiting = [one for one in await self._of_call(meta) if one.call.tool == spec.id]
         newest = waiting[-1].call.run_id if waiting else ""
-        return next((one for one in waiting if one.call.run_id == newest), None)
+        return min((one for one in waiting if one.call.run_id == newest), key=question_order, default=None)
 
     def _asks_about(
         self, asked: Suspended, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
