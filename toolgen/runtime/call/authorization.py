@@ -19,6 +19,7 @@ from ..results import RetryHint, ToolResult
 from ..specs import ConfirmSpec, ToolSpec
 from ..waiting.freezing import Asked, freeze
 from ..waiting.frozen import FrozenCall
+from ..waiting.options import require_question_left
 from .deadlines import run_with_timeout
 from .failures import error_result
 from .frame import Frame
@@ -39,6 +40,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     its `Deny` counts.
 
     Raises:
+        ToolError: a person has to be asked, and the call has asked too many questions.
         Exception: what the policy, the preview or the engine raises; the call has failed then.
     """
     spec, services, frozen = frame.spec, frame.services, call.payload_json
@@ -73,6 +75,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} needs approval, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
+    require_question_left(waits.options, spec.name, len(frame.answers))
     if await waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)
     asked = Asked(

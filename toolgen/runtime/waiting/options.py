@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
 
-from ..errors import RegistrationError
+from ..errors import RegistrationError, ToolError
 from ..results import Suspended
 
 WEEK_S: Final = 7 * 24 * 3600.0
@@ -44,6 +44,11 @@ class WaitOptions:
     """Calls of one run that may wait at once."""
     max_per_session: int = 1000
     """Calls of one session that may wait at once, counted without a lock."""
+    max_questions: int = 10
+    """Questions that one call may have answered; a further one ends it as an error.
+
+    Asked again with a reason, a question counts once. Those of an agent that answers the call do not count.
+    """
     rule: AnswerRule | None = None
     """Whether a person may give an answer; without it everybody with the token may.
 
@@ -54,6 +59,16 @@ class WaitOptions:
 
 
 WAIT_OPTIONS: Final = WaitOptions()
+
+
+def require_question_left(options: WaitOptions, tool: str, answered: int) -> None:
+    """Raise where a call that had so many questions answered may ask no further one.
+
+    Raises:
+        ToolError: as said.
+    """
+    if answered >= options.max_questions:
+        raise ToolError(f"{tool} asked {answered} questions, and one call may ask no more")
 
 
 async def refusal(rule: AnswerRule | None, asked: Suspended, answer: Json, by: str) -> str:

@@ -19,6 +19,7 @@ from ..specs import ToolSpec
 from .answer_schema import checked_schema
 from .errors import NoEngineError
 from .freezing import Asked, freeze
+from .options import require_question_left
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -35,6 +36,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
             acknowledgement, its question, the schema of it or its request for a credential does not fit.
         NoEngineError: the work is pending, and the runtime has no engine.
+        ToolError: the call has asked too many questions.
         UnsharedToolError: the work is pending, and other workers of the engine would not find the tool.
     """
     spec, services = frame.spec, frame.services
@@ -45,6 +47,8 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
     if services.waits is None or (not services.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
+    if asked is not None:
+        require_question_left(services.waits.options, spec.name, len(frame.answers))
     if asked is not None and await services.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
     question = _pending(spec, unfinished) if isinstance(unfinished, Pending) else _asked(spec, unfinished)
