@@ -242,6 +242,8 @@ class Suspended:
     """The person for whom the call was made; "" where nobody said."""
     reason: str = ""
     """Why it is asked again, where an answer was given and not used."""
+    number: int = 1
+    """Which question of its call it is; one that is asked again keeps its number."""
     sensitive: tuple[str, ...] = ()
     """JSON Pointers to each `{"sensitive": true}` in `arguments`, for a value that nobody is shown."""
     arguments_mac: str = field(default="", repr=False)

@@ -46,6 +46,8 @@ from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
 from .waiting.call_runs import CallRuns
+from .waiting.ledger import Ledger
+from .waiting.named_calls import NamedCalls
 from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
 from .waiting.suspension_service import SuspensionService
 from .waiting.tools import WaitingTools
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
     from .telemetry import ToolSpans
 
 
-class Runtime(WaitingCalls, RunControl, ToolSwitches):
+class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
     """Executes the calls of the toolsets that are registered with it."""
 
     def __init__(
@@ -370,11 +372,13 @@ class Runtime(WaitingCalls, RunControl, ToolSwitches):
         self._extension = ExtensionPoint(self._services)
         self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
         self._calls = CallRuns(self._services, self._tools, self._extension, self._events)
+        self._ledger = None
         self._suspensions = SuspensionService(self._services, self._tools, self._calls)
         if (waits := self._services.waits) is not None:
             if waits.engine.caps.has_many_workers:
                 self._services.is_found_again = self._tools.can_list
             self._calls.serve(waits)
+            self._ledger = Ledger(self._services.limits, waits, self._calls, self._suspensions)
 
     async def _id_of(self, tool: str) -> str:
         return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from toolgen.contract.json_value import Json
 
@@ -15,6 +15,9 @@ from ..specs import ToolSpec
 from .descriptions import model_description
 from .directory import Directory
 from .dynamic import SnapshotError, ToolList
+
+if TYPE_CHECKING:
+    from ..waiting.call_names import CallName
 
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "
@@ -33,6 +36,26 @@ class CallService(Protocol):
         *,
         within: Snapshot | None = None,
     ) -> ToolResult: ...
+
+    async def call_once(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> ToolResult: ...
+
+    async def question(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> Suspended | None: ...
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
@@ -114,6 +137,26 @@ class Snapshot:
     ) -> ToolResult:
         """Return the one result of a call, as `Runtime.call`."""
         return await self._caller.call(tool, arguments, meta, within=self)
+
+    async def call_once(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+    ) -> ToolResult:
+        """Return the result of a call that is executed once under its name, as `Runtime.call_once`."""
+        return await self._caller.call_once(name, tool, arguments, meta, within=self)
+
+    async def question(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+    ) -> Suspended | None:
+        """Return what a call of `call_once` waits for, as `Runtime.question`."""
+        return await self._caller.question(name, tool, arguments, meta, within=self)
 
     async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results of calls made at once, as `Runtime.call_all`."""

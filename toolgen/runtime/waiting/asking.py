@@ -27,6 +27,7 @@ from ..engine import RunStatus, UnknownRunError, WaitOverError, WaitStatus
 from ..results import OuterCall, Suspended
 from .answer_schema import answer_issues
 from .answers import answer_key, check_answer_limits, without_optional_nulls
+from .call_names import CALL
 from .errors import (
     BadAnswerError,
     ConflictingAnswerError,
@@ -45,8 +46,6 @@ from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")
 
-CALL: Final = "call_"
-"""What the id of the run of a direct call begins with."""
 _CHILD: Final = "child:"
 """What the key of the operation begins with by which a run has another agent answer a call."""
 
@@ -96,16 +95,8 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
     return (top, call_of(given)) if "facts" not in given and given.keys() & {"call", "frozen"} else None
 
 
-def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
-    """Return the place of a question among those of a direct call: a person's before work, outer runs first.
-
-    It is the same in every process, so that all of them mean the same by the first question of a call.
-    """
-    return asked.kind == "pending", asked.run_id, asked.tool_call_id, asked.id
-
-
 async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:
-    """Return what the run of a direct call and those below it ask, in the order of `question_order`.
+    """Return what the run of a direct call and those below it ask: its own question first.
 
     Raises:
         SuspensionError: as `WaitRegistry.record`.
@@ -119,7 +110,7 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
         below = await waits.engine.status(child)
         if not below.is_over:
             found += await open_questions(waits, below, call)
-    return tuple(sorted(found, key=question_order))
+    return tuple(found)
 
 
 async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
@@ -162,7 +153,7 @@ async def _suspended(
     meta = call["meta"]
     return Suspended(
         token=waits.sealer.issue(question_claims(run_id, question, meta["session_id"])),
-        id=question["id"],
+        id=f"{run_id}:{question['id']}",  # runs give the same ids to theirs
         kind="input",
         tool=outer.tool,
         question=question["question"],

@@ -30,7 +30,8 @@ from ..events.call_events import CallEvents
 from ..events.document import from_json
 from ..events.event_reporter import EventReporter
 from ..results import Delegated, RunLink, ToolResult
-from .asking import CALL, open_questions
+from .asking import open_questions
+from .call_names import CALL
 from .errors import NoEngineError, UnsharedToolError
 from .loop import (
     CONCLUDE,
@@ -117,12 +118,27 @@ class CallRuns:
     # Doors.
 
     async def later(
-        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
+        self,
+        tool: RegisteredTool,
+        arguments: Arguments,
+        result: ToolResult,
+        meta: CallMeta,
+        named: str = "",
     ) -> ToolResult:
-        """Return the result of a call that was executed, and that an agent answers or that is suspended."""
-        run_id = f"{CALL}{uuid.uuid4().hex}"
-        if result.delegated is None:
+        """Return the result of a call that was executed, and that an agent answers or that is suspended.
+
+        `named` is the id of the run of a call that has a name; where somebody else has begun it meanwhile, it
+        is joined.
+        """
+        run_id = named or f"{CALL}{uuid.uuid4().hex}"
+        if result.delegated is None and not named:
             return await self._suspended(run_id, tool, result)
+        if result.delegated is None:
+            assert result.frozen is not None, "only a call that waits begins to"
+            frozen = self._runs().seal(run_id, FIRST, result.frozen).document
+            return await self._over(
+                run_id, tool, meta, {"call": _call(tool, arguments, meta), "frozen": frozen}
+            )
         services = self._services
         try:
             if services.is_found_again is not None and not services.is_found_again(tool):
@@ -134,19 +150,25 @@ class CallRuns:
         return await self._over(run_id, tool, meta, {"call": _call(tool, payload, meta), "child": child})
 
     async def execute(
-        self, tool: RegisteredTool, arguments: Arguments, meta: CallMeta, run_id: str
+        self,
+        tool: RegisteredTool,
+        arguments: Arguments,
+        meta: CallMeta,
+        run_id: str,
+        *,
+        is_detached: bool = False,
     ) -> ToolResult:
         """Execute a call in a run of this id and return its result; a run that has the id is joined.
 
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
-        result is suspended. It goes on although its caller is cancelled.
+        result is suspended. A detached one goes on although its caller is cancelled.
         """
         try:
             given = {"call": _call(tool, arguments, meta)}
         except ToolValidationError as error:  # a mapping that is not JSON
             frame = Frame(tool, arguments, meta, Batch(self._services.capabilities), self._services)
             return emit_end(frame, frame.invalid_arguments_result(error))
-        return await self._over(run_id, tool, meta, given, is_shared=True)
+        return await self._over(run_id, tool, meta, given, is_detached=is_detached)
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
         """Begin the run of a suspended call and return the result for its client."""
@@ -164,7 +186,7 @@ class CallRuns:
         return replace(result, frozen=None, suspensions=(suspension,))
 
     async def _over(
-        self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_shared: bool = False
+        self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_detached: bool = False
     ) -> ToolResult:
         """Start a run and return the result of its call, when it is over or only waits for people."""
         waits = self._runs()
@@ -174,7 +196,7 @@ class CallRuns:
             await self._start(run_id, tool, {**given, "version": VERSION}, meta)
             return await self.result(run_id, given["call"], typed)
         except asyncio.CancelledError:
-            if not is_shared:
+            if not is_detached:
                 await self._cancel(run_id, tool, meta)
             raise
         except Exception as error:

@@ -6,6 +6,7 @@ SuspensionError
 ├── NotAllowedAnswerError        the host's rule does not let this person give it
 ├── LateAnswerError              its time is over, or its run is
 ├── BadAnswerError               the answer does not fit; the token is still good
+├── OtherQuestionError           it names another question than the one that waits
 ├── ConflictingAnswerError       it was answered already, otherwise
 ├── MissingToolError             the tool is not here now; the call still waits
 ├── TamperedSuspensionError      the run has a journal that differs from the frozen call
@@ -40,6 +41,10 @@ class NotAllowedAnswerError(SuspensionError):
 
 class LateAnswerError(SuspensionError):
     """The time to answer is over, or the run of the call is."""
+
+
+class OtherQuestionError(SuspensionError):
+    """The answer names another question than the one that waits, or none where it has to; nothing changed."""
 
 
 class ConflictingAnswerError(SuspensionError):

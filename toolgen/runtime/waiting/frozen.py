@@ -71,6 +71,7 @@ class FrozenCall:
         arguments: dict[str, Json] = json.loads(self.payload_json)
         return {
             **{name: getattr(self, name) for name in _SHOWN},
+            "number": len(self.answers) + 1,
             "arguments": redacted(arguments, self.sensitive),
             "sensitive": pointers_at(arguments, self.sensitive),
             "tool_call_id": self.meta.tool_call_id,

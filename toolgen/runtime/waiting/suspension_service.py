@@ -20,7 +20,6 @@ from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
 from .answers import answer_key, cancel_reason, failure_answer, validate_answer, without_nulls
 from .asking import (
-    CALL,
     OpenedToken,
     answer_question,
     open_token,
@@ -29,6 +28,7 @@ from .asking import (
     top_run,
     unknown_suspension,
 )
+from .call_names import CALL
 from .call_runs import CallRuns
 from .errors import (
     ConflictingAnswerError,

@@ -1,0 +1,83 @@
+"""A bank that pays in several ways, for calls that are made again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from toolgen.runtime import (
+    BoundTool,
+    CallMeta,
+    ConfirmSpec,
+    StaticToolset,
+    ToolContext,
+    ToolOutcome,
+    Unfinished,
+)
+from toolgen.runtime.toolsets.functions import func_tool
+
+META: Final = CallMeta(session_id="s", requested_by="mira")
+CONFIRM: Final = ConfirmSpec(hint="Pay {amount}?")
+
+
+@dataclass(slots=True)
+class Bank:
+    """Pays in four ways, and remembers each execution."""
+
+    paid: list[tuple[str, int]] = field(default_factory=list)
+    hold: asyncio.Event | None = None
+    """Executors that may not run twice wait for it."""
+    holding: asyncio.Event = field(default_factory=asyncio.Event)
+    turns: int = 0
+    """Of the event loop that each payment takes."""
+
+    async def _pay(self, how: str, amount: int) -> str:
+        self.paid.append((how, amount))
+        for _ in range(self.turns):
+            await asyncio.sleep(0)
+        if self.hold is not None:
+            self.holding.set()
+            await self.hold.wait()
+        return f"{how} {amount}"
+
+    async def pay(self, amount: int) -> str:
+        """Pay at once."""
+        return await self._pay("pay", amount)
+
+    async def pay_approved(self, amount: int) -> str:
+        """Pay after an approval."""
+        return await self._pay("pay_approved", amount)
+
+    async def pay_asking(self, amount: int, ctx: ToolContext) -> str | Unfinished:
+        """Pay after two questions."""
+        for question in ("From where?", "When?"):
+            if ctx.answered(str, question) is None:
+                return ToolOutcome.ask(question, str)
+        return await self._pay("pay_asking", amount)
+
+    async def look(self, amount: int) -> str:
+        """Look, after an approval; it may be done twice."""
+        self.paid.append(("look", amount))
+        return f"look {amount}"
+
+    async def read(self, amount: int) -> str:
+        """Read; it may be done twice."""
+        self.paid.append(("read", amount))
+        return f"read {amount}"
+
+    def toolset(self) -> StaticToolset:
+        """Return the tools as a toolset."""
+        name = "bank.accounts"
+        tools = [
+            func_tool(self.pay, toolset=name),
+            func_tool(self.pay_approved, toolset=name, confirm=CONFIRM),
+            func_tool(self.pay_asking, toolset=name),
+            _repeatable(func_tool(self.look, toolset=name, confirm=CONFIRM)),
+            _repeatable(func_tool(self.read, toolset=name)),
+        ]
+        return StaticToolset(name=name, bound=tuple(tools))
+
+
+def _repeatable(tool: BoundTool) -> BoundTool:
+    return replace(tool, spec=replace(tool.spec, annotations={"read_only": True}))

@@ -1,0 +1,254 @@
+"""Calls that a peer makes again by name: once executed, one question, and its result kept."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.runtime.bank import META, Bank
+from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult
+from toolgen.runtime.waiting.call_names import CallName
+from toolgen.runtime.waiting.ledger import CallNameError
+
+YES: Final[Json] = {"approved": True}
+
+
+def named(call_id: str, checkpoint: str = "") -> CallName:
+    return CallName(door="test", call_id=call_id, checkpoint=checkpoint)
+
+
+def waits(result: ToolResult) -> Suspended:
+    assert result.status == "suspended", result.json
+    assert result.suspension is not None
+    return result.suspension
+
+
+def served(bank: Bank, engine: InProcessEngine) -> Runtime:
+    runtime = Runtime(engine=engine)
+    runtime.register(bank.toolset())
+    return runtime
+
+
+# What a name does.
+
+
+async def test_an_ended_call_has_its_kept_result(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    results = [await runtime.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(3)]
+    assert {(one.status, one.json) for one in results} == {("ok", b'"pay 5"')}
+    assert bank.paid == [("pay", 5)]
+
+
+async def test_a_call_without_a_name_is_another_call_each_time(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    for _ in range(2):
+        assert (await runtime.call("pay", {"amount": 5}, META)).status == "ok"
+    assert len(bank.paid) == 2
+    assert await engine.list_runs() == ()
+
+
+async def test_a_call_that_runs_is_joined(engine: InProcessEngine) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    calls = [
+        asyncio.ensure_future(runtime.call_once(named("c1"), "pay", {"amount": 5}, META)) for _ in range(5)
+    ]
+    await bank.holding.wait()
+    assert bank.hold is not None
+    bank.hold.set()
+    assert {one.json for one in await asyncio.gather(*calls)} == {b'"pay 5"'}
+    assert bank.paid == [("pay", 5)]
+
+
+@pytest.mark.parametrize("tool", ["pay_approved", "look"])
+async def test_a_waiting_call_has_its_open_question(engine: InProcessEngine, tool: str) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    name = named("c1")
+    first = waits(await runtime.call_once(name, tool, {"amount": 5}, META))
+    together = await asyncio.gather(*(runtime.call_once(name, tool, {"amount": 5}, META) for _ in range(3)))
+    assert {waits(one).id for one in together} == {first.id}
+    assert [one.id for one in await runtime.suspended()] == [first.id]
+    assert await runtime.question(name, tool, {"amount": 5}, META) == first
+    assert bank.paid == []
+
+    assert (await runtime.deliver(first.token, YES)).status == "ok"
+    assert (await runtime.call_once(name, tool, {"amount": 5}, META)).json == f'"{tool} 5"'.encode()
+    assert await runtime.question(name, tool, {"amount": 5}, META) is None
+    assert bank.paid == [(tool, 5)]
+
+
+async def test_a_denied_call_stays_denied(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
+    denied = await runtime.deliver(asked.token, {"approved": False, "message": "not today"})
+    again = await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META)
+    assert (again.status, again.json) == (denied.status, denied.json) == ("denied", denied.json)
+    assert bank.paid == []
+
+
+@pytest.mark.parametrize("other", [("pay", 6), ("pay_asking", 5)])
+async def test_the_same_name_of_another_call_is_an_error(
+    engine: InProcessEngine, other: tuple[str, int]
+) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    refused = await runtime.call_once(named("c1"), other[0], {"amount": other[1]}, META)
+    assert (refused.status, type(refused.error)) == ("error", CallNameError)
+    assert bank.paid == [("pay", 5)]
+    assert (await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)).status == "ok"
+
+
+async def test_arguments_count_as_they_are_meant(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    for text in (b'{"amount":5}', b'{ "amount" : 5 }', '{"amount": 5}'):
+        assert (await runtime.call_once(named("c1"), "pay", text, META)).status == "ok"
+    assert bank.paid == [("pay", 5)]
+
+
+async def test_arguments_that_do_not_fit_take_no_name(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    assert (await runtime.call_once(named("c1"), "pay", {"amount": "much"}, META)).status == "error"
+    assert (await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "meta"),
+    [
+        (CallName(door="other", call_id="c1"), META),
+        (named("c2"), META),
+        (named("c1", checkpoint="p2"), META),
+        (named("c1"), replace(META, session_id="t")),
+        (named("c1"), replace(META, requested_by="jonas")),
+        (named("c1"), replace(META, turn_id="t2")),
+    ],
+)
+async def test_a_name_counts_for_its_door_person_session_and_place(
+    engine: InProcessEngine, name: CallName, meta: CallMeta
+) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    await runtime.call_once(name, "pay", {"amount": 5}, meta)
+    assert len(bank.paid) == 2
+
+
+async def test_a_checkpoint_counts_and_not_the_turn_beside_it(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    for turn in ("t1", "t2"):
+        await runtime.call_once(
+            named("c1", checkpoint="p"), "pay", {"amount": 5}, replace(META, turn_id=turn)
+        )
+    assert len(bank.paid) == 1
+
+
+async def test_what_may_run_twice_and_asks_nobody_is_not_kept(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    for amount in (5, 6):
+        assert (await runtime.call_once(named("c1"), "read", {"amount": amount}, META)).status == "ok"
+    assert await engine.list_runs() == ()
+
+
+async def test_without_an_engine_there_is_no_ledger() -> None:
+    bank = Bank()
+    runtime = Runtime()
+    runtime.register(bank.toolset())
+    for _ in range(2):
+        assert (await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)).status == "ok"
+    assert len(bank.paid) == 2
+
+
+# Edited arguments.
+
+
+async def test_arguments_that_are_edited_before_the_approval_are_asked_about_anew(
+    engine: InProcessEngine,
+) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    name = named("c1")
+    first = waits(await runtime.call_once(name, "pay_approved", {"amount": 5}, META))
+    second = waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META))
+    assert [one.id for one in await runtime.suspended()] == [second.id] != [first.id]
+    assert waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META)).id == second.id
+    assert (await runtime.deliver(second.token, YES)).status == "ok"
+
+    assert (await runtime.call_once(name, "pay_approved", {"amount": 5}, META)).status == "denied"
+    third = await runtime.call_once(name, "pay_approved", {"amount": 500}, META)
+    assert isinstance(third.error, CallNameError)
+    assert bank.paid == [("pay_approved", 50)]
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+async def test_a_call_that_has_begun_is_not_edited(engine: InProcessEngine, answers: int) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    asked = waits(await runtime.call_once(named("c1"), "pay_asking", {"amount": 5}, META))
+    for _ in range(answers):
+        asked = waits(await runtime.deliver(asked.token, "here"))
+    edited = await runtime.call_once(named("c1"), "pay_asking", {"amount": 50}, META)
+    assert isinstance(edited.error, CallNameError)
+    assert [one.id for one in await runtime.suspended()] == [asked.id]
+
+
+# How it ends, and how long it is kept.
+
+
+async def test_a_call_that_began_in_a_process_that_is_gone_is_unknown(tmp_path: Path) -> None:
+    file = tmp_path / "runs.db"
+    before, after = Bank(hold=asyncio.Event()), Bank()
+    first = served(before, InProcessEngine(file))
+    call = asyncio.ensure_future(
+        first.call_once(replace(named("c1"), is_detached=True), "pay", {"amount": 5}, META)
+    )
+    await before.holding.wait()
+    await first.aclose()
+    await asyncio.gather(call, return_exceptions=True)
+    async with served(after, InProcessEngine(file)) as second:
+        results = [await second.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(2)]
+        assert {one.status for one in results} == {"unknown"}
+    assert (before.paid, after.paid) == ([("pay", 5)], [])
+
+
+async def test_a_call_whose_caller_is_cancelled_is_unknown_and_not_made_again(
+    engine: InProcessEngine,
+) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    call = asyncio.ensure_future(runtime.call_once(named("c1"), "pay", {"amount": 5}, META))
+    await bank.holding.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    bank.hold = None
+    again = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    assert (again.status, again.retry_hint, bank.paid) == ("unknown", None, [("pay", 5)])
+
+
+async def test_a_detached_call_goes_on_without_its_caller(engine: InProcessEngine) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    name = replace(named("c1"), is_detached=True)
+    call = asyncio.ensure_future(runtime.call_once(name, "pay", {"amount": 5}, META))
+    await bank.holding.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert bank.hold is not None
+    bank.hold.set()
+    assert (await runtime.call_once(name, "pay", {"amount": 5}, META)).json == b'"pay 5"'
+    assert bank.paid == [("pay", 5)]

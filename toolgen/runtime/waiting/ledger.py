@@ -1,0 +1,175 @@
+"""The ledger of calls that a peer may make again, such as a framework that runs a node of a graph again.
+
+It has no store: such a call is a run of the loop `waiting_call` whose id follows from the name of the call.
+Engines start a run of an id once, join it, keep its result as long as they keep runs, and say of one whose
+process ended that its outcome is unknown.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from toolgen.contract.limits import Limits
+from toolgen.contract.names import CANCELED
+from toolgen.contract.record import record
+
+from ..call.dispatch import dispatch
+from ..call.ending import failed_call_result
+from ..call.failures import Arguments, arguments_json
+from ..call.frame import Frame
+from ..call.registered_tool import RegisteredTool
+from ..calls import CallMeta
+from ..engine import RunStatus, UnknownRunError
+from ..errors import ToolError, ToolValidationError
+from ..results import Suspended, ToolResult
+from .answers import cancel_answer
+from .asking import open_questions
+from .call_names import CallName
+from .call_runs import CallRuns
+from .errors import SuspensionError
+from .loop import call_of
+from .suspension_service import SuspensionService
+from .wait_registry import WaitRegistry
+
+_EDITED: Final = "the call was made again with other arguments"
+"""Why the question of a call was taken back whose arguments somebody edited."""
+
+
+class CallNameError(ToolError):
+    """Another call has the name: one of another tool, or with other arguments. Nothing was executed."""
+
+
+@record
+class _Place:
+    """Where a named call is in the ledger, or is to be."""
+
+    run_id: str
+    is_taken: bool = False
+    """By this very call."""
+    edited: RunStatus | None = None
+    """The run of the same call with the arguments before they were edited; its question is still open."""
+
+
+class Ledger:
+    """The named calls of one runtime."""
+
+    def __init__(
+        self, limits: Limits, waits: WaitRegistry, runs: CallRuns, suspensions: SuspensionService
+    ) -> None:
+        self._limits = limits
+        self._waits = waits
+        self._runs = runs
+        self._suspensions = suspensions
+
+    async def result(self, name: CallName, frame: Frame) -> ToolResult:
+        """Return the result of a named call: kept, of one that runs already, or of one that is made now.
+
+        One that waits is suspended, with its open question. One that may run twice has a run once it asks
+        somebody, any other one from its beginning.
+        """
+        tool, meta = frame.tool, frame.meta
+        payload = self._payload(tool, frame.arguments)
+        if payload is None:
+            return await dispatch(frame)
+        try:
+            place = await self._place(name, tool, payload, meta)
+            if place.edited is not None:
+                await self._take_back(name, place.edited)
+        except CallNameError as error:
+            return frame.error_result(error)
+        except Exception as error:  # such as an engine whose file cannot be used
+            return failed_call_result(tool.spec, error, meta, frame.services)
+        if place.is_taken or tool.runs_once:
+            is_detached = place.is_taken or name.is_detached
+            return await self._runs.execute(tool, payload, meta, place.run_id, is_detached=is_detached)
+        result = await dispatch(frame)
+        if result.delegated is None and result.frozen is None:
+            return result
+        return await self._runs.later(tool, payload, result, meta, place.run_id)
+
+    async def question(
+        self, name: CallName, tool: RegisteredTool, arguments: Arguments, meta: CallMeta
+    ) -> Suspended | None:
+        """Return the open question of a named call with these arguments; None where it asks nothing now."""
+        payload = self._payload(tool, arguments)
+        if payload is None:
+            return None
+        try:
+            place = await self._place(name, tool, payload, meta)
+        except CallNameError:
+            return None
+        if not place.is_taken:
+            return None
+        status = await self._waits.engine.status(place.run_id)
+        questions = await open_questions(self._waits, status, call_of(status.input))  # type: ignore[arg-type]
+        return next((one for one in questions if one.kind != "pending"), None)
+
+    async def _place(self, name: CallName, tool: RegisteredTool, payload: bytes, meta: CallMeta) -> _Place:
+        """Return where the call stands, or is to begin.
+
+        Raises:
+            CallNameError: another call has the name.
+        """
+        edited: RunStatus | None = None
+        for edits in count():
+            run_id = name.run_id(meta, edits)
+            await self._waits.start(run_id)
+            try:
+                status = await self._waits.engine.status(run_id)
+            except UnknownRunError:
+                return _Place(run_id=run_id, edited=edited)
+            made = call_of(status.input)  # type: ignore[arg-type]  # as it was given to the loop
+            if (made["tool"], made["arguments"]) == (tool.spec.id, payload.decode()):
+                return _Place(run_id=run_id, is_taken=True)
+            edited = None if _was_edited(status) else status
+            if edited is not None and (made["tool"] != tool.spec.id or not await self._is_unapproved(status)):
+                raise CallNameError(
+                    f"the call {name.call_id!r} was made before, of another tool or with other arguments; "
+                    "nothing was executed"
+                )
+        raise AssertionError("counting ends never")
+
+    async def _is_unapproved(self, run: RunStatus) -> bool:
+        """Return whether a call has not begun, since it waits for the approval by design or policy."""
+        for wait in run.awaiting:
+            record = await self._waits.record(run.run_id, wait.op, wait.about)
+            call = None if record is None else record.call
+            if call is None or call.kind != "confirmation" or call.is_asked_by_tool or call.answers:
+                return False
+        return run.state == "waiting" and bool(run.awaiting)
+
+    async def _take_back(self, name: CallName, edited: RunStatus) -> None:
+        """Take back the question of a call whose arguments were edited.
+
+        Raises:
+            CallNameError: somebody has answered it meanwhile.
+        """
+        for asked in await open_questions(self._waits, edited, call_of(edited.input)):  # type: ignore[arg-type]
+            try:
+                await self._suspensions.deliver(
+                    asked.token, cancel_answer(_EDITED), session_id=None, by="", wait_s=None, within=None
+                )
+            except SuspensionError as error:
+                raise CallNameError(
+                    f"the call {name.call_id!r} was answered, so its arguments stay: {error.message}"
+                ) from None
+
+    def _payload(self, tool: RegisteredTool, arguments: Arguments) -> bytes | None:
+        """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
+        codec = tool.spec.payload
+        try:
+            return codec.encode(codec.decode(arguments_json(arguments), self._limits))
+        except ToolValidationError:
+            return None
+
+
+def _was_edited(run: RunStatus) -> bool:
+    """Return whether the question of a call was taken back because its arguments were edited."""
+    outcome: Any = run.output
+    if run.state != "completed" or outcome["status"] != "denied":
+        return False
+    told = from_json(outcome["json"])
+    return isinstance(told, dict) and (told.get("code"), told.get("error")) == (CANCELED, _EDITED)
