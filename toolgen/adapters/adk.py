@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent
+from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
+from toolgen.runtime.waiting.unfit import asks_again
 
 from .extras import extra
-from .framework_calls import FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, approval_json, question_text, result_view
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
+from .result_view import ResultView, approval_json, question_text, result_view, told_to_model
 
 with extra("adk"):
     from google.adk.tools.base_tool import BaseTool
@@ -42,7 +43,7 @@ def adk_tools(snapshot: Snapshot, meta: MetaOf[ToolContext] = NO_META) -> list[B
 
     `meta` are the facts of each call, or what returns them of ADK's context of the call; never of the model.
     """
-    calls = FrameworkCalls(snapshot, meta)
+    calls = FrameworkCalls(door="adk", snapshot=snapshot, meta=meta)
     return [SnapshotTool(calls, spec, description) for spec, description in calls.tools]
 
 
@@ -66,17 +67,20 @@ class SnapshotTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Return what the model reads; None where the work goes on elsewhere and there is nothing to read."""
-        meta = self._calls.meta_of(tool_context, tool_context.function_call_id or "")
+        call = self._calls.named(
+            tool_context, self.name, args, tool_context.function_call_id or "", _checkpoint(tool_context)
+        )
         given = tool_context.tool_confirmation
-        if given is None:
-            result = await self._calls.call(self.name, args, meta)
-        else:
-            result = await self._confirmed(args, given, meta)
-            while (again := result_view(result).approval) is not None:
-                result = await self._calls.cancel(again, meta, again.reason or _ASKED_ONCE)
-        view = result_view(result)
-        if view.approval is not None:
-            return _ask(tool_context, view.approval)
+        asked = None if given is None else await call.question()
+        result = await (
+            call.result() if given is None or asked is None else _confirmed(call, asked, given, tool_context)
+        )
+        if (again := result_view(result).approval) is not None and given is None:
+            return _ask(tool_context, again)
+        while again is not None and (asked is None or not asks_again(asked, again)):
+            result = await call.cancel(again, _ASKED_ONCE)
+            again = result_view(result).approval
+        view = told_to_model(result_view(result))
         if view.work is not None and view.status == "suspended":
             return None
         await _save_artifacts(tool_context, result)
@@ -84,27 +88,49 @@ class SnapshotTool(BaseTool):
         tool_context.actions.skip_summarization = view.is_final or None
         return _response(view)
 
-    async def _confirmed(self, args: dict[str, Any], given: ToolConfirmation, meta: CallMeta) -> Result:
-        """Return the result of a call after what a person said in ADK's confirmation."""
-        asked = await self._calls.open_question(self._spec, args, meta)
-        if asked is None or asked.kind == "confirmation":
-            return await self._calls.resume(self._spec, args, meta, _approval(given))
-        payload = given.payload
-        if not given.confirmed or not isinstance(payload, Mapping) or "answer" not in payload:
-            return await self._calls.cancel(asked, meta, "the question was not answered")
-        return await self._calls.deliver(asked, payload["answer"], meta)
 
+async def _confirmed(
+    call: FrameworkCall, asked: Suspended, given: ToolConfirmation, tool_context: ToolContext
+) -> Result:
+    """Return the result of a call after what a person said in ADK's confirmation.
 
-def _approval(given: ToolConfirmation) -> Json:
-    """Return a yes or a no, with what a person adds in `message` and `payload` of the payload."""
+    The answer is to the question that ADK was given, whose id the session has kept, or to the one that the
+    payload names.
+    """
     payload = given.payload if isinstance(given.payload, Mapping) else {}
-    return {"approved": given.confirmed} | {
-        name: payload[name] for name in ("message", "payload") if payload.get(name) is not None
-    }
+    id_ = payload.get("id", tool_context.state.get(_asked_key(tool_context)))
+    answer = _answer(asked, given.confirmed, payload)
+    if answer is None:
+        return await call.cancel(asked, "the question was not answered")
+    if not isinstance(id_, str):
+        return await call.answer_by_call(asked, answer)
+    return await call.answer(asked, {"id": id_, "answer": answer})
+
+
+def _answer(asked: Suspended, is_confirmed: bool, payload: Mapping[str, Any]) -> Json:
+    """Return a yes or a no, with what a person adds in the payload; to another question its `answer`."""
+    if asked.kind == "confirmation":
+        added = {name: payload[name] for name in ("message", "payload") if payload.get(name) is not None}
+        return {"approved": is_confirmed, **added}
+    return payload.get("answer") if is_confirmed else None
+
+
+def _asked_key(tool_context: ToolContext) -> str:
+    return f"toolgen:asked:{tool_context.function_call_id}"
+
+
+def _checkpoint(tool_context: ToolContext) -> str:
+    """Return the event that has a call, the same when a later invocation goes on with it."""
+    session = tool_context.session
+    for event in reversed(session.events):
+        if any(one.id == tool_context.function_call_id for one in event.get_function_calls()):
+            return f"{session.app_name}/{session.user_id}/{session.id}/{event.id}"
+    return ""
 
 
 def _ask(tool_context: ToolContext, asked: Suspended) -> dict[str, Json]:
     """Have ADK ask a person; return what stands in the place of a result until then."""
+    tool_context.state[_asked_key(tool_context)] = asked.id
     tool_context.request_confirmation(hint=question_text(asked), payload=approval_json(asked))
     tool_context.actions.skip_summarization = True
     return dict(_ASKED)

@@ -16,13 +16,14 @@ import anyio
 from pydantic import PrivateAttr
 
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.runtime import CallMeta, Snapshot, Suspended
+from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
 from toolgen.runtime.waiting.errors import SuspensionError
+from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
 
 from .extras import extra
-from .framework_calls import FrameworkCalls, MetaOf, Spec
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
 from .result_view import result_view
 
 with extra("fastmcp"):
@@ -40,8 +41,7 @@ with extra("fastmcp"):
     from .mcp.serving.results import call_result, error_result
     from .mcp.serving.waits import known_approvals, shows_forms
 
-_MOST_ASKED: Final = 3
-"""How often a client is asked during one request whose answers are not taken."""
+_NO_FORMS: Final = "this client cannot show a question (MCP elicitation)"
 _CLEANUP_S: Final = 5.0
 _FACTS: Final = f"{META_PREFIX}result"
 """Key in `_meta` that has `ResultView.as_json()`."""
@@ -60,7 +60,9 @@ def fastmcp_provider(
     Raises:
         ToolgenError: `approvals` is no `Approvals`.
     """
-    return _SnapshotProvider(FrameworkCalls(snapshot, meta), known_approvals(approvals))
+    return _SnapshotProvider(
+        FrameworkCalls(door="fastmcp", snapshot=snapshot, meta=meta), known_approvals(approvals)
+    )
 
 
 class _SnapshotProvider(Provider):
@@ -106,36 +108,38 @@ class SnapshotTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Return the result of a call, or what the client has to ask a person first."""
         context = get_context()
-        meta = self._calls.meta_of(context, uuid.uuid4().hex)  # ids of requests are those of a connection
+        # ids of requests are those of a connection
+        call = self._calls.unnamed(context, self._spec.name, arguments, uuid.uuid4().hex)
         state = context.request_state
         try:
             if state is None:
-                result = await self._calls.call(self._spec.name, arguments, meta)
+                result = await call.result()
             else:
-                result = await self._resumed(context, state, meta)
-            return await self._ended(context, result, meta)
+                result = await self._resumed(context, state, call)
+            return await self._ended(context, result, call)
         except SuspensionError as error:
             return _failed(error.message)
 
-    async def _ended(self, context: Context, result: Result, meta: CallMeta) -> ToolResult:
+    async def _ended(self, context: Context, result: Result, call: FrameworkCall) -> ToolResult:
         """Return a result; of a call that waits, after a person was asked, or what is to be asked.
 
         Raises:
             SuspensionError: somebody else has answered it.
         """
-        times = 0
+        misfits = 0
         while (asked := result_view(result).approval) is not None:
             if not self._may_ask(asked):
                 return _failed(f"it waits as {asked.id} for the approval of a person elsewhere", id=asked.id)
-            can_ask = shows_forms(context.session.client_capabilities) and times < _MOST_ASKED
+            if not shows_forms(context.session.client_capabilities):
+                result = await call.cancel(asked, _NO_FORMS)
+                continue
             request = context.request_context
-            if can_ask and request is not None and is_modern(request):
+            if request is not None and is_modern(request):
                 return InputRequiredToolResult(input_required(asked, asked.reason))
-            times += 1
-            given = ElicitResult(action="cancel")
-            if can_ask:
-                given = await self._elicited(context, asked, meta)
-            result = await self._given(asked, given, meta)
+            if misfits == MOST_MISFITS:
+                return _failed(waiting_message(asked), id=asked.id)
+            result = await self._given(asked, await self._elicited(context, asked, call), call)
+            misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
         return self._returned(result)
 
     def _may_ask(self, asked: Suspended) -> bool:
@@ -143,28 +147,31 @@ class SnapshotTool(Tool):
         is_approved_here = asked.kind != "confirmation" or self._approvals == "elicitation"
         return asked.kind != "credential" and is_approved_here
 
-    async def _resumed(self, context: Context, token: str, meta: CallMeta) -> Result:
+    async def _resumed(self, context: Context, token: str, call: FrameworkCall) -> Result:
         """Return the result of a call after the answer that its client returns with.
 
         Raises:
             SuspensionError: the call is of another session, or waits no more.
         """
-        asked = await self._calls.snapshot.suspension(token, session_id=meta.session_id)
+        meta = call.meta
+        asked = await call.snapshot.suspension(token, session_id=meta.session_id)
         given = (context.input_responses or {}).get(ASKED)
         is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
         if not is_ours or not self._may_ask(asked) or not isinstance(given, ElicitResult):
             return Result(tool=asked.tool, status="suspended", suspensions=(asked,))
-        return await self._given(asked, given, meta)
+        return await self._given(asked, given, call)
 
-    async def _given(self, asked: Suspended, given: ElicitResult, meta: CallMeta) -> Result:
-        """Return the result of a call after what a person did with its form."""
+    async def _given(self, asked: Suspended, given: ElicitResult, call: FrameworkCall) -> Result:
+        """Return the result of a call after what a person did with the form of this question."""
         if given.action == "accept":
-            return await self._calls.deliver(asked, answer_of(asked, given.content or {}), meta)
-        if given.action == "decline" and asked.kind == "confirmation":
-            return await self._calls.deliver(asked, {"approved": False}, meta)
-        return await self._calls.cancel(asked, meta, f"the question was answered by {given.action}")
+            answer = answer_of(asked, given.content or {})
+        elif given.action == "decline" and asked.kind == "confirmation":
+            answer = {"approved": False}
+        else:
+            return await call.cancel(asked, f"the question was answered by {given.action}")
+        return await call.answer(asked, {"id": asked.id, "answer": answer})
 
-    async def _elicited(self, context: Context, asked: Suspended, meta: CallMeta) -> ElicitResult:
+    async def _elicited(self, context: Context, asked: Suspended, call: FrameworkCall) -> ElicitResult:
         """Return what the client answers; one that fails has cancelled, and one that leaves takes it back."""
         form = form_of(asked)
         try:
@@ -173,7 +180,7 @@ class SnapshotTool(Tool):
             return ElicitResult(action="cancel")
         except asyncio.CancelledError:
             with anyio.move_on_after(_CLEANUP_S, shield=True):
-                await self._calls.cancel(asked, meta, "the client cancelled the request")
+                await call.cancel(asked, "the client cancelled the request")
             raise
 
     def _returned(self, result: Result) -> ToolResult:

@@ -1,25 +1,26 @@
-"""Calls of a snapshot for a framework that runs the loop: who calls, and how a waiting call is resumed.
+"""Calls of a snapshot for a framework that runs the loop: who calls, and how a waiting call is answered.
 
-A framework keeps by the id of a call whether a person approved it, and calls the tool again after that. The
-question is found again in the runtime, by session, id, tool and arguments, so that what was asked is what
-runs, in another process too. No argument of a tool answers it.
+A framework makes a call again, under the same id, after a person has answered, or because it runs a node of
+its graph again. The runtime knows the call by its name and executes it once, in another process too. No
+argument of a tool answers a question.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec, ToolValidationError
+from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
 from toolgen.runtime.waiting.answers import cancel_answer
-from toolgen.runtime.waiting.asking import question_order
+from toolgen.runtime.waiting.call_names import CallName
 from toolgen.runtime.waiting.errors import (
     BadAnswerError,
-    NoEngineError,
     NotAllowedAnswerError,
+    OtherQuestionError,
     SuspensionError,
 )
 
@@ -30,16 +31,57 @@ MetaOf: TypeAlias = CallMeta | Callable[[C], CallMeta]
 Spec: TypeAlias = ToolSpec[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
+class NamedAnswer(TypedDict):
+    """The answer of a person to one question."""
+
+    id: str
+    """`Suspended.id` of the question."""
+    answer: Json
+    """As its `answer_schema` says."""
+    by: NotRequired[str]
+    """Who answers."""
+
+
+def named_answer(given: object) -> NamedAnswer | None:
+    """Return what was given, where it is an answer that names its question."""
+    if not isinstance(given, Mapping) or not {"id", "answer"} <= set(given) <= {"id", "answer", "by"}:
+        return None
+    id_, by = given["id"], given.get("by", "")
+    if not isinstance(id_, str) or not isinstance(by, str):
+        return None
+    return {"id": id_, "answer": given["answer"], "by": by}
+
+
+def _to(asked: Suspended, given: object) -> NamedAnswer:
+    """Return an answer to this question.
+
+    Raises:
+        OtherQuestionError: it names another one, or none.
+    """
+    said = named_answer(given)
+    if said is None:
+        raise OtherQuestionError(
+            'the answer names no question: give {"id": …, "answer": …}, with the `id` of the question'
+        )
+    if said["id"] != asked.id:
+        raise OtherQuestionError(f"the answer names the question {said['id']!r}, and this is {asked.id!r}")
+    return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkCalls(Generic[C]):
-    """Calls tools of a snapshot with the facts that the host gives.
+    """The calls that one framework makes of the tools of a snapshot, with the facts that the host gives.
 
     Raises:
         ToolgenError: it is given no snapshot, such as the runtime itself, or no facts.
     """
 
+    door: str
+    """Name of the framework."""
     snapshot: Snapshot
     meta: MetaOf[C]
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    """Held while an answer is read whose question is not known before."""
 
     def __post_init__(self) -> None:
         snapshot: object = self.snapshot
@@ -66,85 +108,99 @@ class FrameworkCalls(Generic[C]):
         meta = self.meta if isinstance(self.meta, CallMeta) else self.meta(context)
         return meta if meta.tool_call_id else replace(meta, tool_call_id=tool_call_id)
 
-    async def call(self, tool: str, arguments: Mapping[str, object] | str, meta: CallMeta) -> ToolResult:
-        """Return the result of a call; where it waits for a person, only its newest question stays open."""
-        result = await self.snapshot.call(tool, arguments, meta)
-        asked = result.suspension
-        if asked is not None and result.status == "suspended" and asked.kind != "pending":
-            await self._take_back_older(asked, meta)
-        return result
+    def named(
+        self,
+        context: C,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        call_id: str,
+        checkpoint: str = "",
+    ) -> FrameworkCall:
+        """Return a call that the framework may make again; one without an id is another call each time."""
+        name = CallName(door=self.door, call_id=call_id, checkpoint=checkpoint) if call_id else None
+        meta = self.meta_of(context, call_id)
+        return self._call(tool, arguments, meta, name)
 
-    async def resume(
-        self, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta, answer: Json, by: str = ""
-    ) -> ToolResult:
-        """Return the result of a call that waited, after the answer of a person.
+    def unnamed(
+        self, context: C, tool: str, arguments: Mapping[str, object] | str, tool_call_id: str
+    ) -> FrameworkCall:
+        """Return a call whose id the framework does not know, so that it cannot make it again."""
+        meta = self.meta_of(context, tool_call_id)
+        return self._call(tool, arguments, meta, None)
 
-        The answer counts for what the person was asked. Where that is not what these arguments ask, such as
-        after somebody edited them, the call is made and suspended anew. An answer that is not taken leaves
-        the call suspended, and `Suspended.reason` says why.
-        """
-        asked = await self._question(spec, meta)
-        if asked is not None and self._asks_about(asked, spec, arguments, meta):
-            return await self.deliver(asked, answer, meta, by)
-        result = await self.call(spec.name, arguments, meta)
-        again = result.suspension
-        if asked is None or again is None or result.status != "suspended":
-            return result
-        is_same = (again.arguments_mac, again.question) == (asked.arguments_mac, asked.question)
-        is_same = is_same and asked.outer is None  # what an agent asks next time is another question
-        return await self.deliver(again, answer, meta, by) if is_same else result  # a hook may rewrite them
+    def _call(
+        self, tool: str, arguments: Mapping[str, object] | str, meta: CallMeta, name: CallName | None
+    ) -> FrameworkCall:
+        return FrameworkCall(
+            snapshot=self.snapshot,
+            tool=tool,
+            arguments=arguments,
+            meta=meta,
+            name=name,
+            reading=self.reading,
+        )
 
-    async def open_question(
-        self, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
-    ) -> Suspended | None:
-        """Return what a call with these arguments waits for already; None where it does not wait."""
-        asked = await self._question(spec, meta)
-        return asked if asked is not None and self._asks_about(asked, spec, arguments, meta) else None
 
-    async def deliver(self, asked: Suspended, answer: Json, meta: CallMeta, by: str = "") -> ToolResult:
-        """Return the result of a call after its answer; suspended as before where the answer is not taken."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameworkCall:
+    """One call of a framework."""
+
+    snapshot: Snapshot
+    tool: str
+    """Wire name."""
+    arguments: Mapping[str, object] | str
+    meta: CallMeta
+    name: CallName | None
+    reading: asyncio.Lock = field(repr=False)
+    """As `FrameworkCalls.reading`."""
+
+    async def result(self) -> ToolResult:
+        """Return the result: of the call that is made now, or of the same one that was made before."""
+        if self.name is None:
+            return await self.snapshot.call(self.tool, self.arguments, self.meta)
+        return await self.snapshot.call_once(self.name, self.tool, self.arguments, self.meta)
+
+    async def question(self) -> Suspended | None:
+        """Return what the call asks that was made before with the same arguments; None for nothing."""
+        if self.name is None:
+            return None
+        return await self.snapshot.question(self.name, self.tool, self.arguments, self.meta)
+
+    async def answer(self, asked: Suspended, given: object, wait_s: float | None = 30.0) -> ToolResult:
+        """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused."""
         try:
-            return await self.snapshot.deliver(asked.token, answer, session_id=meta.session_id, by=by)
-        except (BadAnswerError, NotAllowedAnswerError) as error:
+            said = _to(asked, given)
+            return await self._deliver(asked, said["answer"], said.get("by", ""), wait_s)
+        except (BadAnswerError, NotAllowedAnswerError, OtherQuestionError) as error:
             again = replace(asked, reason=error.message)
             return ToolResult(tool=asked.tool, status="suspended", suspensions=(again,))
 
-    async def cancel(self, asked: Suspended, meta: CallMeta, reason: str) -> ToolResult:
+    async def answer_by_call(self, asked: Suspended, answer: Json, by: str = "") -> ToolResult:
+        """Return the result after an answer that a framework kept by the id of the call alone.
+
+        It counts for the first question of the call alone, which is all that a framework is sure to have
+        shown: a further one, one that is asked again, and one of the agent that does it want to be named.
+        """
+        is_first = asked.number == 1 and not asked.reason and asked.outer is None
+        return await self.answer(asked, {"id": asked.id, "answer": answer, "by": by} if is_first else None)
+
+    async def answer_elsewhere(self, given: NamedAnswer) -> None:
+        """Deliver an answer to another question of the session, if that one is still open and takes it.
+
+        It returns once the answer is kept, before the other call has its result.
+        """
+        for asked in await self.snapshot.suspended(self.meta.session_id):
+            if asked.id == given["id"]:
+                try:
+                    await self._deliver(asked, given["answer"], given.get("by", ""), 0)
+                except SuspensionError:  # its own call asks again
+                    return
+
+    async def cancel(self, asked: Suspended, reason: str) -> ToolResult:
         """Return the denial of a call that nobody is going to answer."""
-        return await self.snapshot.deliver(asked.token, cancel_answer(reason), session_id=meta.session_id)
+        return await self._deliver(asked, cancel_answer(reason), "", 30.0)
 
-    async def _take_back_older(self, asked: Suspended, meta: CallMeta) -> None:
-        for other in await self._of_call(meta):
-            if other.call.run_id == asked.call.run_id:
-                return
-            try:
-                await self.cancel(other, meta, "the call was made again")
-            except SuspensionError:  # it was answered meanwhile
-                continue
-
-    async def _question(self, spec: Spec, meta: CallMeta) -> Suspended | None:
-        """Return what the newest call of these ids asks first; None where none waits."""
-        waiting = [one for one in await self._of_call(meta) if one.call.tool == spec.id]
-        newest = waiting[-1].call.run_id if waiting else ""
-        return min((one for one in waiting if one.call.run_id == newest), key=question_order, default=None)
-
-    def _asks_about(
-        self, asked: Suspended, spec: Spec, arguments: Mapping[str, object] | str, meta: CallMeta
-    ) -> bool:
-        """Return whether a question is about these arguments, sensitive values too."""
-        try:
-            payload = spec.payload.encode(spec.payload.decode(arguments))
-        except ToolValidationError:
-            return False
-        return self.snapshot.arguments_mac(spec.id, payload, meta) == asked.call.arguments_mac
-
-    async def _of_call(self, meta: CallMeta) -> list[Suspended]:
-        """Return the questions of a call that are open, oldest first."""
-        if not meta.tool_call_id:
-            return []
-        try:
-            waiting = await self.snapshot.suspended(meta.session_id)
-        except NoEngineError:  # no call can wait, so none does
-            return []
-        mine = [one for one in waiting if one.call.tool_call_id == meta.tool_call_id]
-        return [one for one in mine if one.kind != "pending"]
+    async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
+        return await self.snapshot.deliver(
+            asked.token, answer, session_id=self.meta.session_id, by=by, wait_s=wait_s
+        )

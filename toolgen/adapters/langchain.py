@@ -1,41 +1,59 @@
 """The tools of a snapshot as tools of LangChain: `toolgen[langchain]`.
 
-LangChain's core has no way to ask a person, so the host gives one: a function that returns the answer, such
-as by LangGraph's `interrupt`. What the model does not read stands in `ToolMessage.artifact`.
+LangChain's core has no way to ask a person, so the host gives one: a function that returns the answer, or
+`toolgen.adapters.langgraph.langgraph_ask`. What the model does not read stands in `ToolMessage.artifact`.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import PrivateAttr
 
-from toolgen.contract.json_value import Json
-from toolgen.runtime import AudioContent, CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent
+from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
 from toolgen.runtime.calls import NO_META
+from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again
 
 from .extras import extra
-from .framework_calls import FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, result_view
+from .framework_calls import (
+    FrameworkCall,
+    FrameworkCalls,
+    MetaOf,
+    NamedAnswer,
+    Spec,
+)
+from .result_view import ResultView, result_view, told_to_model
 
 with extra("langchain"):
     from langchain_core.messages import ToolMessage
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool, ToolException
 
-AskPerson: TypeAlias = Callable[[Suspended], Awaitable[Json]]
-"""Returns a person's answer as `answer_schema` says; None where nobody answers, and the call is denied.
+AskPerson: TypeAlias = Callable[[Suspended], Awaitable[NamedAnswer | None]]
+"""Returns a person's answer, with the `id` of the question; None to deny the call, since nobody answers.
 
-What it raises leaves the call waiting, and the next call with the same id and arguments asks the same again.
+What it raises leaves the call waiting, and the next call of the same name asks the same again.
 """
-_NOBODY = "nobody could be asked"
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """Asks a person about a call otherwise than by a function that returns the answer."""
+
+    async def answered(self, call: FrameworkCall, result: Result) -> Result:
+        """Return the result of a suspended call after the answers of a person; suspended without them."""
+        ...
+
+
+NOBODY = "nobody could be asked"
 
 
 def langchain_tools(
-    snapshot: Snapshot, meta: MetaOf[RunnableConfig] = NO_META, *, ask: AskPerson | None = None
+    snapshot: Snapshot, meta: MetaOf[RunnableConfig] = NO_META, *, ask: AskPerson | Asks | None = None
 ) -> list[BaseTool]:
     """Return the tools of a snapshot, in its order; they are asynchronous.
 
@@ -44,8 +62,27 @@ def langchain_tools(
         meta: The facts of each call, or what returns them of the config of the call; never of the model.
         ask: Asks a person; without it, calls that need one are denied.
     """
-    calls = FrameworkCalls(snapshot, meta)
-    return [SnapshotTool.of(calls, spec, description, ask) for spec, description in calls.tools]
+    calls = FrameworkCalls(door="langchain", snapshot=snapshot, meta=meta)
+    asks = ask if ask is None or isinstance(ask, Asks) else _HostAsks(ask)
+    return [SnapshotTool.of(calls, spec, description, asks) for spec, description in calls.tools]
+
+
+@dataclass(frozen=True, slots=True)
+class _HostAsks:
+    """Asks a person by a function of the host."""
+
+    ask: AskPerson
+
+    async def answered(self, call: FrameworkCall, result: Result) -> Result:
+        """Return the result of a call after the answers of a person, three for one question at most."""
+        misfits = 0
+        while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
+            given = await self.ask(asked)
+            if given is None:
+                return await call.cancel(asked, NOBODY)
+            result = await call.answer(asked, given)
+            misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
+        return result
 
 
 class SnapshotTool(BaseTool):
@@ -53,11 +90,11 @@ class SnapshotTool(BaseTool):
 
     _calls: FrameworkCalls[RunnableConfig] = PrivateAttr()
     _spec: Spec = PrivateAttr()
-    _ask: AskPerson | None = PrivateAttr(default=None)
+    _asks: Asks | None = PrivateAttr(default=None)
 
     @classmethod
     def of(
-        cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, description: str, ask: AskPerson | None
+        cls, calls: FrameworkCalls[RunnableConfig], spec: Spec, description: str, asks: Asks | None
     ) -> SnapshotTool:
         """Return the tool of a spec."""
         tool = cls(
@@ -68,7 +105,7 @@ class SnapshotTool(BaseTool):
             tags=list(spec.tags),
             metadata={"id": spec.id, "hints": dict(spec.hints)},
         )
-        tool._calls, tool._spec, tool._ask = calls, spec, ask
+        tool._calls, tool._spec, tool._asks = calls, spec, asks
         return tool
 
     def _to_args_and_kwargs(
@@ -88,8 +125,12 @@ class SnapshotTool(BaseTool):
         Raises:
             ToolException: it failed, and no model called it.
         """
-        meta = self._calls.meta_of(config, tool_call_id or "")
-        view = result_view(await self._answered(arguments, meta))
+        call = self._calls.named(config, self.name, arguments, tool_call_id or "", _checkpoint(config))
+        result = await call.result()
+        if (asked := result_view(result).approval) is not None:
+            answered = None if self._asks is None else self._asks.answered(call, result)
+            result = await (call.cancel(asked, NOBODY) if answered is None else answered)
+        view = told_to_model(result_view(result))
         if tool_call_id is None:
             if view.is_error:
                 raise ToolException(view.text)
@@ -102,23 +143,15 @@ class SnapshotTool(BaseTool):
             status="error" if view.is_error else "success",
         )
 
-    async def _answered(self, arguments: dict[str, Any] | str, meta: CallMeta) -> Result:
-        """Return the result of a call, after the answers of a person where it needs them."""
-        asked = None if self._ask is None else await self._calls.open_question(self._spec, arguments, meta)
-        if asked is None:
-            result = await self._calls.call(self.name, arguments, meta)
-        else:
-            result = await self._asked(asked, meta)
-        while (asked := result_view(result).approval) is not None:
-            result = await self._asked(asked, meta)
-        return result
 
-    async def _asked(self, asked: Suspended, meta: CallMeta) -> Result:
-        """Return the result of a call after one answer of a person."""
-        answer = None if self._ask is None else await self._ask(asked)
-        if answer is None:
-            return await self._calls.cancel(asked, meta, _NOBODY)
-        return await self._calls.deliver(asked, answer, meta)
+def _checkpoint(config: RunnableConfig) -> str:
+    """Return the place of a call in a graph, the same when LangGraph runs its node again; "" outside of one.
+
+    A task has the same namespace then, and another one in each step of a thread.
+    """
+    known = config.get("configurable", {})
+    place = [str(known[key]) for key in ("thread_id", "checkpoint_ns") if known.get(key)]
+    return "/".join(place) if known.get("checkpoint_ns") else ""
 
 
 def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:

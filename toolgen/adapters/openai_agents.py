@@ -17,10 +17,11 @@ from weakref import WeakKeyDictionary, finalize
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
 from toolgen.runtime.calls import NO_META
+from toolgen.runtime.waiting.unfit import asks_again
 
 from .extras import extra
-from .framework_calls import FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, result_view
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec
+from .result_view import ResultView, result_view, told_to_model
 
 with extra("openai-agents"):
     from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
@@ -28,8 +29,10 @@ with extra("openai-agents"):
     from agents.tool import FunctionToolCustomDataContext
     from agents.tool_context import ToolContext
 
-AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], Json]
-"""Returns what the person has answered whose approval the SDK knows; None where there is no answer."""
+AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], NamedAnswer | None]
+"""Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
+where there is no answer."""
+_DOOR: Final = "openai-agents"
 _MOST_EARLY: Final = 1_000
 """Results of one tool that one run may leave to be fetched."""
 _NOT_ASKED: Final = "nobody was asked about this call"
@@ -49,9 +52,10 @@ def openai_agents_tools(
         meta: The facts of each call, or what returns them of the run's context; never of the model.
         may_ask: Ids of the tools whose calls may wait for a person; by default those with a confirmation,
             and those that an agent answers. Another tool that asks is denied.
-        answer: What a person adds to an approval, or answers to a question of a tool; by default a yes.
+        answer: What a person adds to an approval, or answers to a question of a tool; by default a yes to the
+            first question of a call.
     """
-    calls = FrameworkCalls(snapshot, meta)
+    calls = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
     asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
     return [
         _SnapshotTool(calls, spec, answer, spec.id in asking).function_tool(description)
@@ -67,11 +71,10 @@ async def openai_agents_question(
     None where nothing waits, such as for arguments that are no JSON: an approval would run nothing.
     `meta` are the facts of the call.
     """
-    found = [spec for spec in snapshot.specs if spec.name == item.tool_name]
-    if not found or item.call_id is None:
+    if item.call_id is None or all(spec.name != item.tool_name for spec in snapshot.specs):
         return None
-    calls: FrameworkCalls[None] = FrameworkCalls(snapshot, meta)
-    return await calls.open_question(found[0], item.arguments or "{}", calls.meta_of(None, item.call_id))
+    calls: FrameworkCalls[None] = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
+    return await calls.named(None, item.tool_name or "", item.arguments or "{}", item.call_id).question()
 
 
 class _EarlyResults:
@@ -136,14 +139,14 @@ class _SnapshotTool:
 
         Where no further result is kept, `_invoke` makes the call, and denies it if it asks.
         """
-        meta = self.calls.meta_of(context, call_id)
         if self.early.has(context, call_id):
             return False
-        if await self.calls.open_question(self.spec, arguments, meta) is not None:
+        call = self.calls.named(context, self.spec.name, arguments, call_id)
+        if await call.question() is not None:
             return True
         if self.early.is_full(context):
             return False
-        result = await self.calls.call(self.spec.name, arguments, meta)
+        result = await call.result()
         if result_view(result).approval is not None:
             return True
         self.early.keep(context, call_id, result)
@@ -153,29 +156,28 @@ class _SnapshotTool:
         self, context: ToolContext[Any], arguments: str
     ) -> str | list[ToolOutputText | ToolOutputImage]:
         """Return what the model reads of a call that needs no approval, or that has it."""
-        meta = self.calls.meta_of(context, context.tool_call_id)
+        call = self.calls.named(context, self.spec.name, arguments, context.tool_call_id)
+        asked: Suspended | None = None
         result = self.early.take(context, context.tool_call_id)
+        if result is None and self.may_ask:
+            asked = await call.question()
         if result is None:
-            result = await self._answered(context, arguments, meta)
-        view = result_view(result)
-        while view.approval is not None:  # the SDK cannot ask any more
-            reason = view.approval.reason or _NOT_ASKED
-            view = result_view(await self.calls.cancel(view.approval, meta, reason))
-        self.views[context] = view
+            result = await (call.result() if asked is None else self._answered(context, call, asked))
+        again = result_view(result).approval
+        while again is not None and (asked is None or not asks_again(asked, again)):
+            result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
+            again = result_view(result).approval
+        self.views[context] = view = told_to_model(result_view(result))
         return _output(view)
 
-    async def _answered(self, context: ToolContext[Any], arguments: str, meta: CallMeta) -> ToolResult:
-        if not self.may_ask:
-            return await self.calls.call(self.spec.name, arguments, meta)
-        asked = await self.calls.open_question(self.spec, arguments, meta)
-        if asked is None:
-            return await self.calls.call(self.spec.name, arguments, meta)
-        answer: Json = {"approved": True} if asked.kind == "confirmation" else None
+    async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
+        """Return the result of a call that waited, after what the person has said."""
         if self.answer is not None:
-            answer = self.answer(context, asked)
-        if answer is None:
-            return await self.calls.cancel(asked, meta, _NOT_ASKED)
-        return await self.calls.deliver(asked, answer, meta)
+            given = self.answer(context, asked)
+            return await (call.cancel(asked, _NOT_ASKED) if given is None else call.answer(asked, given))
+        if asked.kind != "confirmation":
+            return await call.cancel(asked, _NOT_ASKED)
+        return await call.answer_by_call(asked, {"approved": True})
 
     def _custom_data(self, ended: FunctionToolCustomDataContext) -> Mapping[str, Any] | None:
         """Return what only the application reads of the result."""

@@ -13,17 +13,17 @@ from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
-from toolgen.runtime import CallMeta, Snapshot
+from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult
 from toolgen.runtime.calls import NO_META
 
 from .extras import extra
-from .framework_calls import FrameworkCalls, MetaOf, Spec
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
 from .result_view import ResultView, approval_json, result_view
 
 with extra("pydantic-ai"):
     from pydantic_ai import RunContext
     from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
-    from pydantic_ai.messages import ToolReturn
+    from pydantic_ai.messages import ModelResponse, ToolReturn
     from pydantic_ai.models import Model
     from pydantic_ai.tools import AgentDepsT, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
@@ -58,7 +58,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
     def __init__(
         self, snapshot: Snapshot, meta: MetaOf[RunContext[AgentDepsT]], *, id: str, max_retries: int
     ) -> None:
-        self._calls = FrameworkCalls(snapshot, meta)
+        self._calls = FrameworkCalls(door="pydantic-ai", snapshot=snapshot, meta=meta)
         self._id = id
         self._max_retries = max_retries
 
@@ -89,13 +89,10 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             ModelRetry: the arguments do not fit.
             ToolFailed: it failed or was denied.
         """
-        meta = self._calls.meta_of(ctx, ctx.tool_call_id or "")
-        if ctx.tool_call_approved:
-            spec = next(one for one in self._calls.snapshot.specs if one.name == name)
-            answer, by = _approval(ctx.tool_call_metadata)
-            result = await self._calls.resume(spec, tool_args, meta, answer, by)
-        else:
-            result = await self._calls.call(name, tool_args, meta)
+        id_ = ctx.tool_call_id or ""
+        call = self._calls.named(ctx, name, tool_args, id_, _checkpoint(ctx, id_))
+        asked = await call.question() if ctx.tool_call_approved else None
+        result = await (call.result() if asked is None else _approved(call, asked, ctx.tool_call_metadata))
         return _returned(result_view(result), ctx.model if isinstance(ctx.model, Model) else None)
 
     async def deliver(self, token: str, answer: Json, meta: CallMeta) -> ToolReturn | ToolFailed:
@@ -129,12 +126,27 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         )
 
 
-def _approval(given: object) -> tuple[Json, str]:
-    """Return a yes with what the host adds to it in `DeferredToolResults.metadata`, and who answers."""
+async def _approved(call: FrameworkCall, asked: Suspended, given: object) -> ToolResult:
+    """Return the result of a call after a yes, with what the host adds in `DeferredToolResults.metadata`.
+
+    `id` there names the question, and `by` is who answers.
+    """
     said = given if isinstance(given, Mapping) else {}
-    added = {name: said[name] for name in ("message", "payload") if name in said}
-    by = said.get("by")
-    return {"approved": True, **added}, by if isinstance(by, str) else ""
+    by = said["by"] if isinstance(said.get("by"), str) else ""
+    answer: Json = {"approved": True, **{name: said[name] for name in ("message", "payload") if name in said}}
+    if "id" not in said:
+        return await call.answer_by_call(asked, answer, by)
+    return await call.answer(asked, {"id": str(said["id"]), "answer": answer, "by": by})
+
+
+def _checkpoint(ctx: RunContext[Any], tool_call_id: str) -> str:
+    """Return the response of the model that made a call, the same when a later run goes on with it."""
+    for message in reversed(ctx.messages):
+        if isinstance(message, ModelResponse) and any(
+            part.tool_call_id == tool_call_id for part in message.tool_calls
+        ):
+            return f"{message.run_id}/{message.timestamp.timestamp()}"
+    return ""
 
 
 def _returned(view: ResultView, model: Model | None) -> ToolReturn:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
+from toolgen.runtime.waiting.unfit import waiting_message
 
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
 _FAILED: Final = frozenset({"error", "denied", "unknown"})
@@ -81,7 +83,7 @@ class ResultView:
     @property
     def is_error(self) -> bool:
         """Whether the model is to read the text as a failure: an error, a denial, or an unknown outcome."""
-        return self.status in _FAILED
+        return self.status in _FAILED or self.error is not None
 
     @property
     def document(self) -> Json:
@@ -129,6 +131,15 @@ def result_view(result: ToolResult) -> ResultView:
         display=result.display,
         is_final=result.is_final,
     )
+
+
+def told_to_model(view: ResultView) -> ResultView:
+    """Return a view that a model can read: that a call waits, where nobody is asked about it now."""
+    if (asked := view.approval) is None:
+        return view
+    message = waiting_message(asked)
+    text = json.dumps({"error": message, "code": UNAVAILABLE, "id": asked.id}, ensure_ascii=False)
+    return replace(view, text=text, error=ErrorView(message=message, code=UNAVAILABLE))
 
 
 def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 from tests.matrix.doors.door import Door, Seen
 from tests.matrix.doors.person import Person
 from tests.matrix.world import CALL, FACTS, World
+from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, Suspended
@@ -41,8 +42,8 @@ class LangChain:
         return await self._person.answer(answer)
 
     async def _called(self) -> Seen:
-        async def ask(asked: Suspended) -> Json:
-            return await self._person.ask(asked.question)
+        async def ask(asked: Suspended) -> NamedAnswer:
+            return {"id": asked.id, "answer": await self._person.ask(asked.question)}
 
         tools = langchain_tools(await snapshot_of(self._runtime), lambda _: FACTS, ask=ask)
         (tool,) = [one for one in tools if one.name == self._world.tool]

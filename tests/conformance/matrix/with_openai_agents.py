@@ -41,7 +41,7 @@ class OpenAIAgents:
             snapshot,
             lambda _: FACTS,
             may_ask=[spec.id for spec in snapshot.specs],
-            answer=lambda context, asked: self._answer,
+            answer=lambda context, asked: {"id": asked.id, "answer": self._answer},
         )
         steps = [[function_call(world.tool, {}, call_id=CALL)], [assistant_message("done")]]
         self._agent: Agent[Any] = Agent("fake", model=ScriptedModel(steps), tools=list(tools))

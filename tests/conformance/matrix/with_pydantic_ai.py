@@ -57,7 +57,7 @@ class PydanticAI:
         assert isinstance(requests, DeferredToolRequests)
         if requests.kind(CALL) == "approval":
             results.approvals[CALL] = True
-            results.metadata[CALL] = {"by": "bob"}
+            results.metadata[CALL] = {"id": requests.metadata[CALL]["id"], "by": "bob"}
         else:
             token = requests.metadata[CALL]["token"]
             results.calls[CALL] = await self._toolset.deliver(token, answer, FACTS)
@@ -83,7 +83,7 @@ class PydanticAI:
 def _calling(tool: str) -> FunctionModel:
     """Return a model that calls a tool once."""
 
-    def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if any(isinstance(message, ModelResponse) for message in messages):
             return ModelResponse(parts=[TextPart("done")])
         return ModelResponse(parts=[ToolCallPart(tool, {}, CALL)])

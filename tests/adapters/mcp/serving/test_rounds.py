@@ -11,7 +11,9 @@ from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
-from toolgen.runtime import CallMeta
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CallMeta, Runtime, ToolOutcome, Unfinished
+from toolgen.runtime.toolsets.functions import function_toolset
 
 from .desk import MIRA, Desk, desk_runtime, served
 from .people import Person, accept
@@ -131,9 +133,46 @@ async def test_a_state_without_an_answer_is_asked_again() -> None:
 async def test_a_connection_is_asked_three_times_at_most() -> None:
     async with served("legacy", elicitation=Person(*[accept(floor=1)] * 3)) as one:
         document = json.loads(await one.text("send", id="p1"))
-        assert await one.runtime.suspended() == ()
-    assert document["code"] == "approval_unavailable"
+        [waiting] = await one.runtime.suspended()
+    assert (document["code"], document["id"]) == ("approval_unavailable", waiting.id)
     assert "$.city is required" in document["error"]
+
+
+async def test_the_answers_of_a_state_are_counted_over_its_rounds() -> None:
+    async with served("auto", elicitation=Person()) as one:
+        result: Any = await asked(one, "send")
+        for _ in range(3):
+            assert isinstance(result, types.InputRequiredResult)
+            result = await one.client.session.call_tool(
+                "send",
+                {"id": "p1"},
+                input_responses={"answer": accept(floor=1)},
+                request_state=result.request_state,
+                allow_input_required=True,
+            )
+        [waiting] = await one.runtime.suspended()
+    assert json.loads(result.content[0].text)["id"] == waiting.id
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_tool_that_always_asks_ends(mode: str) -> None:
+    times = 0
+
+    async def again() -> str | Unfinished:
+        """Ask again."""
+        return ToolOutcome.ask("Again?")
+
+    async def say(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        nonlocal times
+        times += 1
+        return accept(answer="yes")
+
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        runtime.register(function_toolset("desk.parcels", [again]))
+        made = server(runtime, session_id=MIRA)
+        async with Client(made.sdk, elicitation_callback=say, mode=mode) as client:
+            ended = await client.call_tool("again", {})
+    assert (ended.is_error, times) == (True, 10)
 
 
 async def test_a_state_gives_no_server_the_approvals_of_another_one() -> None:

@@ -20,6 +20,7 @@ from mcp_types import TextContent
 
 from toolgen.adapters.adk import adk_tools
 from toolgen.adapters.fastmcp import fastmcp_provider
+from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.mcp import server
 from toolgen.contract.errors import ToolgenError
@@ -50,11 +51,11 @@ async def test_langchain_denies_where_nobody_can_be_asked(home: Home) -> None:
 async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -> None:
     asked: list[str] = []
 
-    async def ask(question: Suspended) -> Json:
+    async def ask(question: Suspended) -> NamedAnswer:
         asked.append(question.id)
         if len(asked) == 1:
             raise LookupError("an interruption, as LangGraph's")
-        return {"approved": True}
+        return {"id": question.id, "answer": {"approved": True}}
 
     tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA, ask=ask)}
     call = ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
@@ -127,7 +128,10 @@ async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) ->
     async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert (result.is_error, times) == (True, 3)
-    assert await home.runtime.suspended() == ()
+    [waiting] = await home.runtime.suspended()
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    assert waiting.id in block.text
 
 
 async def test_fastmcp_takes_a_question_back_whose_client_leaves() -> None:
@@ -163,7 +167,7 @@ async def pay() -> str:
     return "paid"
 
 
-async def test_adk_denies_after_an_answer_that_does_not_fit_since_it_asks_once(home: Home) -> None:
+async def test_adk_asks_once_and_leaves_a_call_waiting_whose_answer_does_not_fit(home: Home) -> None:
     call = types.Part(function_call=types.FunctionCall(id="c0", name="factory_reset", args=RESET))
     agent = LlmAgent(
         name="fake",
@@ -182,7 +186,8 @@ async def test_adk_denies_after_an_answer_that_does_not_fit_since_it_asks_once(h
     [response] = [one for event in events for one in event.get_function_responses()]
     assert response.response is not None
     assert "keep_on" in response.response["error"]
-    assert await home.runtime.suspended() == ()
+    [waiting] = await home.runtime.suspended()
+    assert waiting.id == response.response["id"]
 
 
 @pytest.mark.parametrize("has_service", [True, False])
@@ -217,3 +222,40 @@ async def test_adk_keeps_artifacts_where_it_has_a_service(home: Home, has_servic
     assert part is not None
     assert part.inline_data is not None
     assert len(json.loads(part.inline_data.data or b"")["readings"]) == 24
+
+
+async def test_langchain_asks_three_times_and_leaves_the_call_waiting(home: Home) -> None:
+    asked: list[str] = []
+
+    async def ask(question: Suspended) -> NamedAnswer:
+        asked.append(question.reason)
+        return {"id": "ffffffffffffffff", "answer": {"approved": True}}
+
+    tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA, ask=ask)}
+    call = ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
+    message = await tools["factory_reset"].ainvoke(call)
+    [waiting] = await home.runtime.suspended()
+    assert (len(asked), message.status) == (3, "error")
+    assert "ffffffffffffffff" in asked[1]
+    assert json.loads(message.content)["id"] == waiting.id
+    assert (await home.runtime.deliver(waiting.token, {"approved": True})).status == "ok"
+
+
+async def test_a_call_of_langchain_that_has_ended_is_not_executed_again() -> None:
+    sent: list[str] = []
+
+    async def send(to: str) -> str:
+        """Send."""
+        sent.append(to)
+        return "sent"
+
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        runtime.register(function_toolset("post.letters", [send]))
+        [tool] = langchain_tools(await runtime.snapshot(), MIRA)
+        call = ToolCall(name="send", args={"to": "ann"}, id="same", type="tool_call")
+        messages = [await tool.ainvoke(call) for _ in range(2)]
+        other = ToolCall(name="send", args={"to": "bob"}, id="same", type="tool_call")
+        refused = await tool.ainvoke(other)
+    assert [message.content for message in messages] == ['"sent"', '"sent"']
+    assert (refused.status, "made before" in refused.content) == ("error", True)
+    assert sent == ["ann"]

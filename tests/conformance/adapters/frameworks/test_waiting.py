@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
-from toolgen.adapters.framework_calls import FrameworkCalls
+from toolgen.adapters.framework_calls import FrameworkCall, FrameworkCalls, MetaOf
 from toolgen.adapters.result_view import result_view
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -24,13 +24,15 @@ from toolgen.runtime import (
     Suspended,
     ToolCall,
     ToolContext,
+    ToolOutcome,
     ToolResult,
+    Unfinished,
     Verdict,
 )
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
-META = CallMeta(session_id="s", tool_call_id="call-1", requested_by="mira")
+META = CallMeta(session_id="s", requested_by="mira")
 YES: Json = {"approved": True}
 
 
@@ -58,21 +60,35 @@ def waits(result: ToolResult) -> Suspended:
     return result.suspension
 
 
+def calls_for(snapshot: Snapshot, meta: MetaOf[None] = META) -> FrameworkCalls[None]:
+    return FrameworkCalls(door="test", snapshot=snapshot, meta=meta)
+
+
+def pay(calls: FrameworkCalls[None], amount: int, call_id: str = "call-1") -> FrameworkCall:
+    return calls.named(None, "pay", {"amount": amount}, call_id)
+
+
+async def resumed(call: FrameworkCall, answer: Json = YES, by: str = "") -> ToolResult:
+    """Answer what a call asked, as a framework does that keeps an approval by the id of the call."""
+    asked = await call.question()
+    return await (call.result() if asked is None else call.answer_by_call(asked, answer, by))
+
+
 async def calls_of(account: Account, **options: Any) -> FrameworkCalls[None]:
     runtime = Runtime(engine=InProcessEngine(), **options)
-    return FrameworkCalls(await offered(account, runtime), META)
+    return calls_for(await offered(account, runtime))
 
 
 async def test_arguments_that_somebody_edited_are_asked_about_anew() -> None:
     account = Account()
     calls = await calls_of(account)
-    [spec] = calls.snapshot.specs
-    waits(await calls.call("pay", {"amount": 5}, META))
+    waits(await pay(calls, 5).result())
 
-    asked = waits(await calls.resume(spec, {"amount": 50}, META, YES))
+    asked = waits(await resumed(pay(calls, 50)))
     assert (asked.question, account.paid) == ("Pay 50?", [])
-    assert (await calls.resume(spec, {"amount": 50}, META, YES)).status == "ok"
+    assert (await resumed(pay(calls, 50))).status == "ok"
     assert account.paid == [50]
+    assert (await pay(calls, 5).result()).status == "denied"
 
 
 class Cards:
@@ -90,49 +106,87 @@ async def test_sensitive_arguments_that_somebody_edited_are_asked_about_anew() -
     executor = Cards()
     runtime = Runtime(engine=InProcessEngine())
     runtime.register(payments.registration(executor))
-    calls: FrameworkCalls[None] = FrameworkCalls(await runtime.snapshot(), META)
-    [spec] = [one for one in calls.snapshot.specs if one.name == "pay_much"]
+    calls = calls_for(await runtime.snapshot())
     first: dict[str, Json] = {"amount": 100, "card": {"number": "4111-OTTER", "holder": "Ann"}}
     other: dict[str, Json] = {"amount": 100, "card": {"number": "5222-LEMUR", "holder": "Ann"}}
-    asked = waits(await calls.call("pay_much", first, META))
-    assert await calls.open_question(spec, first, META) == asked
-    assert await calls.open_question(spec, other, META) is None
+    made, edited = [calls.named(None, "pay_much", one, "call-1") for one in (first, other)]
+    asked = waits(await made.result())
+    assert await made.question() == asked
+    assert await edited.question() is None
 
-    again = waits(await calls.resume(spec, other, META, YES))
+    again = waits(await resumed(edited))
     assert (again.arguments, again.id != asked.id, executor.cards) == (asked.arguments, True, [])
     assert "OTTER" not in repr(asked)
-    assert "LEMUR" not in again.arguments_mac
-    assert (await calls.resume(spec, other, META, YES)).status == "ok"
+    assert (await resumed(edited)).status == "ok"
     assert executor.cards == ["5222-LEMUR"]
 
 
 async def test_an_approval_of_nothing_runs_nothing() -> None:
     account = Account()
     calls = await calls_of(account)
-    [spec] = calls.snapshot.specs
-    waits(await calls.resume(spec, {"amount": 5}, META, YES))
+    waits(await resumed(pay(calls, 5)))
     assert account.paid == []
 
 
 async def test_only_the_newest_question_of_a_call_stays_open() -> None:
     account = Account()
     calls = await calls_of(account)
-    first = waits(await calls.call("pay", {"amount": 5}, META))
-    second = waits(await calls.call("pay", {"amount": 6}, META))
+    first = waits(await pay(calls, 5).result())
+    second = waits(await pay(calls, 6).result())
     assert first.id != second.id
     assert [one.id for one in await calls.snapshot.suspended("s")] == [second.id]
+
+
+async def test_a_call_that_is_made_again_asks_the_same() -> None:
+    calls = await calls_of(Account())
+    assert waits(await pay(calls, 5).result()) == waits(await pay(calls, 5).result())
 
 
 async def test_other_sessions_and_other_calls_are_left_alone() -> None:
     account = Account()
     calls = await calls_of(account)
-    [spec] = calls.snapshot.specs
     for session_id, id_ in (("t", "call-1"), ("s", "call-2")):
-        waits(await calls.call("pay", {"amount": 5}, CallMeta(session_id=session_id, tool_call_id=id_)))
-    waits(await calls.call("pay", {"amount": 5}, META))
+        other = calls_for(calls.snapshot, CallMeta(session_id=session_id, requested_by="mira"))
+        waits(await pay(other, 5, id_).result())
+    waits(await pay(calls, 5).result())
     assert len(await calls.snapshot.suspended()) == 3
-    await calls.resume(spec, {"amount": 5}, META, YES)
+    await resumed(pay(calls, 5))
     assert len(await calls.snapshot.suspended()) == 2
+
+
+async def test_an_answer_to_another_question_is_refused_and_changes_nothing() -> None:
+    account = Account()
+    calls = await calls_of(account)
+    mallory, baker = [pay(calls, amount, f"call-{amount}") for amount in (9999, 3)]
+    asked, other = waits(await mallory.result()), waits(await baker.result())
+    refused = waits(await mallory.answer(asked, {"id": other.id, "answer": YES}))
+    assert (refused.id, account.paid) == (asked.id, [])
+    assert other.id in refused.reason
+    assert {one.id for one in await calls.snapshot.suspended("s")} == {asked.id, other.id}
+
+
+class Twice:
+    """Asks for two approvals of its own."""
+
+    async def move(self, ctx: ToolContext) -> str | Unfinished:
+        """Move the money."""
+        for question in ("Move it?", "All of it?"):
+            if not ctx.approved(question):
+                return ToolOutcome.approval(question)
+        return "moved"
+
+
+async def test_an_approval_by_the_id_of_a_call_is_none_of_its_next_question() -> None:
+    """Somebody else has answered the first question meanwhile, and the person has not seen the second one."""
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.register(function_toolset("bank.accounts", [Twice().move]))
+    call = calls_for(await runtime.snapshot()).named(None, "move", {}, "call-1")
+    first = waits(await call.result())
+    second = waits(await runtime.deliver(first.token, YES))
+    assert (first.number, second.number) == (1, 2)
+    refused = waits(await resumed(call))
+    assert (refused.id, "names no question" in refused.reason) == (second.id, True)
+    assert (await call.answer(second, {"id": second.id, "answer": YES})).status == "ok"
 
 
 class Rounding(Hook):
@@ -145,52 +199,49 @@ class Rounding(Hook):
 async def test_arguments_that_a_hook_rewrites_run_as_they_were_asked() -> None:
     account = Account()
     calls = await calls_of(account, hooks=[Rounding()])
-    [spec] = calls.snapshot.specs
-    assert waits(await calls.call("pay", {"amount": 57}, META)).question == "Pay 50?"
-    assert (await calls.resume(spec, {"amount": 57}, META, YES)).status == "ok"
+    assert waits(await pay(calls, 57).result()).question == "Pay 50?"
+    assert (await resumed(pay(calls, 57))).status == "ok"
     assert account.paid == [50]
 
 
 async def test_an_answer_that_does_not_count_leaves_the_call_waiting() -> None:
     account = Account()
     calls = await calls_of(account, waiting=WaitOptions(rule=requester_may_not_approve))
-    [spec] = calls.snapshot.specs
-    waits(await calls.call("pay", {"amount": 5}, META))
-    asked = waits(await calls.resume(spec, {"amount": 5}, META, YES, by="mira"))
+    waits(await pay(calls, 5).result())
+    asked = waits(await resumed(pay(calls, 5), by="mira"))
     assert "may not approve" in asked.reason
-    bad = waits(await calls.resume(spec, {"amount": 5}, META, {"approved": "yes"}, by="jo"))
+    bad = waits(await resumed(pay(calls, 5), {"approved": "yes"}, by="jo"))
     assert "true or false" in bad.reason
     assert account.paid == []
-    assert (await calls.resume(spec, {"amount": 5}, META, YES, by="jo")).status == "ok"
+    assert (await resumed(pay(calls, 5), by="jo")).status == "ok"
 
 
 async def test_another_process_goes_on_with_what_was_approved(tmp_path: Path) -> None:
     file = tmp_path / "runs.db"
     before, after = Account(), Account()
     async with Runtime(engine=InProcessEngine(file)) as first:
-        calls: FrameworkCalls[None] = FrameworkCalls(await offered(before, first), META)
-        waits(await calls.call("pay", {"amount": 5}, META))
+        waits(await pay(calls_for(await offered(before, first)), 5).result())
     async with Runtime(engine=InProcessEngine(file)) as second:
-        calls = FrameworkCalls(await offered(after, second), META)
-        [spec] = calls.snapshot.specs
-        assert (await calls.resume(spec, {"amount": 5}, META, YES)).status == "ok"
+        call = pay(calls_for(await offered(after, second)), 5)
+        assert (await resumed(call)).status == "ok"
+        assert json.loads((await call.result()).json) == "paid"
     assert (before.paid, after.paid) == ([], [5])
 
 
 @pytest.mark.parametrize("has_id", [True, False])
 async def test_without_an_engine_nobody_is_asked(has_id: bool) -> None:
     account = Account()
-    calls: FrameworkCalls[None] = FrameworkCalls(await offered(account, Runtime()), META)
-    [spec] = calls.snapshot.specs
-    meta = META if has_id else CallMeta()
-    assert await calls.open_question(spec, {"amount": 5}, meta) is None
-    view = result_view(await calls.resume(spec, {"amount": 5}, meta, YES))
+    call = pay(calls_for(await offered(account, Runtime()), CallMeta()), 5, "call-1" if has_id else "")
+    assert await call.question() is None
+    view = result_view(await resumed(call))
     assert (view.status, view.is_error, account.paid) == ("denied", True, [])
 
 
 async def test_the_facts_of_a_call_come_from_the_host() -> None:
     calls: FrameworkCalls[str] = FrameworkCalls(
-        await offered(Account(), Runtime()), lambda session: CallMeta(session_id=session)
+        door="test",
+        snapshot=await offered(Account(), Runtime()),
+        meta=lambda session: CallMeta(session_id=session),
     )
     assert calls.meta_of("s-1", "call-7") == CallMeta(session_id="s-1", tool_call_id="call-7")
 
@@ -198,10 +249,10 @@ async def test_the_facts_of_a_call_come_from_the_host() -> None:
 def test_what_is_no_snapshot_is_told_at_once() -> None:
     hall: Any = Runtime()
     with pytest.raises(ToolgenError, match="'Runtime' is no snapshot"):
-        FrameworkCalls(hall, META)
+        calls_for(hall)
 
 
 async def test_facts_that_are_neither_a_meta_nor_a_function_are_told_at_once() -> None:
     session: Any = "s-mira"
     with pytest.raises(ToolgenError, match="'str' is no CallMeta"):
-        FrameworkCalls(await Runtime().snapshot(), session)
+        calls_for(await Runtime().snapshot(), session)

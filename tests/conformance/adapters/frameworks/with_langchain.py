@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
+from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.result_view import approval_json
-from toolgen.contract.json_value import Json
 from toolgen.runtime import Suspended
 
 from .home import MIRA, Call, Home, Seen
@@ -31,16 +33,17 @@ class LangChain:
         return "LangChain"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
+        turn = replace(MIRA, turn_id=uuid.uuid4().hex)  # the calls of each run have the same ids
         asked: dict[str, Mapping[str, Any]] = {}
 
-        async def ask(question: Suspended) -> Json:
+        async def ask(question: Suspended) -> NamedAnswer:
             asked[question.call.tool_call_id] = approval_json(question)
             answer = calls[int(question.call.tool_call_id[1:])].answer
             if answer is None:
                 raise Unanswered
-            return answer
+            return {"id": question.id, "answer": answer}
 
-        tools = {tool.name: tool for tool in langchain_tools(home.snapshot, lambda _: MIRA, ask=ask)}
+        tools = {tool.name: tool for tool in langchain_tools(home.snapshot, lambda _: turn, ask=ask)}
         made = [
             ToolCall(name=call.tool, args=dict(call.arguments), id=f"c{n}", type="tool_call")
             for n, call in enumerate(calls)

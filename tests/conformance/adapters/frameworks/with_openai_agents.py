@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agents import Agent, RunConfig, Runner, RunResult, ToolCallOutputItem, set_tracing_disabled
@@ -28,13 +30,14 @@ class OpenAIAgents:
         return "OpenAIAgents"
 
     async def run(self, home: Home, *calls: Call) -> list[Seen]:
+        turn = replace(MIRA, turn_id=uuid.uuid4().hex)  # the calls of each run have the same ids
         by_id = {f"c{n}": call for n, call in enumerate(calls)}
         asking = {"test.workshop.post", "assistant.maintenance.factory_reset", "x.lows.look", "x.tops.look"}
         tools = openai_agents_tools(
             home.snapshot,
-            lambda _: MIRA,
+            turn,
             may_ask=asking,
-            answer=lambda _, asked: by_id[asked.call.tool_call_id].answer,
+            answer=lambda _, asked: {"id": asked.id, "answer": by_id[asked.call.tool_call_id].answer},
         )
         made = [function_call(call.tool, dict(call.arguments), call_id=id_) for id_, call in by_id.items()]
         agent = Agent("fake", model=ScriptedModel([made, [assistant_message("done")]]), tools=list(tools))
@@ -43,7 +46,7 @@ class OpenAIAgents:
         if run.interruptions:
             state = run.to_state()
             for item in state.get_interruptions():
-                question = await openai_agents_question(home.snapshot, item, MIRA)
+                question = await openai_agents_question(home.snapshot, item, turn)
                 assert question is not None
                 assert item.call_id is not None
                 asked[item.call_id] = approval_json(question)

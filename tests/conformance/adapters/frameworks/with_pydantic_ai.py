@@ -63,7 +63,7 @@ async def _answer(
         results.calls[id_] = await toolset.deliver(requests.metadata[id_]["token"], answer, MIRA)
     elif answer["approved"]:
         results.approvals[id_] = True
-        results.metadata[id_] = answer
+        results.metadata[id_] = {"id": requests.metadata[id_]["id"], **answer}
     else:
         results.approvals[id_] = ToolDenied(answer["message"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import anyio
@@ -17,22 +17,29 @@ from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.waiting.call_names import CallName
 from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
+from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again
 
 from .changes import ListChanges
 from .executing import ExecutingCalls
-from .forms import ASKED, answer_of, form_of, input_required
-from .identity import Context, Identities, is_modern, verified_owner
+from .forms import ASKED, answer_of, form_of, input_required, token_of
+from .identity import Context, Identities, call_name, is_modern, verified_owner
 from .listing import ListedTool, Listing
 from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
 from .waits import Approvals as Approvals
-from .waits import WhyNot, cannot_ask, kept_result, taken_back_result, waiting_below_result
+from .waits import (
+    WhyNot,
+    cannot_ask,
+    kept_result,
+    taken_back_result,
+    unfit_result,
+    waiting_below_result,
+)
 
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
-_MOST_ASKED: Final = 3
-"""How often a person is asked on one connection whose answers do not fit."""
 _CLEANUP_S: Final = 5.0
 _WHY_CANCELLED: Final = "the client cancelled the request"
 _WHY_FAILED: Final = "the request of the client failed"
@@ -47,6 +54,8 @@ class _Request:
     ctx: Context
     params: types.CallToolRequestParams
     meta: CallMeta
+    name: CallName | None
+    """Of a call that the client may make again; None where it gave no id for that."""
     offered: Snapshot
     entry: RegisteredTool
 
@@ -104,12 +113,20 @@ class ToolCalls:
         """Return the result of a call, or what a person has to answer first.
 
         Raises:
-            MCPError: there is no such tool, or the state is not of this call (-32602).
+            MCPError: there is no such tool, the state is not of this call, or its id is none (-32602).
         """
         meta = await self._identities.call_meta(ctx)
+        name = call_name(params, meta)
+        if name is not None:
+            meta = replace(meta, tool_call_id=f"mcp_{name.run_id(meta)}")
         offered = await self._selection.offered(meta)
         request = _Request(
-            ctx=ctx, params=params, meta=meta, offered=offered, entry=find_tool(offered, params.name)
+            ctx=ctx,
+            params=params,
+            meta=meta,
+            name=name,
+            offered=offered,
+            entry=find_tool(offered, params.name),
         )
         with self.executing.counted(verified_owner(ctx)):
             try:
@@ -131,44 +148,49 @@ class ToolCalls:
     async def _answered(self, request: _Request) -> Answered:
         params, meta = request.params, request.meta
         if params.request_state is not None:
-            asked = await self._suspended(request, params.request_state)
+            token, misfits = token_of(params.request_state)
+            asked = await self._suspended(request, token)
             async with progress_relay(self._runtime, request.ctx, asked.call.tool_call_id):
-                return await self._after_round(request, asked)
+                return await self._after_round(request, asked, misfits)
         async with progress_relay(self._runtime, request.ctx, meta.tool_call_id):
-            arguments = params.arguments or {}
             try:
-                result = await self._runtime.call(
-                    request.entry.spec.id, arguments, meta, within=request.offered
-                )
+                result = await self._called(request)
             except asyncio.CancelledError:
-                await _cleaned_up(self._cancel_begun(meta))
+                if request.name is None:
+                    await _cleaned_up(self._cancel_begun(meta))
                 raise
             return await self._completed(request, result)
 
-    async def _completed(self, request: _Request, result: ToolResult) -> Answered:
-        """Return a result; of a call that waits, after a person was asked, or what is to be asked."""
-        note, times = "", 0
+    async def _called(self, request: _Request) -> ToolResult:
+        tool, arguments = request.entry.spec.id, request.params.arguments or {}
+        if request.name is None:
+            return await self._runtime.call(tool, arguments, request.meta, within=request.offered)
+        return await self._runtime.call_once(
+            request.name, tool, arguments, request.meta, within=request.offered
+        )
+
+    async def _completed(
+        self, request: _Request, result: ToolResult, misfits: int = 0, note: str = ""
+    ) -> Answered:
+        """Return a result; of a call that waits, after a person was asked, or what is to be asked.
+
+        After so many answers to one question that do not fit, nobody is asked any more: it waits on.
+        """
         while (asked := result.suspension) is not None and result.status == "suspended":
             if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
                 return await self._unasked(request, asked, why)
+            if misfits == MOST_MISFITS:
+                return unfit_result(asked, note)
             if request.is_modern:
-                return input_required(asked, note)
+                return input_required(asked, note, misfits)
             given = await self._elicited(request, asked, note)
-            times += 1
             try:
-                result, note = await self._given(request, asked, given), ""
-            except BadAnswerError as error:
-                note = error.message
-                if times == _MOST_ASKED:
-                    result = await self._take_back(asked, request.meta, note)
-                    if asked.outer is None:
-                        return taken_back_result(asked, note)
-                    note = ""
+                result, misfits, note = await self._tried(request, asked, given, misfits)
             except SuspensionError as error:
                 return _refused(asked, error)
         return self._final(request, result)
 
-    async def _after_round(self, request: _Request, asked: Suspended) -> Answered:
+    async def _after_round(self, request: _Request, asked: Suspended, misfits: int) -> Answered:
         """Return what became of a call that waits, with the answer that its client returns with.
 
         Another server of the same secret may have asked, which takes approvals that this one does not.
@@ -177,13 +199,26 @@ class ToolCalls:
             return await self._unasked(request, asked, why)
         given = (request.params.input_responses or {}).get(ASKED)
         if not isinstance(given, types.ElicitResult):
-            return input_required(asked)
+            return input_required(asked, "", misfits)
         try:
-            return await self._completed(request, await self._given(request, asked, given))
-        except BadAnswerError as error:
-            return input_required(asked, error.message)
+            return await self._completed(request, *await self._tried(request, asked, given, misfits))
         except SuspensionError as error:
             return _refused(asked, error)
+
+    async def _tried(
+        self, request: _Request, asked: Suspended, given: types.ElicitResult, misfits: int
+    ) -> tuple[ToolResult, int, str]:
+        """Return the result after an answer, how many to its question did not fit, and why not.
+
+        Raises:
+            SuspensionError: the answer is not taken, and no other one would be.
+        """
+        try:
+            result = await self._given(request, asked, given)
+        except BadAnswerError as error:
+            same = ToolResult(tool=asked.tool, status="suspended", suspensions=(asked,))
+            return same, misfits + 1, error.message
+        return result, misfits + 1 if asks_again(asked, result.suspension) else 0, ""
 
     async def _suspended(self, request: _Request, token: str) -> Suspended:
         """Return the call that a state names; the SDK has checked that it is of this very request.
@@ -209,7 +244,7 @@ class ToolCalls:
     async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult:
         """Return what the client answers to `elicitation/create`; a client that fails has cancelled it."""
         form = form_of(asked, note)
-        async with self._cancelled_with_request(asked):
+        async with self._cancelled_with(request, asked):
             try:
                 return await request.ctx.session.elicit_form(
                     form.message, form.requested_schema, request.ctx.request_id
@@ -231,7 +266,7 @@ class ToolCalls:
             answer = {"approved": False}
         else:
             return await self._take_back(asked, meta, f"the question was answered by {given.action}")
-        async with self._cancelled_with_request(asked):
+        async with self._cancelled_with(request, asked):
             return await self._runtime.deliver(
                 asked.token,
                 answer,
@@ -246,7 +281,7 @@ class ToolCalls:
 
         It waits for work, or for an answer to the run of an agent that this client is not asked for.
         """
-        async with self._cancelled_with_request(asked):
+        async with self._cancelled_with(request, asked):
             result = await self._runtime.result(
                 asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
@@ -286,15 +321,17 @@ class ToolCalls:
         )
 
     @asynccontextmanager
-    async def _cancelled_with_request(self, asked: Suspended) -> AsyncIterator[None]:
-        """Cancel the run of a call that waits, or goes on, when its request is cancelled or fails."""
+    async def _cancelled_with(self, request: _Request, asked: Suspended) -> AsyncIterator[None]:
+        """Cancel the run of a call that waits, or goes on, when its request is cancelled or fails.
+
+        One that its client may make again goes on.
+        """
         try:
             yield
-        except asyncio.CancelledError:
-            await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, _WHY_CANCELLED))
-            raise
-        except MCPError:
-            await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, _WHY_FAILED))
+        except (asyncio.CancelledError, MCPError) as error:
+            if request.name is None:
+                why = _WHY_FAILED if isinstance(error, MCPError) else _WHY_CANCELLED
+                await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, why))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:

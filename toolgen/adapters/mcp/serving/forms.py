@@ -51,10 +51,20 @@ def form_of(asked: Suspended, note: str = "") -> types.ElicitRequestFormParams:
     return types.ElicitRequestFormParams(message=_message(asked, note), requested_schema=schema)
 
 
-def input_required(asked: Suspended, note: str = "") -> types.InputRequiredResult:
-    """Return what a person has to answer; the state, which the SDK seals, is the token of the call."""
+def input_required(asked: Suspended, note: str = "", misfits: int = 0) -> types.InputRequiredResult:
+    """Return what a person has to answer.
+
+    The state, which the SDK seals, is the token of the call, and how many answers did not fit so far.
+    """
     request = types.ElicitRequest(params=form_of(asked, note))
-    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=asked.token)
+    state = f"{misfits} {asked.token}" if misfits else asked.token
+    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=state)
+
+
+def token_of(state: str) -> tuple[str, int]:
+    """Return the token of a state by `input_required`, and how many answers did not fit so far."""
+    misfits, _, token = state.rpartition(" ")
+    return token, int(misfits or 0)
 
 
 def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:

@@ -11,12 +11,15 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from mcp import MCPError
 from mcp.server import ServerRequestContext
-from mcp.types import INTERNAL_ERROR
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
 from toolgen.runtime.call.boundary import Contained
+from toolgen.runtime.waiting.call_names import CallName
+
+from .listing import META_PREFIX
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 MetaHook: TypeAlias = Callable[[Context], CallMeta | Awaitable[CallMeta]]
@@ -26,6 +29,10 @@ log = logger("toolgen.mcp")
 
 IDENTITY: Final = "toolgen.identity"
 """Key of an ASGI scope: the `CallMeta` that the verifier of tokens returned."""
+CALL_ID: Final = f"{META_PREFIX}call-id"
+"""Key in `_meta` of a `tools/call`: the client's own id of the call."""
+_LONGEST_ID: Final = 200
+"""Characters."""
 
 
 class _Versioned(Protocol):
@@ -52,6 +59,23 @@ def require_meta(found: object) -> CallMeta:
 def owner_of(meta: CallMeta) -> str:
     """Return a text that is equal for those who may use each other's sessions and states of MCP."""
     return json.dumps([meta.session_id, meta.requested_by, sorted(meta.labels.items())])
+
+
+def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
+    """Return the name of a call whose client gives it an id of its own, under which it may make it again.
+
+    It counts for the owner of the request. MCP has no such id: that of a request, and a progress token, are
+    of one request each.
+
+    Raises:
+        MCPError: the id is none (-32602).
+    """
+    given = (params.meta or {}).get(CALL_ID)
+    if given is None:
+        return None
+    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID:
+        raise MCPError(INVALID_PARAMS, f"{CALL_ID} is a text of at most {_LONGEST_ID} characters")
+    return CallName(door="mcp", call_id=given, checkpoint=owner_of(meta), is_detached=True)
 
 
 def verified_owner(ctx: Context) -> str | None:

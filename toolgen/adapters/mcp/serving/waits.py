@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, get_args
 
 from mcp import types
@@ -9,6 +10,7 @@ from mcp import types
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import Runtime, Suspended
+from toolgen.runtime.waiting.unfit import waiting_message
 
 from .identity import Context
 from .results import error_result
@@ -65,6 +67,12 @@ def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
         f"`toolgen approve {asked.id}` on the server shows and answers it, and it then runs there. "
         "Do not call it again for the same."
     )
+    return error_result(message, UNAVAILABLE, id=asked.id)
+
+
+def unfit_result(asked: Suspended, why: str) -> types.CallToolResult:
+    """Return the result of a call that waits on, whose answers by its client did not fit."""
+    message = waiting_message(replace(asked, reason=why or asked.reason))
     return error_result(message, UNAVAILABLE, id=asked.id)
 
 
