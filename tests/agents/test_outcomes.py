@@ -24,7 +24,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Scheduling, StaticToolset
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.waiting.resolving import unknown_ends
@@ -263,3 +263,27 @@ async def test_calls_of_unknown_outcome_count_as_failed() -> None:
     policy = RunPolicy(tool_timeout=2.0, max_consecutive_failed_tool_calls=2)
     found = await ran(ScriptedPlanner(steps), policy, toolsets=(payments.toolset,))
     assert (found.output.text, found.output.stop) == ("failure_cap", "failure_cap")
+
+
+@pytest.mark.asyncio(loop_factories=["real"])
+@pytest.mark.parametrize("end", ["time_budget", "cancel"])
+async def test_a_call_that_never_got_its_thread_was_not_run(end: str) -> None:
+    payments = Payments()
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await until(lambda: payments.began)
+        if end == "cancel":
+            await handle.cancel("enough")
+        await handle.result()
+
+    planner = ScriptedPlanner([calling("block", "block", "block"), everything])
+    policy = within("time_budget", 0.5) if end == "time_budget" else RunPolicy()
+    options = {"scheduling": Scheduling(max_threads=1)}
+    try:
+        found = await ran(planner, policy, toolsets=(payments.toolset,), drive=drive, options=options)
+    finally:
+        payments.gate.set()
+    assert sorted(event.status for event in found.of("tool_end")) == ["error", "error", "unknown"]
+    assert payments.began == ["block"]
+    not_run = [event.error for event in found.of("tool_end") if event.status == "error"]
+    assert all("block was not run" in error for error in not_run)

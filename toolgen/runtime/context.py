@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from toolgen.contract.json_value import Json
@@ -58,10 +58,12 @@ class ToolContext:
     deadline: float | None = None
     """On the clock of the running loop, `loop.time()`; None without a timeout."""
     has_begun: bool = False
-    """Whether what the tool does may have begun: True once its executor is called. One that hands its work to
-    something elsewhere sets it to False, and to True when it sends it, so that a call that was never sent is
-    told as not run. One that was, and may not run twice, has the status `unknown` where nobody heard of its
-    end."""
+    """Whether what the tool does may have begun: True once its executor is called. A call that has begun, and
+    may not run twice, has the status `unknown` where nobody heard of its end; another one was not run. An
+    executor that hands its work to something elsewhere, and has the attribute `begins_itself = True`, sets it
+    to False, and awaits `begin` when it sends it."""
+    on_begin: Callable[[], Awaitable[None]] | None = None
+    """Keeps that the work begins, where an engine does; for `begin`."""
     report: Callable[..., None] | None = None
     """Takes progress and text; None where nobody listens."""
     place: int = 0
@@ -92,6 +94,12 @@ class ToolContext:
     def time_left(self) -> float | None:
         """Seconds until the deadline; None without one."""
         return None if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
+
+    async def begin(self) -> None:
+        """Keep that the work begins now; an executor that `begins_itself` awaits it before it sends it."""
+        if self.on_begin is not None:
+            await self.on_begin()
+        self.has_begun = True
 
     @property
     def idempotency_key(self) -> str:

@@ -55,8 +55,11 @@ class WatchedCall:
         self._outcome: Outcome[Any] | None = None
 
     async def begin(self) -> None:
-        """Keep that the executor runs now."""
-        await self._keeping.begun()
+        """Keep that the executor runs now, unless it says itself when its work begins."""
+        if self._frame.tool.begins_itself:
+            self._frame.context.on_begin = self._keeping.begun
+        else:
+            await self._keeping.begun()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that says here how it ends."""

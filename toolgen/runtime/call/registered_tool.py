@@ -57,6 +57,7 @@ class RegisteredTool:
     __slots__ = (
         "after",
         "before",
+        "begins_itself",
         "execute",
         "has_checks_before",
         "intercepted_fields",
@@ -120,6 +121,8 @@ class RegisteredTool:
         self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether the run of an agent answers its calls."""
+        self.begins_itself: bool = getattr(execute, "begins_itself", False)
+        """The executor says when its work begins: `ToolContext.begin`."""
         self.runs_once = not self.may_be_retried and not self.starts_run
         """Whether a second execution might have an effect that the first one had."""
         self.is_free = self.is_async and not spec.is_sequential

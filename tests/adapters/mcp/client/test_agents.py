@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.adapters.mcp.client.conftest import bare
 from tests.agents.tools import everything, ran
-from toolgen.agents import CallTools, PlanInput, PlannedCall, ScriptedPlanner
-from toolgen.runtime import prefixed
+from tests.peers import PEERS
+from toolgen.adapters.mcp import MCPToolset, StdioServer
+from toolgen.agents import CallTools, PlanInput, PlannedCall, RunPolicy, ScriptedPlanner
+from toolgen.runtime import CallMeta, prefixed
 
 
 def calling(name: str, arguments: str = "{}") -> CallTools:
@@ -32,3 +38,28 @@ async def test_an_agent_goes_on_without_a_server_that_does_not_start() -> None:
     assert found.output.text == "The tools of bare are not available now."
     (dropped,) = found.of("toolset_dropped")
     assert (dropped.toolset, dropped.reason) == ("bare", "it cannot list its tools (MCPServerError)")
+
+
+@pytest.mark.parametrize("is_sent", [True, False])
+async def test_the_time_of_a_run_ends_in_a_call(log: Path, is_sent: bool) -> None:
+    """One that was sent is unknown; one whose connection was not open yet was not run."""
+    is_away = False
+
+    async def credentials(meta: CallMeta) -> dict[str, str]:
+        nonlocal is_away
+        if is_away:
+            is_away = False
+            await asyncio.Event().wait()
+        return {}
+
+    def calls(given: PlanInput) -> CallTools:
+        nonlocal is_away
+        is_away = not is_sent
+        return calling("srv_hang")
+
+    command = (str(PEERS / "bare.py"), "good", str(log))
+    server = MCPToolset("bare", StdioServer(sys.executable, command, env=credentials))
+    planner = ScriptedPlanner([calls, everything])
+    found = await ran(planner, RunPolicy(time_budget=3.0), dynamic=(prefixed(server, "srv_"),))
+    assert [event.status for event in found.of("tool_end")] == ["unknown" if is_sent else "error"]
+    assert ("srv_hang was not run" in found.output.text) == (not is_sent)

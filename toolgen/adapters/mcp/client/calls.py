@@ -112,7 +112,7 @@ class Caller:
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:
             await self._require_unchanged(connection, tool)
-            ctx.has_begun = True
+            await ctx.begin()
             responses, state = given.responses, given.state
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):

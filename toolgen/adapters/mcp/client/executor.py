@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 from toolgen.runtime import RegistrationError, ToolCall, ToolContext, ToolResult, ToolSpec, Unfinished
 
@@ -13,6 +13,9 @@ from .tools import META, ServerTool
 
 class MCPExecutor:
     """Serves every tool of a toolset at its server; a `RawExecutor`."""
+
+    begins_itself: ClassVar = True
+    """A call begins when it is sent, and not while its connection is opened."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import mcp_types as types
 
@@ -189,6 +189,7 @@ class _Method:
     """Executes one tool."""
 
     __slots__ = ("_caller", "_tool")
+    begins_itself: ClassVar = True
 
     def __init__(self, caller: Caller, tool: ServerTool) -> None:
         self._caller = caller
