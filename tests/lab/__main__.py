@@ -29,7 +29,7 @@ Episode: TypeAlias = Callable[[int], Told]
 """Runs the episode of a seed."""
 KILLS: Final = {"together": 220, "apart": 220, "step": 80, "temporal": 60}
 """How many there are at the least, by mode."""
-FEW_KILLS: Final = {"together": 12, "apart": 12, "step": 10, "temporal": 4}
+FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "temporal": 4}
 _AT_ONCE: Final = 8
 """Kills of one episode at the most."""
 _ALONE: Final[Mapping[str, Role]] = {"both": "both"}
