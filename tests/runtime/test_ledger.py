@@ -9,7 +9,9 @@ from typing import Final
 
 import pytest
 
+from tests.many_workers import SECRET, Cluster
 from tests.runtime.bank import META, Bank
+from toolgen.agents import SessionBusyError, agents_of
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult
@@ -252,3 +254,58 @@ async def test_a_detached_call_goes_on_without_its_caller(engine: InProcessEngin
     bank.hold.set()
     assert (await runtime.call_once(name, "pay", {"amount": 5}, META)).json == b'"pay 5"'
     assert bank.paid == [("pay", 5)]
+
+
+async def test_a_name_is_forgotten_with_its_run(tmp_path: Path) -> None:
+    bank = Bank()
+    runtime = served(bank, InProcessEngine(keep_runs=1))
+    for call_id in ("c1", "c2", "c1"):
+        await runtime.call_once(named(call_id), "pay", {"amount": 5}, META)
+    assert len(bank.paid) == 3
+
+
+async def test_erasing_a_session_erases_its_named_calls(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    agents = agents_of(runtime)
+    async with runtime:
+        for name, meta in ((named("c1"), META), (named("c1"), replace(META, session_id="t"))):
+            await runtime.call_once(name, "pay", {"amount": 5}, meta)
+        assert (await agents.erase("s")).runs == 1
+        assert [run.session for run in await engine.list_runs()] == ["t"]
+        await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    assert len(bank.paid) == 3
+
+
+async def test_a_session_with_a_waiting_call_is_erased_when_the_call_is_canceled(
+    engine: InProcessEngine,
+) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    agents = agents_of(runtime)
+    async with runtime:
+        asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
+        with pytest.raises(SessionBusyError):
+            await agents.erase("s")
+        await runtime.cancel(asked.token)
+        assert (await agents.erase("s")).runs == 1
+        again = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
+    assert again.id != asked.id
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("tool", ["pay", "pay_approved"])
+async def test_many_workers_execute_a_named_call_once(seed: int, tool: str) -> None:
+    bank, cluster = Bank(), Cluster(seed, InProcessEngine())
+    runtimes = [Runtime(engine=cluster.worker(), secret=SECRET) for _ in range(3)]
+    for runtime in runtimes:
+        runtime.register(bank.toolset())
+    async with runtimes[0], runtimes[1], runtimes[2]:
+        calls = [one.call_once(named("c1"), tool, {"amount": 5}, META) for one in runtimes * 2]
+        results = await asyncio.gather(*calls)
+        if tool == "pay_approved":
+            [asked] = {waits(one).id: waits(one) for one in results}.values()
+            await runtimes[2].deliver(asked.token, YES)
+            results = [await one.call_once(named("c1"), tool, {"amount": 5}, META) for one in runtimes]
+    assert {(one.status, one.json) for one in results} == {("ok", f'"{tool} 5"'.encode())}
+    assert bank.paid == [(tool, 5)]
