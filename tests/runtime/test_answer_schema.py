@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.tools import EMPTY, META, SITE, Listing, runtime, spec, waiting
+from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
+from toolgen.runtime.errors import MalformedResultError
 from toolgen.runtime.type_codec import TypeCodec
-from toolgen.runtime.waiting.answer_schema import value_issues
+from toolgen.runtime.waiting.answer_schema import checked_schema, value_issues
 from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 TOOL = "assistant.devices.list_devices"
@@ -119,3 +120,57 @@ def test_the_schemas_of_tools_are_read(value: Json, said: str) -> None:
 )
 def test_what_a_schema_says_in_other_words_is_left_to_the_tool(schema: dict[str, Any], value: Json) -> None:
     assert value_issues(schema, value, 10, TREE) == ()
+
+
+CHOICES: list[Json] = [{"const": "a", "title": "The first"}, {"const": "b", "title": "The second"}]
+SEVERAL: dict[str, dict[str, Any]] = {
+    "titles": {"type": "string", "oneOf": CHOICES, "title": "Which"},
+    "several": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1},
+    "several with titles": {"type": "array", "items": {"anyOf": CHOICES}, "maxItems": 2, "default": ["a"]},
+}
+
+
+@pytest.mark.parametrize("is_field", [True, False])
+@pytest.mark.parametrize("kind", SEVERAL)
+async def test_one_or_several_choices_are_asked_for(
+    engine: InProcessEngine, kind: str, is_field: bool
+) -> None:
+    """SEP-1330 of MCP, in 2025-11-25."""
+    schema = SEVERAL[kind]
+    whole = {"type": "object", "properties": {"f": schema}} if is_field else schema
+
+    async def asks(payload: Any, ctx: Any) -> Any:
+        if ctx.answer is None:
+            return ToolOutcome.ask("Which?", whole)
+        seen.append(ctx.answer)
+        return nothing()
+
+    seen: list[Json] = []
+    made = runtime(Listing(asks), engine=engine)
+    question = waiting(await made.call(TOOL, SITE, META))
+    good: Json = "b" if kind == "titles" else ["b"]
+    misfits: list[Json] = ["c", ["c"], 7, {"const": "a"}]
+    for bad in misfits:
+        with pytest.raises(BadAnswerError, match="does not fit"):
+            await made.deliver(question.token, {"f": bad} if is_field else bad)
+    await made.deliver(question.token, {"f": good} if is_field else good)
+    assert seen == [{"f": good} if is_field else good]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "oneOf": []},
+        {"type": "string", "oneOf": [{"const": 1, "title": "one"}]},
+        {"type": "string", "oneOf": [{"const": "a"}]},
+        {"type": "integer", "oneOf": CHOICES},
+        {"type": "array"},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "array", "items": {"type": "integer", "enum": [1]}},
+        {"type": "array", "items": {"anyOf": CHOICES}, "minItems": "1"},
+        {"type": "array", "items": {"anyOf": CHOICES}, "uniqueItems": True},
+    ],
+)
+def test_other_choices_are_no_schema_of_a_question(schema: Any) -> None:
+    with pytest.raises(MalformedResultError, match="one or several choices"):
+        checked_schema(schema)

@@ -11,7 +11,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
-from toolgen.shapes.constraints import Constraint, IssueCode, limits_of
+from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
 from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
 from toolgen.shapes.lexical import FORMAT_NAMES
 from toolgen.shapes.patterns import PatternError, to_rust
@@ -43,6 +43,8 @@ _KEYWORDS: Final = frozenset(
         *(row.keyword for row in (*_LENGTHS, *_BOUNDS)),
     )
 )
+_OF_CHOICES: Final = frozenset(("type", "title", "description", "default"))
+"""What the schema of a choice among titled texts says beside them, and with sizes that of several choices."""
 _FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
 """By the name of a format, how a text of it is written; other formats say nothing."""
 
@@ -74,21 +76,59 @@ def checked_schema(schema: Any) -> Any:
 
     Raises:
         MalformedResultError: it is not of the subset that every client can ask: one string, number or
-            boolean, or a flat object of them (MCP, elicitation).
+            boolean, one or several choices, or a flat object of them (MCP 2025-11-25, Elicitation).
     """
     known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
     properties = schema.get("properties", {}) if known else {}
     if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
         good = set(schema) <= _OF_OBJECTS and (not schema or "type" in schema or "properties" in schema)
         good = good and isinstance(schema.get("additionalProperties", False), bool)
-        good = good and _are_texts(schema.get("required", ())) and all(map(_is_scalar, properties.values()))
+        good = good and _are_texts(schema.get("required", ())) and all(map(_is_field, properties.values()))
     else:
-        good = _is_scalar(schema)
+        good = _is_field(schema)
     if not good:
         raise MalformedResultError(
-            "the schema of a question is one string, number or boolean, or a flat object of them"
+            "the schema of a question is one string, number or boolean, one or several choices, or a flat "
+            "object of them"
         )
     return schema
+
+
+def _is_field(schema: Any) -> bool:
+    return _is_scalar(schema) or _is_titled(schema) or _is_several(schema)
+
+
+def _is_titled(schema: Any) -> bool:
+    """Return whether a schema is of one text among some that have titles."""
+    if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, "oneOf"}:
+        return False
+    return schema.get("type") == "string" and _are_titled(schema.get("oneOf"))
+
+
+def _is_several(schema: Any) -> bool:
+    """Return whether a schema is of several texts among some, with titles or without."""
+    sizes = set(lengths_of("array"))
+    if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, *sizes, "items"}:
+        return False
+    items = schema.get("items")
+    if schema.get("type") != "array" or not isinstance(items, Mapping):
+        return False
+    if any(type(schema[size]) is not int for size in sizes & set(schema)):
+        return False
+    if set(items) == {"anyOf"}:
+        return _are_titled(items["anyOf"])
+    return set(items) == {"type", "enum"} and items["type"] == "string" and _are_texts(items["enum"])
+
+
+def _are_titled(choices: object) -> bool:
+    return (
+        isinstance(choices, list | tuple)
+        and bool(choices)
+        and all(
+            isinstance(one, Mapping) and set(one) == {"const", "title"} and _are_texts(list(one.values()))
+            for one in choices
+        )
+    )
 
 
 def _is_scalar(schema: Any) -> bool:

@@ -12,7 +12,7 @@ from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, Runtime, ToolOutcome, Unfinished
+from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.toolsets.functions import function_toolset
 
 from .desk import MIRA, Desk, desk_runtime, served
@@ -192,3 +192,27 @@ async def test_a_state_gives_no_server_the_approvals_of_another_one() -> None:
         assert isinstance(result, types.CallToolResult)
         assert result.is_error
     assert one.desk.log == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_choices_are_shown_with_their_titles(mode: str) -> None:
+    one = {"type": "string", "oneOf": [{"const": "a", "title": "Air"}, {"const": "s", "title": "Sea"}]}
+    several = {"type": "array", "items": {"type": "string", "enum": ["red", "blue"]}, "minItems": 1}
+    person = Person(accept(way="s", stamps=["red"]))
+
+    async def send(ctx: ToolContext) -> str | Unfinished:
+        """Send a parcel."""
+        if ctx.answer is None:
+            schema = {"type": "object", "properties": {"way": one, "stamps": several}}
+            return ToolOutcome.ask("How?", schema)
+        return json.dumps(ctx.answer)
+
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        runtime.register(function_toolset("desk.parcels", [send]))
+        made = server(runtime, session_id=MIRA)
+        async with Client(made.sdk, elicitation_callback=person, mode=mode) as client:
+            sent = await client.call_tool("send", {})
+    [form] = person.asked
+    assert form.requested_schema["properties"] == {"way": one, "stamps": several}
+    assert isinstance(sent.content[0], types.TextContent)
+    assert json.loads(json.loads(sent.content[0].text)) == {"way": "s", "stamps": ["red"]}

@@ -110,6 +110,8 @@ def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
 def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
     """Return the schema of one field in the keywords that a form has."""
     kind = str(schema.get("type", "string"))
+    if kind == "array" or "oneOf" in schema:  # choices are those of MCP 2025-11-25 as they stand
+        return dict(schema)
     field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None}
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if kind == "string" and choices is not None:
