@@ -13,14 +13,17 @@ import pytest
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.runtime import (
+    Hook,
     OutcomeUnknownError,
     RetryHint,
     Runtime,
     Scheduling,
     StaticToolset,
     ToolCall,
+    ToolOutcome,
     ToolResult,
     ToolSpec,
+    Verdict,
 )
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import func_tool
@@ -163,3 +166,37 @@ async def test_the_event_of_a_call_whose_caller_is_cancelled(annotations: dict[s
             await running
         end: Any = await anext(subscription)
     assert end.status == ("error" if annotations else "unknown")
+
+
+@pytest.mark.parametrize("result", [None, "", 5, {"devices": "\ud800"}, ToolOutcome(result=None)])
+@pytest.mark.parametrize("annotations", HINTS)
+async def test_a_call_whose_result_cannot_be_read_has_run(
+    annotations: dict[str, bool], result: object
+) -> None:
+    """Only where it may run twice is there a hint to make it again."""
+
+    async def acts(payload: Any, ctx: Any) -> Any:
+        return result
+
+    told = await runtime(Listing(acts), spec(annotations=annotations)).call(TOOL, SITE, META)
+    assert told.status == "error"
+    assert told.json.startswith(b'{"error":"list_devices ran; its result could not be read (reference ')
+    assert (told.retry_hint and told.retry_hint.reason) == ("malformed_response" if annotations else None)
+
+
+@pytest.mark.parametrize("fails", [OutcomeUnknownError("lost"), None])
+async def test_a_hook_that_fails_after_a_call_does_not_deny_that_it_ran(fails: Exception | None) -> None:
+    class Broken(Hook):
+        async def after_tool(self, call: ToolCall, result: ToolResult, ctx: Any) -> Verdict:
+            raise OSError
+
+    async def acts(payload: Any, ctx: Any) -> Any:
+        if fails is not None:
+            raise fails
+        return nothing()
+
+    told = await runtime(Listing(acts), acting(), hooks=[Broken()]).call(TOOL, SITE, META)
+    if fails is not None:
+        assert (told.status, told.json) == ("unknown", b'{"unknown":"lost"}')
+    else:
+        assert told.json.startswith(b'{"error":"list_devices ran; its result could not be read (reference ')

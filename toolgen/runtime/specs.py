@@ -259,6 +259,11 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         return (self.payload, self.result, *(codec for codec in further if codec is not None))
 
     @property
+    def may_repeat(self) -> bool:
+        """Whether a second call does nothing more than the first: it only reads, or is idempotent."""
+        return any(self.annotations.get(hint) for hint in ("idempotent", "read_only"))
+
+    @property
     def digest(self) -> str:
         """A digest that changes with the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
         return tool_digest(tool_entry(self.record()))

@@ -23,7 +23,7 @@ from toolgen.runtime.call.ending import (
     stray_error_result,
     unknown_tool_result,
 )
-from toolgen.runtime.call.failures import internal_error
+from toolgen.runtime.call.failures import unreadable_result
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.once_call import Keeping
 from toolgen.runtime.call.registered_tool import RegisteredTool
@@ -293,7 +293,7 @@ async def result_of_run(
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
                 told = ToolError(f"{output['agent']} escalated the call. {output['text']}".strip())
             else:
-                told = internal_error(spec, error, "malformed_response")
+                told = unreadable_result(spec, error)
             result = frame.error_result(told)
     usage: Sequence[Any] = output["usage"]
     result = replace(

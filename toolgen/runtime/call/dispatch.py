@@ -25,7 +25,7 @@ from .boundary import as_task_exception
 from .bounds import remember, seen_bounds
 from .deadlines import run_with_timeout
 from .ending import emit_cancelled, emit_end
-from .failures import NO_ARGUMENTS, arguments_json, is_blank, tool_error_of
+from .failures import NO_ARGUMENTS, arguments_json, is_blank, tool_error_of, unreadable_result
 from .frame import Frame
 from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
@@ -167,6 +167,8 @@ def _failure(frame: Frame, error: BaseException) -> ToolError:
     """
     if frame.once is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
         frame.once.give_up()
+    if isinstance(error, MalformedResultError) and frame.context.has_begun:
+        return unreadable_result(frame.spec, error)
     return tool_error_of(frame.spec, as_task_exception(error))
 
 

@@ -113,7 +113,7 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     try:
         details = _details(known, error.details)
     except MalformedResultError as malformed:
-        return internal_error(spec, malformed, "malformed_response")
+        return internal_error(spec, malformed)
     return DeclaredError(
         error.message,
         code=known.name,
@@ -258,16 +258,31 @@ def denied_result(
     )
 
 
-def internal_error(
-    spec: ToolSpec[Any, Any], error: BaseException, reason: RetryReason | None = None
-) -> ToolError:
+def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     """Log an internal error and return a `ToolError` that shows only its reference."""
     correlation_id = log_failure(log, error, "tool %s failed", spec.id)
     message = (
         f"{spec.name} failed with an internal error; the arguments were valid (reference {correlation_id})"
     )
-    hint = RetryHint(reason=reason, tool=spec.id, message=message) if reason else None
+    hint = _malformed_hint(spec, message) if isinstance(error, MalformedResultError) else None
     return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
+
+
+def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Log the error of a result that cannot be read, and return the `ToolError` of a call that has run.
+
+    Only a tool that may be called again hints at that.
+    """
+    correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id)
+    message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
+    return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
+
+
+def _malformed_hint(spec: ToolSpec[Any, Any], message: str) -> RetryHint | None:
+    """Return the hint to call a tool again that gave what does not fit; None where it may not run twice."""
+    if not spec.may_repeat:
+        return None
+    return RetryHint(reason="malformed_response", tool=spec.id, message=message)
 
 
 def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
@@ -297,9 +312,7 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
         return readable(spec, error)
     if found := find_unimplemented(spec, error):
         return unavailable(spec, found)
-    return internal_error(
-        spec, error, "malformed_response" if isinstance(error, MalformedResultError) else None
-    )
+    return internal_error(spec, error)
 
 
 def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from ..errors import ToolError
 from ..results import ToolResult
 from .boundary import as_task_exception
 from .deadlines import run_with_timeout
-from .failures import internal_error, raw_arguments, tool_error_of
+from .failures import internal_error, raw_arguments, tool_error_of, unreadable_result
 from .frame import Frame
 from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
 from .result_encoding import encode_hook_result
@@ -65,8 +65,10 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
             result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
             exception = as_task_exception(error)
-            if result.status == "denied":
+            if result.status in _KEPT:
                 internal_error(frame.spec, exception)
+            elif result.status == "ok" and frame.context.has_begun and not isinstance(exception, ToolError):
+                result = frame.error_result(unreadable_result(frame.spec, exception))
             else:
                 result = frame.error_result(tool_error_of(frame.spec, exception))
     return result
@@ -138,6 +140,8 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
         raise TypeError(f"a hook returned {verdict} for a denied call; a denied call stays denied")
 
 
+_KEPT: Final = ("denied", "unknown")
+"""Statuses of results that stay although a hook fails that sees them."""
 _BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
     on_continue=_replace_payload,
     on_answer=_stop_with_answer,

@@ -118,7 +118,7 @@ class RegisteredTool:
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
         self.needs_call = raw or bool(self.interceptors or self.on_error) or self.has_checks_before
-        self.may_be_retried = any(spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
+        self.may_be_retried = spec.may_repeat
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether the run of an agent answers its calls."""
         self.begins_itself: bool = getattr(execute, "begins_itself", False)

@@ -143,7 +143,9 @@ def _checked_block(block: object) -> Content:
     return whole
 
 
-def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: Artifact) -> Artifact:
+def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
+    if not isinstance(artifact, Artifact):
+        raise MalformedResultError(f"artifacts must hold artifacts, not {type(artifact).__name__}")
     declared = spec.artifacts.get(artifact.kind)
     if declared is None:
         known = ", ".join(map(repr, spec.artifacts)) or "none"

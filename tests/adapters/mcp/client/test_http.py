@@ -21,12 +21,12 @@ CALLS = {
     "s503": ("unknown", None, f"{FAILED}; s503 may have run"),
     "s503_reading": ("error", "tool_unavailable", FAILED),
     "s500_answer": ("error", None, "s500_answer: the disk is full"),
-    "broken": ("error", "malformed_response", "it is no message of JSON-RPC"),
-    "broken_event": ("error", "malformed_response", "it is no message of JSON-RPC"),
-    "page": ("error", "malformed_response", "its content type 'text/html' is neither JSON nor a stream"),
-    "long": ("error", "malformed_response", LONG),
-    "long_event": ("error", "malformed_response", LONG),
-    "gzip": ("error", "malformed_response", "it is no message of JSON-RPC"),
+    "broken": ("unknown", None, "it is no message of JSON-RPC"),
+    "broken_event": ("unknown", None, "it is no message of JSON-RPC"),
+    "page": ("unknown", None, "its content type 'text/html' is neither JSON nor a stream"),
+    "long": ("unknown", None, LONG),
+    "long_event": ("unknown", None, LONG),
+    "gzip": ("unknown", None, "it is no message of JSON-RPC"),
 }
 
 

@@ -22,7 +22,7 @@ from .errors import (
     ServerFailedError,
     shortened,
 )
-from .failures import malformed, unavailable
+from .failures import unavailable, unreadable
 from .questions import Given, asked, given_to, next_question
 from .results import outcome_of
 from .tools import ServerTool
@@ -68,11 +68,11 @@ class Caller:
             message = f"the connection to the MCP server {self._server!r} ended before the answer"
             if isinstance(error, ServerFailedError):
                 message = error.message
-                if tool.may_repeat:
+                if tool.spec.may_repeat:
                     raise unavailable(tool.spec, message) from None
             raise OutcomeUnknownError(f"{message}; {tool.spec.name} may have run") from None
         except MalformedAnswerError as error:
-            raise malformed(tool.spec, self._server, error.message) from None
+            raise unreadable(tool.spec, self._server, error.message) from None
         except RefusedError as error:
             log.warning("a call of %s was not made: %s", tool.spec.id, error)
             raise unavailable(tool.spec, error.message) from None
@@ -101,7 +101,7 @@ class Caller:
         try:
             return await self._once(tool, arguments, ctx, given)
         except ConnectionLostError as error:
-            if error.was_sent and not tool.may_repeat:
+            if error.was_sent and not tool.spec.may_repeat:
                 raise
             log.info("a call of %s is made again: %s", tool.spec.id, error)
             ctx.has_begun = False
@@ -123,7 +123,7 @@ class Caller:
                 responses, state = None, answer.request_state
                 await self._sleep(pause)
                 pause *= 2
-        raise malformed(tool.spec, self._server, f"it wanted its state back {_MOST_STATES} times")
+        raise unreadable(tool.spec, self._server, f"it wanted its state back {_MOST_STATES} times")
 
     async def _require_unchanged(self, connection: Connection, tool: ServerTool) -> None:
         """Refuse a tool that is another one since it was listed, or gone.

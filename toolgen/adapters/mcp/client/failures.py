@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 import mcp_types as types
 
-from toolgen.runtime import FieldIssue, RetryHint, ToolError, ToolSpec
+from toolgen.runtime import FieldIssue, OutcomeUnknownError, RetryHint, ToolError, ToolSpec
 from toolgen.shapes.constraints import IssueCode
 
 from .errors import cleaned, shortened
@@ -50,11 +50,25 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
 
 
 def malformed(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
-    """Return the error of an answer that breaks what the server promised."""
-    message = f"the MCP server {server!r} answered {spec.name} with what does not fit: {why}"
-    return ToolError(
-        message, retry_hint=RetryHint(reason="malformed_response", tool=spec.id, message=message)
-    )
+    """Return the error of a result that breaks what the server promised: the call has run."""
+    message = f"{spec.name} ran; its result could not be read: {_misfit(server, why)}"
+    return ToolError(message, retry_hint=_malformed_hint(spec, message) if spec.may_repeat else None)
+
+
+def unreadable(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
+    """Return the error of an answer that is no result: nobody knows whether the call has run."""
+    message = f"{spec.name} has no result: {_misfit(server, why)}"
+    if not spec.may_repeat:
+        return OutcomeUnknownError(f"{message}; it may have run")
+    return ToolError(message, retry_hint=_malformed_hint(spec, message))
+
+
+def _misfit(server: str, why: str) -> str:
+    return f"the MCP server {server!r} answered with what does not fit: {why}"
+
+
+def _malformed_hint(spec: ToolSpec[Any, Any], message: str) -> RetryHint:
+    return RetryHint(reason="malformed_response", tool=spec.id, message=message)
 
 
 def unavailable(spec: ToolSpec[Any, Any], message: str) -> ToolError:

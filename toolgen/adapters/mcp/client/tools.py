@@ -51,11 +51,6 @@ class ServerTool:
     has_output_schema: bool
     spec: ToolSpec[Any, Any]
 
-    @property
-    def may_repeat(self) -> bool:
-        """Whether the server says that a second call does nothing more than the first."""
-        return any(self.spec.annotations.get(hint) for hint in ("idempotent", "read_only"))
-
 
 def wire_names(names: Iterable[str]) -> dict[str, str]:
     """Return the wire name of each tool; those of no portable name get one with a hash of their own name."""
