@@ -33,6 +33,7 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Pending
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.asking import question_order
 from toolgen.runtime.waiting.errors import LateAnswerError, NotAllowedAnswerError
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
@@ -362,3 +363,15 @@ async def test_a_run_that_is_paused_is_waited_for() -> None:
         assert not task.done()
         await handle.resume()
         assert (await task).result == "so"
+
+
+async def test_what_a_person_has_to_answer_comes_before_work_and_in_the_order_of_the_calls() -> None:
+    batch = calling("update", "look", ("burn", {"id": "top"}))
+    top = agent("x.top", ScriptedPlanner([batch, result_of]), exported("x.lows", "x.low"), ASKING)
+    low = agent("x.low", ScriptedPlanner([calling(("burn", {"id": "low"})), result_of]), ASKING)
+    async with running(low, top) as (runtime, _):
+        runtime.register(exported("x.tops", "x.top"))
+        result = await runtime.call("x.tops.look", {}, META)
+        assert [asked.kind for asked in result.suspensions] == ["confirmation", "confirmation", "pending"]
+        assert [asked.arguments.get("id") for asked in result.suspensions] == ["top", "low", None]
+        assert sorted(await runtime.suspended("s"), key=question_order) == list(result.suspensions)

@@ -95,8 +95,16 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
     return (top, call_of(given)) if "facts" not in given and given.keys() & {"call", "frozen"} else None
 
 
+def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
+    """Return the place of a question among those of a direct call: a person's before work, outer runs first.
+
+    It is the same in every process, so that all of them mean the same by the first question of a call.
+    """
+    return asked.kind == "pending", asked.run_id, asked.tool_call_id, asked.id
+
+
 async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:
-    """Return what the run of a direct call and those below it ask: its own question first.
+    """Return what the run of a direct call and those below it ask, in the order of `question_order`.
 
     Raises:
         SuspensionError: as `WaitRegistry.record`.
@@ -110,7 +118,7 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
         below = await waits.engine.status(child)
         if not below.is_over:
             found += await open_questions(waits, below, call)
-    return tuple(found)
+    return tuple(sorted(found, key=question_order))
 
 
 async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
