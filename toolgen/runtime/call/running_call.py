@@ -68,7 +68,7 @@ class RunningCall:
 
     def lineage(self) -> Iterator[RunningCall]:
         """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
-        seen, left = set[RunningCall](), [self]
+        seen, left = set[RunningCall](), list[RunningCall]((self,))
         while left:
             call = left.pop()
             if call in seen or not (call is self or call.is_open):
