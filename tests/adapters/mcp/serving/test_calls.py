@@ -12,11 +12,13 @@ from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
+from toolgen.adapters.mcp.client.failures import failure_of
 from toolgen.runtime import (
     ArtifactSpec,
     CallMeta,
     ErrorSpec,
     Limits,
+    OutcomeUnknownError,
     Runtime,
     ToolContext,
     ToolModel,
@@ -125,6 +127,23 @@ async def test_a_declared_error_has_its_code_and_details(era: str) -> None:
     document = {"error": "it is taken", "code": "taken", "details": {"by": "d7"}}
     assert json.loads(result.content[0].text) == document
     assert result.is_error
+
+
+async def test_an_unknown_outcome_stays_one_for_a_client_of_toolgen(era: str) -> None:
+    async def pay() -> str:
+        """Pay."""
+        raise OutcomeUnknownError("the bank gave no answer; it may have run")
+
+    made = one_tool(pay)
+    async with Client(InMemoryTransport(made.sdk), mode=era) as client:
+        result = await client.call_tool("pay", {})
+    assert isinstance(result, types.CallToolResult)
+    assert result.is_error
+    assert result.meta is not None
+    assert result.meta["dev.toolgen/status"] == "unknown"
+    told = failure_of(result, func_tool(pay).spec)
+    assert isinstance(told, OutcomeUnknownError)
+    assert str(told) == "the bank gave no answer; it may have run"
 
 
 async def test_an_injected_field_is_the_servers_alone(era: str) -> None:

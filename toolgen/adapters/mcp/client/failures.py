@@ -26,10 +26,12 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
     """Return the error of an answer whose `isError` is set, with its issues where it has some.
 
     Issues are read as toolgen writes them: `{"error": …, "issues": [{"path", "constraint", "message"}]}`, in
-    the structured content or in the text.
+    the structured content or in the text. So is an unknown outcome: `{"unknown": …}`.
     """
     text = "\n".join(block.text for block in answer.content if isinstance(block, types.TextContent))
     document = answer.structured_content if isinstance(answer.structured_content, dict) else _object(text)
+    if isinstance(unknown := document.get("unknown"), str) and len(document) == 1:
+        return OutcomeUnknownError(cleaned(unknown, _LONGEST))
     said = document.get("error")
     message = cleaned(said if isinstance(said, str) else text, _LONGEST)
     message = message or f"{spec.name} failed, and its server does not say why"

@@ -61,8 +61,8 @@ def error_result(message: str, code: str, **facts: Json) -> types.CallToolResult
 
 def _meta(result: ToolResult) -> dict[str, Json]:
     facts: dict[str, Json] = {"display": result.display if result.json else ""}
-    if result.status == "pending":
-        facts["status"] = "pending"
+    if result.status in ("pending", "unknown"):
+        facts["status"] = result.status
     if result.bounds is not None:
         facts["bounds"] = {"returned": result.bounds.returned, "truncated": result.bounds.truncated}
     if result.retry_hint is not None:
