@@ -60,7 +60,7 @@ def payments(*wanted: tuple[str, int]) -> AIMessage:
 def one_task(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AIMessage) -> Any:
     """Return a graph whose `ToolNode` executes all calls of a message."""
     graph = StateGraph(MessagesState)
-    graph.add_node("model", lambda _: {"messages": [message]})
+    graph.add_node("model", lambda state: {"messages": [message]})
     graph.add_node("tools", ToolNode(langchain_tools(snapshot, META, ask=langgraph_ask)))
     graph.add_edge(START, "model")
     graph.add_edge("model", "tools")
@@ -76,7 +76,7 @@ def a_task_each(snapshot: Snapshot, saver: BaseCheckpointSaver[Any], message: AI
         return [Send("tools", [call]) for call in newest.tool_calls]
 
     graph = StateGraph(MessagesState)
-    graph.add_node("model", lambda _: {"messages": [message]})
+    graph.add_node("model", lambda state: {"messages": [message]})
     graph.add_node("tools", ToolNode(langchain_tools(snapshot, META, ask=langgraph_ask)))
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", each, ["tools"])
