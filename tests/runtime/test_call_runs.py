@@ -82,10 +82,12 @@ async def opened(desk: Desk, file: Path | None = None, **options: Any) -> AsyncI
         yield runtime
 
 
-async def execute(runtime: Runtime, name: str, arguments: Any = b"{}", run_id: str = "call_1") -> ToolResult:
+async def execute(
+    runtime: Runtime, name: str, arguments: Any = b"{}", run_id: str = "call_1", *, is_detached: bool = False
+) -> ToolResult:
     tool = runtime._directory.find(name)
     assert tool is not None
-    return await runtime._calls.execute(tool, arguments, META, run_id)
+    return await runtime._calls.execute(tool, arguments, META, run_id, is_detached=is_detached)
 
 
 async def test_a_call_is_executed_once_for_its_id() -> None:
@@ -101,10 +103,10 @@ async def test_a_call_is_executed_once_for_its_id() -> None:
     assert Counter(event.type for event in told) == {"tool_start": 2, "tool_end": 2}
 
 
-async def test_a_call_that_goes_on_is_joined_and_outlives_its_caller() -> None:
+async def test_a_detached_call_that_goes_on_is_joined_and_outlives_its_caller() -> None:
     desk = Desk()
     async with opened(desk) as runtime:
-        callers = [asyncio.create_task(execute(runtime, "hold")) for _ in range(3)]
+        callers = [asyncio.create_task(execute(runtime, "hold", is_detached=True)) for _ in range(3)]
         await desk.begun.wait()
         callers[0].cancel()
         desk.gate.set()
