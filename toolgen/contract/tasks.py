@@ -1,10 +1,10 @@
-"""asyncio tasks: held until they end, and given some time to end when they are cancelled."""
+"""asyncio tasks: held until they end, given some time to end when cancelled, and long work in pieces."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
 GRACE_S: Final = 1.0
@@ -28,3 +28,11 @@ def start_task(
     held.add(task)
     task.add_done_callback(held.discard)
     return task
+
+
+async def in_pieces(items: Iterable[T], size: int) -> AsyncIterator[T]:
+    """Yield items, and let others go on in the event loop after so many of them, but not after the last."""
+    for number, item in enumerate(items):
+        if number and number % size == 0:
+            await asyncio.sleep(0)
+        yield item

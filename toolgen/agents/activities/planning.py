@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
-from toolgen.contract.tasks import start_task
+from toolgen.contract.tasks import in_pieces, start_task
 from toolgen.runtime.call.abandoning import run_or_abandon
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.bounds import bounds_of
@@ -58,6 +58,9 @@ from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
 from .sequential_keys import sequential_key
+
+_PIECE: Final = 64
+"""Calls of a plan that are read in one turn of the event loop."""
 
 
 class LatePlanError(NonRetryableError):
@@ -165,11 +168,11 @@ class Planning:
         given = replace(given, messages=talk.messages)
         note_messages(secrets, talk.messages, snapshot.directory.specs, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, given))
-        step = self._step(result, given, snapshot, facts, events.ids)
+        step = await self._step(result, given, snapshot, facts, events.ids)
         step["usage"] = events.spent
         if events.without:
             step["dropped"] = events.without
-        kept = _portable(assistant_message_of(_with_run_ids(result, step)))
+        kept = await _portable(assistant_message_of(_with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, kept)
         talk.say(kept)
         return step
@@ -201,14 +204,14 @@ class Planning:
             return await hooks.run_on_error(left, error)
         return await hooks.after(left, result)
 
-    def _step(
+    async def _step(
         self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
     ) -> Step:
         if given.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; give the final answer")
         match result:
             case CallTools():
-                step = _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+                step = await _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
                 return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
                 return self._final_text_step(result, given, facts)
@@ -310,12 +313,12 @@ def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...
     return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
 
 
-def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int) -> Step:
+async def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int) -> Step:
     if not result.calls:
         return _problem("there are no calls; call a tool or give the final answer")
     parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
     named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
-    calls = [_call(call, id_, snapshot, parent, limit) for call, id_ in named]
+    calls = [_call(call, id_, snapshot, parent, limit) async for call, id_ in in_pieces(named, _PIECE)]
     return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
 
 
@@ -383,10 +386,13 @@ def _with_run_ids(result: PlanResult, step: Step) -> PlanResult:
     return CallTools(calls=named, text=result.text, native=result.native)
 
 
-def _portable(message: AssistantMessage) -> AssistantMessage:
+async def _portable(message: AssistantMessage) -> AssistantMessage:
     """Return a planner's message in the form that the conversation keeps and every provider accepts."""
-    calls = tuple(replace(call, arguments=portable_arguments(call.arguments)) for call in message.calls)
-    return replace(message, calls=calls, native=portable_json(message.native))
+    calls = [
+        replace(call, arguments=portable_arguments(call.arguments))
+        async for call in in_pieces(message.calls, _PIECE)
+    ]
+    return replace(message, calls=tuple(calls), native=portable_json(message.native))
 
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:
