@@ -23,6 +23,7 @@ from toolgen.runtime.call.dispatch import dispatch
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
 from toolgen.runtime.capabilities.state import Scope
+from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.outages import StoreRetry
 from toolgen.runtime.toolsets.functions import func_tool
@@ -123,7 +124,11 @@ async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
     assert tool is not None
     services = runtime._services
     late = replace(services, store_retry=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1))
-    with batches.enter("r 0", 1, late, Values()) as batch, batches.enter("r 0", 0, services, Values()):
+    info = ActivityInfo(run_id="r", op="tool:c", attempt=1, emit=lambda _: None)
+    with (
+        batches.enter(info, 0, 1, late, Values()) as batch,
+        batches.enter(info, 0, 0, services, Values()),
+    ):
         frame = Frame(tool, b"{}", CallMeta(session_id="s"), batch.batch, services)
         result = await dispatch(frame)
         batch.leave(1)

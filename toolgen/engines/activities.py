@@ -154,12 +154,19 @@ class Activities:
         if kept.until:
             await self._pause(max(0.0, kept.until - self._clock()))
         while True:
+            left = options.timeout
+            if not run.turnstile.pass_at_once():
+                try:
+                    left = await run.turnstile.wait(left)
+                except TimeoutError:
+                    self._end(run, call, self._failure(call, *_timed_out(options)), None)
+                    return
             if self._is_draining:
                 await self._closed.wait()
             is_last = attempt >= options.attempts
             self._executing[call.operation] = run, call
             try:
-                done = await self._attempt(run, call, arg, attempt, is_last=is_last)
+                done = await self._attempt(run, call, arg, attempt, left, is_last=is_last)
             finally:
                 del self._executing[call.operation]
                 if not self._executing:
@@ -216,9 +223,12 @@ class Activities:
             timer.cancel()
 
     async def _attempt(
-        self, run: Run, call: ActivityCall, arg: Json, attempt: int, *, is_last: bool
+        self, run: Run, call: ActivityCall, arg: Json, attempt: int, left: float | None, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
-        """Return the end of the operation; None when another attempt must follow."""
+        """Return the end of the operation; None when another attempt must follow.
+
+        It takes at most the seconds that are left of its time limit.
+        """
         progress = Progress(
             run.record.run_id, call.op, lambda report: self._tasks.call(self._events.report, run, report)
         )
@@ -227,10 +237,11 @@ class Activities:
             op=call.op,
             attempt=attempt,
             emit=progress.emit,
-            timeout=call.options.timeout,
+            timeout=left,
+            is_followed=run.turnstile.has_waiting,
             begun=partial(self._begun, run, call.op, call.options.once),
         )
-        limit = asyncio.timeout(call.options.timeout)
+        limit = asyncio.timeout(left)
         try:
             async with limit:
                 result = await call.function(info, arg)
@@ -242,7 +253,7 @@ class Activities:
                 return None
             kind, message = type(error).__name__, error_text(error)
             if limit.expired():
-                kind, message = "timeout", f"no answer within {call.options.timeout:g} seconds"
+                kind, message = _timed_out(call.options)
             is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
             if run.has_begun(call.op):
                 is_last, kind = True, OUTCOME_UNKNOWN
@@ -265,6 +276,11 @@ class Activities:
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
+
+
+def _timed_out(options: CallOptions) -> tuple[str, str]:
+    """Return the kind of the failure of an activity whose time is over, and its message."""
+    return "timeout", f"no answer within {options.timeout:g} seconds"
 
 
 def _is_shutdown(run: Run) -> bool:

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import in_pieces
 from toolgen.runtime.engine import (
     ActivityFailed,
     CallOptions,
@@ -23,6 +24,7 @@ from .live_run import Run, Wait
 from .loop_parts import Bell, Gathering, OneByOne
 from .operations import cancel_gathered, duplicate_operation, result_or_failure
 from .payloads import decode, encode
+from .turnstile import AT_ONCE
 from .waits import WAIT, Waits
 
 DEFAULT: Final = CallOptions()
@@ -152,12 +154,13 @@ class JournaledContext:
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         branches = sum(not isinstance(awaitable, Operation) for awaitable in awaitables)
         parts = Gathering(self._run.awake, branches)
-        tasks = [
-            None if isinstance(awaitable, Operation) else asyncio.ensure_future(_branch(awaitable, parts))
-            for awaitable in awaitables
-        ]
+        tasks: list[asyncio.Task[tuple[Json | ActivityFailed, float]] | None] = []
         results: list[Json | ActivityFailed] = []
         try:
+            with self._run.turnstile.hold():
+                async for awaitable in in_pieces(awaitables, AT_ONCE):
+                    is_branch = not isinstance(awaitable, Operation)
+                    tasks.append(asyncio.ensure_future(_branch(awaitable, parts)) if is_branch else None)
             if branches:
                 # A mistake in one of them ends the run, so it need not wait for the others.
                 await parts.ended(task for task in tasks if task is not None)

@@ -12,6 +12,7 @@ from toolgen.runtime.engine import NondeterminismError
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 from .loop_parts import Awake, Bell
 from .timers import Timer
+from .turnstile import Turnstile
 
 
 class Notifier:
@@ -84,6 +85,7 @@ class Run:
         "record",
         "task",
         "turned",
+        "turnstile",
         "unkept",
         "waits",
     )
@@ -118,6 +120,8 @@ class Run:
         """Rings for every event, and at the end."""
         self.turned = Notifier()
         """Notified when the run is parked or stalled, and at the end."""
+        self.turnstile = Turnstile()
+        """Before its activities."""
         self._is_checking = False
 
     def has_begun(self, op: str) -> bool:

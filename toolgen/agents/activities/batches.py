@@ -2,47 +2,67 @@
 
 A call that changed shared state ends when its siblings have ended, so that what they did to the same state
 is merged in the order of the calls. The others end at once.
+
+A batch is over when none of its calls runs and none is about to begin: an engine begins some of them in each
+turn of the event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Final
 
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.context import ToolContext
+from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.events.call_reporter import CallReporter
 from toolgen.runtime.results import ToolResult
 from toolgen.runtime.values import Values
+
+_TURNS: Final = 2
+"""Turns of the event loop for calls to begin that wait no more, so that they are no longer about to."""
 
 
 class BatchCalls:
     """The calls of one batch that run in this process."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(
+        self, batch: Batch, *, is_followed: Callable[[], bool], on_close: Callable[[], None]
+    ) -> None:
+        """Construct the calls of a batch.
+
+        Args:
+            batch: What they share.
+            is_followed: Whether more of them may be about to begin, as `ActivityInfo.is_followed`.
+            on_close: Called when the batch is over; whoever comes later is no sibling.
+        """
         self.batch = batch
+        self._is_followed = is_followed
+        self._on_close = on_close
         self.running: dict[int, CallReporter] = {}
         """The reporters of the calls without a result, by their place."""
-        self.is_closed = False
-        """The last of them has ended; whoever comes later is no sibling."""
         self._results: dict[int, ToolResult] = {}
         self._reports: dict[int, CallReporter] = {}
-        self._settled = asyncio.Event()
-        self._late: asyncio.Task[None] | None = None
+        self._waiting: dict[int, asyncio.Future[None]] = {}
+        """Calls that wait until the batch is settled, by their place."""
+        self._settling: asyncio.Task[None] | None = None
+        self._emptied = 0
+        """How often none ran any more."""
 
     async def result(self, context: ToolContext, result: ToolResult) -> ToolResult:
         """Record the result of a call; return it with the tool's actions once the batch is settled."""
         place = context.place
         waits = any(touched is context for touched in self.batch.touched)
         self._results[place], self._reports[place] = result, self.running.pop(place)
-        if not self.running:
-            self.is_closed = True
-            await self._settle()
+        self._close_when_idle()
         if waits:
+            self._waiting[place] = asyncio.get_running_loop().create_future()
             try:
-                await self._settled.wait()
+                await self._waiting[place]
             except asyncio.CancelledError:
                 self._results.pop(place)  # its time is over, so that what it did is not kept
                 raise
@@ -50,9 +70,25 @@ class BatchCalls:
 
     def leave(self, place: int) -> None:
         """End a call of the batch; a cancelled one has no result."""
-        if self.running.pop(place, None) is not None and not self.running:
-            self.is_closed = True
-            self._late = asyncio.get_running_loop().create_task(self._settle())
+        if self.running.pop(place, None) is not None:
+            self._close_when_idle()
+
+    def _close_when_idle(self) -> None:
+        if not self.running:
+            self._emptied += 1
+            asyncio.get_running_loop().call_soon(self._close_if_idle, self._emptied, _TURNS)
+
+    def _close_if_idle(self, emptied: int, turns: int) -> None:
+        """Close the batch unless a call has begun since it was emptied this often."""
+        if self.running or emptied != self._emptied:
+            return
+        if self._is_followed():
+            turns = _TURNS + 1
+        if turns:
+            asyncio.get_running_loop().call_soon(self._close_if_idle, emptied, turns - 1)
+            return
+        self._on_close()
+        self._settling = asyncio.get_running_loop().create_task(self._settle())
 
     async def _settle(self) -> None:
         """Merge the changes of the calls that have a result; those of cancelled calls are dropped."""
@@ -67,25 +103,31 @@ class BatchCalls:
                 settled = await batch.settle(results, reports)
                 self._results = {place: settled[place] for place in found}
         finally:
-            self._settled.set()
+            for _, future in sorted(self._waiting.items()):
+                if not future.done():
+                    future.set_result(None)
 
 
 class Batches:
     """The batches that run now."""
 
     def __init__(self) -> None:
-        self._running: dict[str, BatchCalls] = {}
+        self._running: dict[tuple[str, int], BatchCalls] = {}
 
     @contextmanager
-    def enter(self, key: str, place: int, services: RuntimeServices, values: Values) -> Iterator[BatchCalls]:
-        """Yield the batch with the call at this place running in it, and remove the call at the end."""
+    def enter(
+        self, info: ActivityInfo, step: int, place: int, services: RuntimeServices, values: Values
+    ) -> Iterator[BatchCalls]:
+        """Yield the batch of a step with the call at this place running in it, and remove it at the end."""
+        key = info.run_id, step
         siblings = self._running.get(key)
-        if siblings is None or siblings.is_closed:
-            siblings = self._running[key] = BatchCalls(Batch(services.capabilities, values))
+        if siblings is None:
+            batch = Batch(services.capabilities, values)
+            siblings = self._running[key] = BatchCalls(
+                batch, is_followed=info.is_followed, on_close=partial(self._running.__delitem__, key)
+            )
         siblings.running[place] = services.reports
         try:
             yield siblings
         finally:
             siblings.leave(place)
-            if siblings.is_closed and self._running.get(key) is siblings:
-                del self._running[key]

@@ -127,7 +127,7 @@ class CallActivities:
             return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
         values = self._host.values_of(info.run_id)
         place = argument["place"]
-        with self._batches.enter(f"{info.run_id} {argument['step']}", place, services, values) as batch:
+        with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
             self._keeping(info, call, events).watch(frame)
             frame.context.place = place

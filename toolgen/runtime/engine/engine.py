@@ -72,7 +72,10 @@ class ActivityInfo:
     """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
     this process, and into no journal."""
     timeout: float | None = None
-    """Seconds of each attempt, as `CallOptions.timeout`."""
+    """Seconds that the attempt has: of `CallOptions.timeout`, what is left after it waited to begin."""
+    is_followed: Callable[[], bool] = field(default=bool, repr=False)
+    """Returns whether further activities that the run has started are about to begin in this process, which
+    wait for nobody's end."""
     begun: Begun = field(default=_begun, repr=False)
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now. The events are in the log of the run then, or will
