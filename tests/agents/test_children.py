@@ -129,8 +129,8 @@ async def test_prose_twice_is_a_malformed_response() -> None:
     (hint,) = top.inputs[1].retry_hints
     assert hint.reason == "malformed_response"
     assert direct.status == "error"
-    assert direct.error is not None
-    assert direct.error.cause is not None
+    assert direct.error is not None  # another worker may have executed it, and the log has no cause
+    assert "$ is not JSON" in direct.error.message
     assert direct.run_link is not None
     assert (direct.run_link.agent, direct.run_link.parent_tool_call_id) == ("x.low", "c1")
 
