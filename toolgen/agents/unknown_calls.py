@@ -8,7 +8,7 @@ from typing import Final
 from pydantic_core import to_json
 
 from toolgen.runtime.results import ToolStatus
-from toolgen.runtime.waiting.call_machine import UNKNOWN
+from toolgen.runtime.waiting.loop import UNKNOWN
 
 from .planner.messages import PlannedCall, ToolAnswer
 

@@ -19,7 +19,7 @@ from .errors import DeclaredError
 from .events.event_reporter import EventReporter, EventSink
 from .results import ToolResult
 from .specs import ToolSpec
-from .waiting.call_machine import EXPIRED
+from .waiting.loop import EXPIRED
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

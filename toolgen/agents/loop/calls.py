@@ -12,9 +12,11 @@ from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunCont
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
 from toolgen.runtime.results import RetryHint
-from toolgen.runtime.waiting.call_machine import (
+from toolgen.runtime.waiting.loop import (
     EXPIRED,
     UNKNOWN,
+    VERSION,
+    WORK,
     NoRecord,
     answer_to,
     attempt,
@@ -23,7 +25,6 @@ from toolgen.runtime.waiting.call_machine import (
 )
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
 from toolgen.runtime.waiting.loop import TELLING as WORK_TELLING
-from toolgen.runtime.waiting.loop import VERSION, WORK
 
 from .documents import (
     COUNTING,

@@ -11,7 +11,7 @@ from toolgen.contract.record import record
 from toolgen.runtime.engine import EndedRun, RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
-from toolgen.runtime.waiting.call_machine import UNKNOWN
+from toolgen.runtime.waiting.loop import UNKNOWN
 
 from .documents import RunFacts, RunInput
 

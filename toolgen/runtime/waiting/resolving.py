@@ -26,7 +26,7 @@ from ..events.redaction import shown_result
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
 from ..specs import ToolSpec
-from .call_machine import UNKNOWN
+from .loop import UNKNOWN
 
 LOOP: Final = "resolved_call"
 
