@@ -19,7 +19,7 @@ from tests.conftest import surroundings
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, spec
 from toolgen.runtime import Runtime, Scheduling, ToolError, ToolResult, ToolsetRegistration, in_thread
-from toolgen.runtime.call.deadlines import TimeLimitError
+from toolgen.runtime.call.boundary import TimeLimitError
 from toolgen.runtime.call.thread_pool import NoThreadError, ThreadPool
 
 

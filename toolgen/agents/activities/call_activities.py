@@ -13,8 +13,8 @@ from pydantic_core import to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.portable import portable_text
 from toolgen.contract.tasks import GRACE_S
-from toolgen.runtime.call.abandoning import run_or_abandon
 from toolgen.runtime.call.batch import Batch
+from toolgen.runtime.call.boundary import run_or_abandon
 from toolgen.runtime.call.bounds import remember
 from toolgen.runtime.call.dispatch import dispatch
 from toolgen.runtime.call.ending import (

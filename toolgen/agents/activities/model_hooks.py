@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
 from toolgen.contract.logs import log_failure
-from toolgen.runtime.call.boundary import Contained
-from toolgen.runtime.call.deadlines import run_with_timeout
+from toolgen.runtime.call.boundary import Contained, run_with_timeout
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
 from toolgen.runtime.engine import NonRetryableError

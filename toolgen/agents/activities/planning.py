@@ -13,8 +13,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import in_pieces, start_task
-from toolgen.runtime.call.abandoning import run_or_abandon
-from toolgen.runtime.call.boundary import Contained, name_of
+from toolgen.runtime.call.boundary import Contained, name_of, run_or_abandon
 from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Stop

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ..engine import ForgottenRun, OnForget
 from ..errors import ToolError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
-from .boundary import Contained
-from .deadlines import run_with_timeout
+from .boundary import Contained, run_with_timeout
 from .failures import log
 from .frame import Frame
 from .services import RuntimeServices

@@ -20,7 +20,7 @@ from ..specs import ConfirmSpec, ToolSpec
 from ..waiting.freezing import Asked, freeze
 from ..waiting.frozen import FrozenCall
 from ..waiting.options import require_question_left
-from .deadlines import run_with_timeout
+from .boundary import run_with_timeout
 from .failures import error_result
 from .frame import Frame
 from .hint_templates import is_shortened_by, render_template

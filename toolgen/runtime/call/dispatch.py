@@ -21,9 +21,8 @@ from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Un
 from ..waiting.suspending import suspend
 from .artifact_refs import store_artifacts
 from .authorization import authorize
-from .boundary import as_task_exception
+from .boundary import as_task_exception, run_with_timeout
 from .bounds import remember, seen_bounds
-from .deadlines import run_with_timeout
 from .ending import emit_cancelled, emit_end
 from .failures import NO_ARGUMENTS, arguments_json, is_blank, tool_error_of, unreadable_result
 from .frame import Frame

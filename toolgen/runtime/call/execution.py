@@ -12,8 +12,8 @@ from toolgen.contract.logs import logger
 from ..errors import BusyError, OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason
 from ..sync_context import SyncToolContext
+from .boundary import TimeLimitError, run_in_task
 from .bridge import Bridge
-from .deadlines import TimeLimitError, run_in_task
 from .registered_tool import RegisteredTool
 from .running_call import RunningCall
 from .scheduler import Scheduler

@@ -10,8 +10,7 @@ from typing import Any, Final
 from ..calls import ToolCall
 from ..errors import ToolError
 from ..results import ToolResult
-from .boundary import as_task_exception
-from .deadlines import run_with_timeout
+from .boundary import as_task_exception, run_with_timeout
 from .failures import internal_error, raw_arguments, tool_error_of, unreadable_result
 from .frame import Frame
 from .hooks import HookMethod, Stage, Stop, Verdict, run_hook

@@ -18,8 +18,7 @@ from typing import Any, Final, TypeVar
 
 from toolgen.contract.logs import logger
 
-from .boundary import Outcome, Raised, outcome_of
-from .deadlines import TimeLimitError, value_within
+from .boundary import Outcome, Raised, TimeLimitError, outcome_of, value_within
 
 MAX_STUCK: Final = 32
 """Threads that may be stuck at once before the functions that hold them get no others."""

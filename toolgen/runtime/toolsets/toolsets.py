@@ -13,8 +13,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 
-from ..call.boundary import Contained, name_of
-from ..call.deadlines import run_in_task
+from ..call.boundary import Contained, name_of, run_in_task
 from ..call.registered_tool import RuntimeOptions
 from ..calls import CallMeta
 from ..errors import RegistrationError

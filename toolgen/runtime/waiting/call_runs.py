@@ -13,9 +13,9 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
 
-from ..call.abandoning import run_or_abandon
 from ..call.artifact_refs import dropping
 from ..call.batch import Batch
+from ..call.boundary import run_or_abandon
 from ..call.dispatch import dispatch
 from ..call.ending import CANCELLED, emit_end, failed_call_result, stray_error_result
 from ..call.failures import Arguments, arguments_json, error_result

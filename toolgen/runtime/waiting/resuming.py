@@ -13,9 +13,9 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import CANCELED
 from toolgen.contract.secrets import hiding
 
-from ..call.abandoning import run_or_abandon
 from ..call.authorization import approval_schema, suspended_result
 from ..call.batch import Batch
+from ..call.boundary import run_or_abandon
 from ..call.bounds import remember
 from ..call.dispatch import dispatch
 from ..call.ending import end_without_executor
