@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ..errors import DeadlockError
-from .gates import FairQueue, Queues
-from .running_call import Lock, RunningCall
+from .running_call import FairQueue, Lock, Queues, RunningCall
 
 
 class Locks:

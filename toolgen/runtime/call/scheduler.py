@@ -13,9 +13,8 @@ from collections.abc import Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import EventLoopError
-from .gates import Gate, GateTable, Queues
 from .locks import Locks
-from .running_call import CALLER, RunningCall, open_call, waited_for
+from .running_call import CALLER, Gate, GateTable, Queues, RunningCall, open_call, waited_for
 from .scheduling import Scheduling
 
 if TYPE_CHECKING:
