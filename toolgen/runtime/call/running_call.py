@@ -14,38 +14,28 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextvars import ContextVar
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from ..errors import BusyError
 
 T = TypeVar("T")
 
 
-class Waiting(Hashable, Protocol):
-    """A call that waits: `RunningCall`."""
-
-    tool: str
-    lane: Gate | None
-
-
-C = TypeVar("C", bound=Waiting)
-
-
-class FairQueue(Generic[C]):
+class FairQueue:
     """Calls that wait: of each run in their order, and one of each run in turn."""
 
     __slots__ = ("lanes",)
 
     def __init__(self) -> None:
-        self.lanes: OrderedDict[Gate, OrderedDict[C, asyncio.Future[bool]]] = OrderedDict()
+        self.lanes: OrderedDict[Gate, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
         """Who waits, by run; the next one's is the first."""
 
-    def add(self, call: C, future: asyncio.Future[bool]) -> None:
+    def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
         """Put a call at the end of those of its run."""
         assert call.lane is not None, "a call that waits has a lane"
         self.lanes.setdefault(call.lane, OrderedDict())[call] = future
 
-    def discard(self, call: C) -> asyncio.Future[bool] | None:
+    def discard(self, call: RunningCall) -> asyncio.Future[bool] | None:
         """Take a call out and return what it waits for; None where it is not there."""
         assert call.lane is not None, "a call that waits has a lane"
         waiters = self.lanes.get(call.lane)
@@ -54,7 +44,7 @@ class FairQueue(Generic[C]):
             del self.lanes[call.lane]
         return future
 
-    def pop(self) -> tuple[C, asyncio.Future[bool]] | None:
+    def pop(self) -> tuple[RunningCall, asyncio.Future[bool]] | None:
         """Take out the first call of the run whose turn it is; None where nobody waits.
 
         Those that are being cancelled are taken out with it.
@@ -80,7 +70,7 @@ class Queues:
         self._limit = limit
         self.waiting = 0
 
-    async def wait(self, queue: FairQueue[C], call: C, give_back: Callable[[], None]) -> bool:
+    async def wait(self, queue: FairQueue, call: RunningCall, give_back: Callable[[], None]) -> bool:
         """Wait in a queue until somebody sets the future of the call, and return its value.
 
         `give_back` undoes what was granted to a call that is cancelled at the same time.
@@ -118,7 +108,7 @@ class Gate:
         self.loop = loop
         self.name = name
         self.running = 0
-        self.queue = FairQueue[Any]()
+        self.queue = FairQueue()
         """Empty unless the limit is reached."""
         self.waiting = 0
         """Calls of this lane in any queue."""
@@ -215,7 +205,7 @@ class RunningCall:
     lock: Lock | None = None
     """What it holds."""
     waits_for: Lock | None = None
-    queue: FairQueue[RunningCall] | None = None
+    queue: FairQueue | None = None
     """In which it waits for a lock."""
     thread: Thread | None = None
 
@@ -279,7 +269,7 @@ class Lock:
         self.key = key
         self.holders: list[RunningCall] = []
         """The innermost last: each is a descendant of the one before it, unless that has ended early."""
-        self.queues: dict[RunningCall | None, FairQueue[RunningCall]] = {}
+        self.queues: dict[RunningCall | None, FairQueue] = {}
         """By the holder under which a call may enter, who waits; None for those below no holder."""
 
     def holder_above(self, call: RunningCall) -> RunningCall | None:
