@@ -14,8 +14,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .call.artifact_refs import load_artifact
 from .call.batch import Batch
-from .call.dispatch import dispatch
-from .call.ending import unknown_tool_result
+from .call.dispatch import dispatch, unknown_tool_result
 from .call.execution import Execution
 from .call.failures import Arguments
 from .call.frame import Frame

@@ -16,8 +16,8 @@ from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime.call.batch import Batch
 from toolgen.runtime.call.boundary import run_or_abandon
 from toolgen.runtime.call.bounds import remember
-from toolgen.runtime.call.dispatch import dispatch
-from toolgen.runtime.call.ending import (
+from toolgen.runtime.call.dispatch import (
+    dispatch,
     end_without_executor,
     failed_call_result,
     stray_error_result,

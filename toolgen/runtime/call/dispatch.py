@@ -1,4 +1,7 @@
-"""One call, step by step: decode, authorize, inject, execute, check, encode. It always has one result."""
+"""One call, step by step: decode, authorize, inject, execute, check, encode; and its end.
+
+It always has one result, on which the hooks after it run, and one `tool_end` event.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,32 @@ from asyncio import get_running_loop
 from collections.abc import Coroutine
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.secrets import hiding
 from toolgen.shapes.design.model import ToolModel
 
-from ..calls import ToolCall
+from ..calls import CallMeta, ToolCall
 from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
+from ..specs import ToolSpec
+from ..toolsets.directory import Directory
 from ..waiting.suspending import suspend
 from .artifact_refs import store_artifacts
 from .authorization import authorize
 from .boundary import as_task_exception, run_with_timeout
 from .bounds import remember, seen_bounds
-from .ending import emit_cancelled, emit_end
-from .failures import NO_ARGUMENTS, arguments_json, is_blank, tool_error_of, unreadable_result
+from .failures import (
+    NO_ARGUMENTS,
+    arguments_json,
+    declared,
+    error_result,
+    is_blank,
+    tool_error_of,
+    unreadable_result,
+)
 from .frame import Frame
 from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
@@ -33,6 +45,9 @@ from .result_encoding import encode_result, truncate_result
 from .running_call import CALLER, RunningCall, waited_for
 from .secrets import note_document, note_result, note_value
 from .services import RuntimeServices
+
+CANCELLED: Final = "the call was cancelled"
+"""Why a call failed whose caller is gone."""
 
 
 def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
@@ -266,3 +281,77 @@ def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
         display=answer.display or None,
         is_final=answer.is_final,
     )
+
+
+async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
+    """End a call without its executor: truncate the result, run the after-hooks, emit the end.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled.
+    """
+    with hiding(frame.secrets):
+        if frame.secrets is not None:
+            note_result(frame.secrets, frame.spec, result)
+        try:
+            if result.status == "ok":
+                result = await truncate_result(frame, result)
+            result = await run_after_hooks(frame, result)
+        except asyncio.CancelledError:
+            emit_cancelled(frame)
+            raise
+        return emit_end(frame, result)
+
+
+def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
+    """Return the error result of a call whose tool ended the call's own task.
+
+    The error is what `boundary.as_exception` makes of what came out of the task.
+    """
+    with hiding(frame.secrets):
+        return _escaped(frame, error)
+
+
+def _escaped(frame: Frame, error: Exception) -> ToolResult:
+    if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
+        return _cancelled_result(frame)
+    return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
+
+
+def failed_call_result(
+    spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Emit and return the error result of a call that failed outside its frame."""
+    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, services.limit_of(spec))
+    services.reports.emit_tool_end(result, meta, spec)
+    return result
+
+
+def unknown_tool_result(
+    directory: Directory, tool: str, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Return and emit the error result of a call whose tool does not exist."""
+    result = directory.unknown_tool_result(tool, meta, services.limits.result_bytes)
+    services.reports.emit_tool_end(result, meta)
+    return result
+
+
+def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
+    """Emit the end of a call, unless an agent is going to answer it, and return its result."""
+    if result.delegated is None:
+        frame.services.reports.emit_tool_end(result, frame.meta, frame.spec)
+    return result
+
+
+def emit_cancelled(frame: Frame) -> None:
+    """Emit the end of a call whose caller was cancelled, and hears nothing of it."""
+    emit_end(frame, _cancelled_result(frame))
+
+
+def _cancelled_result(frame: Frame) -> ToolResult:
+    """Return what is known of a call that was cancelled: of unknown outcome if it may not run twice."""
+    name, has_begun = frame.spec.name, frame.context.has_begun
+    if not has_begun:
+        return frame.error_result(ToolError(f"{name} was not run: {CANCELLED}"))
+    if frame.tool.runs_once:
+        return frame.error_result(OutcomeUnknownError(f"{CANCELLED}; {name} may have run"))
+    return frame.error_result(ToolError(CANCELLED))

@@ -9,8 +9,7 @@ from ..results import ToolResult
 from ..toolsets.directory import Directory
 from .batch import Batch
 from .boundary import as_exception
-from .dispatch import dispatch
-from .ending import stray_error_result, unknown_tool_result
+from .dispatch import dispatch, stray_error_result, unknown_tool_result
 from .failures import Arguments
 from .frame import Frame
 from .registered_tool import RegisteredTool

@@ -16,8 +16,7 @@ from toolgen.contract.logs import logger
 from ..call.artifact_refs import dropping
 from ..call.batch import Batch
 from ..call.boundary import run_or_abandon
-from ..call.dispatch import dispatch
-from ..call.ending import CANCELLED, emit_end, failed_call_result, stray_error_result
+from ..call.dispatch import CANCELLED, dispatch, emit_end, failed_call_result, stray_error_result
 from ..call.failures import Arguments, arguments_json, error_result
 from ..call.frame import Frame
 from ..call.once_call import Keeping

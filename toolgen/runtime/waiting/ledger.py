@@ -16,8 +16,7 @@ from toolgen.contract.limits import Limits
 from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
 
-from ..call.dispatch import dispatch
-from ..call.ending import failed_call_result
+from ..call.dispatch import dispatch, failed_call_result
 from ..call.failures import Arguments, arguments_json
 from ..call.frame import Frame
 from ..call.registered_tool import RegisteredTool

@@ -17,8 +17,7 @@ from ..call.authorization import approval_schema, suspended_result
 from ..call.batch import Batch
 from ..call.boundary import run_or_abandon
 from ..call.bounds import remember
-from ..call.dispatch import dispatch
-from ..call.ending import end_without_executor
+from ..call.dispatch import dispatch, end_without_executor
 from ..call.failures import denied_result, error_result, internal_error, log, tool_error_of
 from ..call.frame import Frame
 from ..call.once_call import Keeping
