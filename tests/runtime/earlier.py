@@ -9,9 +9,8 @@ from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolSpec
 from toolgen.runtime.call.authorization import approval_schema
-from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.frozen import FIRST, FrozenCall
 from toolgen.runtime.waiting.loop import LOOP
-from toolgen.runtime.waiting.sealed_calls import FIRST
 
 RUN = f"call_{0:032x}"
 """As the runtime names the run of a call that waits."""

@@ -15,9 +15,8 @@ from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, To
 from toolgen.runtime.engine import answer_name
 from toolgen.runtime.waiting.answers import answer_key, cancel_answer
 from toolgen.runtime.waiting.errors import SuspensionError, TamperedSuspensionError
+from toolgen.runtime.waiting.frozen import SealedCall, Sealer, TokenClaims, seal_call
 from toolgen.runtime.waiting.loop import LOOP
-from toolgen.runtime.waiting.sealed_calls import SealedCall, seal_call
-from toolgen.runtime.waiting.tokens import Sealer, TokenClaims
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())

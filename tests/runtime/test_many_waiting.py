@@ -18,10 +18,8 @@ from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.runtime.waiting.frozen import FIRST, FrozenCall, Sealer, seal_call
 from toolgen.runtime.waiting.loop import LOOP
-from toolgen.runtime.waiting.sealed_calls import FIRST, seal_call
-from toolgen.runtime.waiting.tokens import Sealer
 
 MOST: Final = 2_000
 """Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""

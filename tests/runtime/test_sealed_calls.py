@@ -16,9 +16,7 @@ from toolgen.runtime.waiting.errors import (
     TamperedSuspensionError,
     UnsealedSuspensionError,
 )
-from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.sealed_calls import SealedCall, adoption_of, seal_call, verify_call
-from toolgen.runtime.waiting.tokens import Sealer
+from toolgen.runtime.waiting.frozen import FrozenCall, SealedCall, Sealer, adoption_of, seal_call, verify_call
 
 RUN, OP = "run_1", "wait:c1:2"
 NEW, OLD = b"the secret of now, 32 bytes !!!!", b"the secret of before, 32 bytes !"

@@ -33,8 +33,8 @@ from toolgen.runtime.waiting.errors import (
     LateAnswerError,
     SuspensionError,
 )
+from toolgen.runtime.waiting.frozen import FIRST
 from toolgen.runtime.waiting.loop import LOOP
-from toolgen.runtime.waiting.sealed_calls import FIRST
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")

@@ -17,7 +17,7 @@ from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.runtime.engine import Engine
 from toolgen.runtime.errors import RegistrationError
 from toolgen.runtime.waiting.errors import UnknownSuspensionError
-from toolgen.runtime.waiting.tokens import Sealer, TokenClaims
+from toolgen.runtime.waiting.frozen import Sealer, TokenClaims
 
 NEW, OLD = b"new-secret-of-the-host-0123456789", b"old-secret-of-the-host-0123456789"
 TICKET = TokenClaims("call_1", "wait:1", "s", 1234.5, "0123abcd")

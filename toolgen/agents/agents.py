@@ -23,9 +23,9 @@ from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.lookup import Listing
 from toolgen.runtime.toolsets.snapshot import Snapshot
 from toolgen.runtime.waiting.call_runs import AgentAnswer
+from toolgen.runtime.waiting.frozen import read_call
 from toolgen.runtime.waiting.loop import OPEN_TURN, ChildOfCall
 from toolgen.runtime.waiting.options import WAIT_OPTIONS
-from toolgen.runtime.waiting.sealed_calls import read_call
 from toolgen.runtime.waiting.wait_registry import WaitRegistry
 
 from .activities.accepting import accept

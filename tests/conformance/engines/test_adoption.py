@@ -17,9 +17,8 @@ from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.runtime.waiting.errors import UnsealedSuspensionError
+from toolgen.runtime.waiting.frozen import FIRST, Sealer, seal_call
 from toolgen.runtime.waiting.loop import LOOP, waiting_call
-from toolgen.runtime.waiting.sealed_calls import FIRST, seal_call
-from toolgen.runtime.waiting.tokens import Sealer
 
 from .recorder import Histories, replay
 

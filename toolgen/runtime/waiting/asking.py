@@ -38,10 +38,8 @@ from .errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from .frozen import FrozenCall
+from .frozen import FrozenCall, SealedCall, TokenClaims
 from .loop import CallDocument, call_of
-from .sealed_calls import SealedCall
-from .tokens import TokenClaims
 from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")

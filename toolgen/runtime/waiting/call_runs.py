@@ -32,6 +32,7 @@ from ..results import Delegated, RunLink, ToolResult
 from .asking import open_questions
 from .call_names import CALL
 from .errors import NoEngineError, UnsharedToolError
+from .frozen import FIRST
 from .loop import (
     CONCLUDE,
     EXECUTE,
@@ -48,7 +49,6 @@ from .resolving import LOOP as RESOLVED
 from .resolving import is_unknown_end, resolved_call, resolved_end
 from .resolving_calls import settle_call
 from .resuming import CallWork, resume, seal_wait
-from .sealed_calls import FIRST
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
 

@@ -12,9 +12,7 @@ from toolgen.shapes.issues import short
 
 from ..engine import RunState, RunStatus, RunWait, WaitOverError
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FrozenCall
-from .sealed_calls import adoption_of, adoption_op, digest_of, read_call
-from .tokens import Verdict
+from .frozen import FrozenCall, Verdict, adoption_of, adoption_op, digest_of, read_call
 from .wait_registry import WaitRegistry, is_call, log
 
 _OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")

@@ -33,10 +33,9 @@ from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .freezing import ask_again
-from .frozen import FrozenCall
+from .frozen import FIRST, FrozenCall, SealedCall, next_wait
 from .options import refusal
 from .resumption import Resumption, answer_document
-from .sealed_calls import FIRST, SealedCall, next_wait
 from .tools import FindAnswered
 from .wait_registry import WaitRegistry
 

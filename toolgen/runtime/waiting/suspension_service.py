@@ -40,11 +40,10 @@ from .errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from .frozen import FrozenCall
+from .frozen import FrozenCall, SealedCall
 from .loop import CallDocument, call_of
 from .options import refusal
 from .outcomes import result_of_event
-from .sealed_calls import SealedCall
 from .tools import WaitingTools
 from .wait_registry import WaitRegistry
 

@@ -20,11 +20,9 @@ from ..engine import Activity, ClockEngine, EndedRun, Engine, LastEvents, Loop, 
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
 from .errors import MissingSecretError, UnsealedSuspensionError
-from .frozen import FrozenCall
+from .frozen import FrozenCall, SealedCall, Sealer, adoption_op, seal_call, verify_call
 from .loop import last_events
 from .options import WaitOptions
-from .sealed_calls import SealedCall, adoption_op, seal_call, verify_call
-from .tokens import Sealer
 
 log = logger("toolgen.runtime")
 
