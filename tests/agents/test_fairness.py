@@ -12,7 +12,7 @@ from tests.agents.tools import agent, answers, calling, ran, running
 from tests.virtual_time import now
 from toolgen.agents import PlanInput, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.engines import InProcessEngine
-from toolgen.engines.turnstile import AT_ONCE
+from toolgen.engines.live_run import AT_ONCE
 from toolgen.runtime import ToolContext
 from toolgen.runtime.capabilities import CallScope, Conflict
 from toolgen.runtime.events.records import ToolEnd, ToolStart

@@ -12,7 +12,7 @@ import pytest
 
 from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.engines import InProcessEngine
-from toolgen.engines.turnstile import AT_ONCE, Turnstile
+from toolgen.engines.live_run import AT_ONCE, Turnstile
 from toolgen.runtime.engine import Activity, ActivityFailed, ActivityInfo, CallOptions, RunContext
 
 from .toys import Toys, call, play

@@ -23,11 +23,9 @@ from toolgen.runtime.engine import (
 
 from .attempts import Progress
 from .event_log import EventLog, begun_key
-from .failure_text import error_text
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
-from .live_run import Notifier, Run
-from .loop_parts import Awake, Bell
-from .operations import activity_name, log_cut_off
+from .live_run import Awake, Bell, Notifier, Run
+from .operations import activity_name, error_text, log_cut_off
 from .payloads import decode, encode
 from .tasks import Tasks
 from .timers import CallLater

@@ -20,11 +20,9 @@ from toolgen.runtime.engine import (
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
 from .event_log import EventLog
 from .journal import OpRecord, digest
-from .live_run import Run, Wait
-from .loop_parts import Bell, Gathering, OneByOne
-from .operations import cancel_gathered, duplicate_operation, result_or_failure
+from .live_run import AT_ONCE, Bell, Run, Wait
+from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 from .payloads import decode, encode
-from .turnstile import AT_ONCE
 from .waits import WAIT, Waits
 
 DEFAULT: Final = CallOptions()

@@ -1,18 +1,26 @@
-"""A run that is not over: its operations in flight, and whether it only waits."""
+"""A run that is not over: its operations in flight, which parts of its loop wait, and whether all do.
+
+A loop has nothing but the operations of its context. So whoever ends an operation, or lets a part begin, says
+that this part is awake, and it is until it waits for the next operation or has told the others of its end.
+Activities of a run begin in turns of the event loop, so that other runs go on beside it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Set
+from collections import deque
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from toolgen.runtime.engine import NondeterminismError
 
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
-from .loop_parts import Awake, Bell
 from .timers import Timer
-from .turnstile import Turnstile
+
+AT_ONCE: Final = 8
+"""Activities of a run that begin in one turn of the event loop, and parts of its loop that do."""
 
 
 class Notifier:
@@ -37,6 +45,170 @@ class Notifier:
         for future in waiting:
             if not future.done():
                 future.set_result(None)
+
+
+class Awake:
+    """Counts the parts of one loop that have been given something and do not wait yet."""
+
+    __slots__ = ("_count", "_on_rest")
+
+    def __init__(self, on_rest: Callable[[], None]) -> None:
+        """Construct the counter; `on_rest` is called within the last step of the last part."""
+        self._count = 0
+        self._on_rest = on_rest
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def wake(self, parts: int = 1) -> None:
+        """Count parts that go on."""
+        self._count += parts
+
+    def rest(self, parts: int = 1) -> None:
+        """Count parts no more, which come to their next wait or to their end within this step."""
+        self._count -= parts
+        if parts and not self._count:
+            self._on_rest()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Count a part while it waits for what comes by itself, such as a record that is written."""
+        self.wake()
+        try:
+            yield
+        finally:
+            self.rest()
+
+    async def wait(self, waiting: deque[asyncio.Future[None]]) -> bool:
+        """Wait as the last of a queue until `ring` wakes this part; return False where it is cancelled then.
+
+        Raises:
+            asyncio.CancelledError: it is cancelled before.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting.append(future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.cancelled() or not future.done():
+                if future in waiting:
+                    waiting.remove(future)
+                raise
+            self.rest()
+            return False
+        self.rest()
+        return True
+
+    def ring(self, waiting: deque[asyncio.Future[None]]) -> bool:
+        """Wake the first part of a queue; return False where none waits."""
+        while waiting:
+            future = waiting.popleft()
+            if not future.done():
+                self.wake()
+                future.set_result(None)
+                return True
+        return False
+
+
+class Bell:
+    """Wakes all parts of a loop that wait for one thing."""
+
+    __slots__ = ("_awake", "_waiting")
+
+    def __init__(self, awake: Awake) -> None:
+        self._awake = awake
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def wait(self) -> None:
+        """Wait until it rings.
+
+        Raises:
+            asyncio.CancelledError: the part is cancelled, before or at the same time.
+        """
+        if not await self._awake.wait(self._waiting):
+            raise asyncio.CancelledError
+
+    def ring(self) -> None:
+        """Wake those that wait now."""
+        while self._awake.ring(self._waiting):
+            pass
+
+
+class Turnstile:
+    """Lets the activities of one run begin in their order, so many in each turn of the event loop.
+
+    Nobody waits for another's end: while some wait, some begin in every turn.
+    """
+
+    __slots__ = ("_holders", "_is_turning", "_left", "_waiting")
+
+    def __init__(self) -> None:
+        self._left = AT_ONCE
+        """How many more may begin in this turn."""
+        self._is_turning = False
+        """The next turn is awaited."""
+        self._holders = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def has_waiting(self) -> bool:
+        """Return whether activities are about to begin in the next turns."""
+        return bool(self._waiting)
+
+    def pass_at_once(self) -> bool:
+        """Return whether an activity may begin now; `wait` is for the others."""
+        if self._waiting or self._holders or not self._left:
+            return False
+        self._await_turn()
+        self._left -= 1
+        return True
+
+    async def wait(self, timeout: float | None) -> float | None:  # noqa: ASYNC109  # returns what is left of it
+        """Wait until an activity may begin that could not at once; return the seconds left of its time.
+
+        Raises:
+            TimeoutError: its time is over before.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(future)
+        if not self._holders:
+            self._await_turn()
+        until = None if timeout is None else loop.time() + timeout
+        async with asyncio.timeout_at(until):
+            await future
+        if until is None:
+            return None
+        if (left := until - loop.time()) <= 0:
+            raise TimeoutError
+        return left
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let no activity begin meanwhile, as more of them are about to be started."""
+        self._holders += 1
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if self._waiting and not self._holders:
+                self._await_turn()
+
+    def _await_turn(self) -> None:
+        if not self._is_turning:
+            self._is_turning = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._is_turning = False
+        self._left = AT_ONCE
+        if self._holders or not self._waiting:
+            return
+        self._await_turn()  # before those begin that are let in now, so that the next ones follow at once
+        while self._left and self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                self._left -= 1
 
 
 @dataclass(slots=True, eq=False)

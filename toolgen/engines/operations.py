@@ -1,16 +1,20 @@
-"""Operations of a loop, for all engines: names, keys that are taken, `gather`, ends that nobody sees."""
+"""Operations of a loop: keys that are taken, parts side by side, what failed, ends that nobody sees."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Coroutine, Iterable
+from collections import deque
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from inspect import CORO_CREATED, getcoroutinestate
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.logs import logger
-from toolgen.runtime.engine import ActivityFailed, DuplicateOperationError
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime.engine import ActivityFailed, DuplicateOperationError, EngineError
+
+from .live_run import Awake
 
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
 """What may be the name of an activity; a model may ask for a tool of any name."""
@@ -68,3 +72,90 @@ def ignore_exception(end: asyncio.Future[Any]) -> None:
     """Mark the exception of a future as retrieved, so that asyncio does not log it where nobody awaits it."""
     if not end.cancelled():
         end.exception()
+
+
+def error_text(error: BaseException) -> str:
+    """Return the text of an exception, also when its `__str__` fails."""
+    try:
+        return str(error)
+    except Exception:
+        return "it cannot say why"
+
+
+def failure_text(run_id: str, problem: BaseException, correlation_id: str = "") -> str:
+    """Log why a run failed, and return the public message; of a mistake it has only the correlation id."""
+    match problem:
+        case ActivityFailed():
+            log.error("run %s failed", run_id, exc_info=problem)
+            return error_text(problem)
+        case EngineError():
+            log.error("run %s failed", run_id, exc_info=problem)
+            return problem.message
+        case _:
+            reference = log_failure(log, problem, "run %s failed", run_id, correlation_id=correlation_id)
+            return f"the run failed with an internal error (reference {reference})"
+
+
+class OneByOne:
+    """Lets one part of a loop in at a time, in the order in which they came."""
+
+    __slots__ = ("_awake", "_is_held", "_waiting")
+
+    def __init__(self, awake: Awake) -> None:
+        self._awake = awake
+        self._is_held = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def __aenter__(self) -> None:
+        if self._is_held and not await self._awake.wait(self._waiting):
+            self._leave()
+            raise asyncio.CancelledError
+        self._is_held = True
+
+    async def __aexit__(self, *raised: object) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._is_held = self._awake.ring(self._waiting)
+
+
+class Gathering:
+    """Parts of a loop for which another part waits until all have ended, or one of them has failed."""
+
+    __slots__ = ("_awake", "_begun", "_is_over", "_left", "_parts")
+
+    def __init__(self, awake: Awake, parts: int) -> None:
+        """Construct the gathering of so many parts, which are about to begin."""
+        self._awake = awake
+        self._parts = self._left = parts
+        self._begun = 0
+        self._is_over = False
+        awake.wake(parts)
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """Count one part from its begin to its end."""
+        if self._begun < self._parts:
+            self._begun += 1
+            self._awake.rest()
+        is_failed = True
+        try:
+            yield
+            is_failed = False
+        finally:
+            self._left -= 1
+            if not self._is_over and (is_failed or not self._left):
+                self._is_over = True
+                self._awake.wake()  # of the part that waits
+
+    async def ended(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """Wait until the tasks of all parts have ended.
+
+        Raises:
+            BaseException: what the first one raised that failed.
+        """
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            self._awake.rest(self._parts - self._begun + self._is_over)
+            self._begun, self._is_over = self._parts, True

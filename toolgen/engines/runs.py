@@ -22,9 +22,9 @@ from toolgen.runtime.engine import (
 from .activities import LOOP_TIME, Activities
 from .context import JournaledContext
 from .event_log import EventLog
-from .failure_text import failure_text
 from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
 from .live_run import Run
+from .operations import failure_text
 from .payloads import NULL, decode, encode
 from .reports import Followers
 from .tasks import Tasks

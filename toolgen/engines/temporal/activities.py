@@ -31,9 +31,8 @@ from toolgen.runtime.engine import (
 )
 
 from ..attempts import Progress
-from ..failure_text import error_text
 from ..journal import digest
-from ..operations import log_cut_off
+from ..operations import error_text, log_cut_off
 from ..payloads import encode
 from ..reports import Followers
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
