@@ -21,12 +21,10 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
-from .attempts import Progress
-from .event_log import EventLog, begun_key
-from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, digest
+from .event_log import EventLog, Progress, begun_key
+from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, decode, digest, encode
 from .live_run import Awake, Bell, Notifier, Run
 from .operations import activity_name, error_text, log_cut_off
-from .payloads import decode, encode
 from .tasks import Tasks
 from .timers import CallLater
 

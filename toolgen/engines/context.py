@@ -19,10 +19,9 @@ from toolgen.runtime.engine import (
 
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
 from .event_log import EventLog
-from .journal import OpRecord, digest
+from .journal import OpRecord, decode, digest, encode
 from .live_run import AT_ONCE, Bell, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
-from .payloads import decode, encode
 from .waits import WAIT, Waits
 
 DEFAULT: Final = CallOptions()

@@ -1,20 +1,27 @@
-"""The event log of each run."""
+"""The event log of each run, and reports of its activities, such as pieces of text, for its followers.
+
+A report stands in no journal. A follower that is slow, or comes late, loses the oldest of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import OnEvent
 
-from .journal import Journal, RunRecord
+from .journal import Journal, RunRecord, encode
 from .live_run import Run
-from .reports import Followers
 
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
+_MOST: Final = 1_000
+"""Reports of one run that are kept, and that wait for one follower."""
 
 log = logger("toolgen.engines")
 
@@ -69,3 +76,87 @@ class EventLog:
     def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
         """Return whether the log of a run holds the event that has this key."""
         return log_key(key, event) in run.record.keys
+
+
+class Progress:
+    """Receives the reports of an attempt while it runs."""
+
+    __slots__ = ("_op", "_publish", "_run_id", "is_open")
+
+    def __init__(self, run_id: str, op: str, publish: Callable[[Mapping[str, Any]], object]) -> None:
+        """Construct an open one; `publish` gets copies of reports, in any thread."""
+        self._run_id = run_id
+        self._op = op
+        self._publish = publish
+        self.is_open = True
+
+    def emit(self, event: Mapping[str, Json]) -> None:
+        """Publish a report, in any thread; one that is no JSON, or comes late, is lost."""
+        if not self.is_open:
+            return
+        try:
+            _, copy = encode(dict(event), f"an event of the operation {self._op}")
+            self._publish(copy)
+        except Exception:
+            log.exception("run %s: an event of %s was lost", self._run_id, self._op)
+
+
+class ReportQueue:
+    """The unread reports of one follower, in their order."""
+
+    def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
+        self._waiting = deque(recent, maxlen=_MOST)
+        self._news = asyncio.Event()
+
+    def add(self, after: int, event: Mapping[str, Json]) -> None:
+        """Append a report, with the current number of events in the log."""
+        self._waiting.append((after, event))
+        self._news.set()
+
+    async def wait(self) -> None:
+        """Return once a report was added since the last return.
+
+        Take the reports after it, not before: what is added later is for the next wait.
+        """
+        await self._news.wait()
+        self._news.clear()
+
+    def take_until(self, offset: int) -> Iterator[Mapping[str, Json]]:
+        """Yield the reports before the event after this offset."""
+        while self._waiting and self._waiting[0][0] <= offset:
+            yield self._waiting.popleft()[1]
+
+
+class Followers:
+    """The followers of runs in this process."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, list[ReportQueue]] = {}
+        self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
+        """By run that goes on, its newest reports."""
+        self.on_report: Callable[[str], None] = lambda run_id: None
+        """Wakes those who follow a run."""
+
+    @contextmanager
+    def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
+        """Follow a run: yield a queue of its recent reports and those from now on."""
+        recent = self._recent.get(run_id, ())
+        reports = ReportQueue(report for report in recent if report[0] >= offset)
+        self._reports.setdefault(run_id, []).append(reports)
+        try:
+            yield reports
+        finally:
+            self._reports[run_id].remove(reports)
+            if not self._reports[run_id]:
+                del self._reports[run_id]
+
+    def publish(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
+        """Publish a report to the followers of the run."""
+        self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
+        for reports in self._reports.get(run_id, ()):
+            reports.add(after, event)
+        self.on_report(run_id)
+
+    def forget(self, run_id: str) -> None:
+        """Drop the reports of a run that is over."""
+        self._recent.pop(run_id, None)

@@ -21,9 +21,8 @@ from .client import closed_error, wait_over_error
 from .clock_leap import release
 from .file_watch import FileWatch
 from .file_worker import FileWorker
-from .journal import RunRecord
+from .journal import RunRecord, encode
 from .live_run import Notifier
-from .payloads import encode
 from .runs import Runs
 from .sqlite_journal import SqliteJournal
 from .sqlite_rows import (

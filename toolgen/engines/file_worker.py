@@ -16,7 +16,7 @@ from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .clock import RunClock
 from .clock_leap import released_at, time_before_leap
-from .payloads import decode
+from .journal import decode
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_journal import SqliteJournal

@@ -25,9 +25,9 @@ from toolgen.runtime.engine import (
 
 from .client import Client, closed_error, registered_error
 from .clock import RunClock, SteadyClock
+from .journal import encode
 from .memory_client import MemoryClient
 from .memory_journal import MemoryJournal
-from .payloads import encode
 from .runs import Runs
 from .timers import CallLater, call_later
 

@@ -18,10 +18,9 @@ from toolgen.runtime.engine import (
 )
 
 from .client import closed_error, wait_over_error
-from .journal import RunRecord, SignalRecord
+from .journal import NULL, RunRecord, SignalRecord, decode
 from .live_run import Run
 from .memory_journal import MemoryJournal
-from .payloads import NULL, decode
 from .pruning import Pruning
 from .runs import Runs
 

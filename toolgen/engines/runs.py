@@ -21,12 +21,21 @@ from toolgen.runtime.engine import (
 
 from .activities import LOOP_TIME, Activities
 from .context import JournaledContext
-from .event_log import EventLog
-from .journal import Ending, Journal, OpRecord, RunRecord, SignalRecord, WaitRecord, digest
+from .event_log import EventLog, Followers
+from .journal import (
+    NULL,
+    Ending,
+    Journal,
+    OpRecord,
+    RunRecord,
+    SignalRecord,
+    WaitRecord,
+    decode,
+    digest,
+    encode,
+)
 from .live_run import Run
 from .operations import failure_text
-from .payloads import NULL, decode, encode
-from .reports import Followers
 from .tasks import Tasks
 from .timers import CallLater
 from .waits import Waits

@@ -14,8 +14,7 @@ from toolgen.runtime.engine import EngineError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .clock import RunClock
-from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord
-from .payloads import NULL, encode
+from .journal import NULL, AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, encode
 from .sqlite_rows import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
 from .sqlite_tables import MOST, SHIFT
 

@@ -19,8 +19,7 @@ from toolgen.runtime.engine import (
     unknown_run,
 )
 
-from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord
-from .payloads import NULL, decode
+from .journal import NULL, AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord, decode
 from .pruning import PRUNE, Tree
 from .sqlite_tables import CANCEL, SHIFT, ids, run_number
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from .journal import Journal, OpRecord, SignalRecord, WaitRecord
+from .journal import NULL, Journal, OpRecord, SignalRecord, WaitRecord, encode
 from .live_run import Run, Wait
-from .payloads import NULL, encode
 from .timers import CallLater
 
 WAIT: Final = "wait"

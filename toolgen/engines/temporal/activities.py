@@ -30,11 +30,9 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from ..attempts import Progress
-from ..journal import digest
+from ..event_log import Followers, Progress
+from ..journal import digest, encode
 from ..operations import error_text, log_cut_off
-from ..payloads import encode
-from ..reports import Followers
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST
 from .received import received_piece

@@ -31,7 +31,7 @@ from toolgen.runtime.engine import (
 )
 
 from ..client import wait_over_error
-from ..reports import Followers
+from ..event_log import Followers
 from .documents import (
     ANSWER,
     SIGNAL,

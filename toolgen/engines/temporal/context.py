@@ -23,9 +23,8 @@ from toolgen.runtime.engine import (
 )
 
 from ..event_log import begun_key
-from ..journal import digest
+from ..journal import digest, encode
 from ..operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
-from ..payloads import encode
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure
 from .inbox import Inbox

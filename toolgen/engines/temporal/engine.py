@@ -34,8 +34,8 @@ from toolgen.runtime.engine import (
 )
 
 from ..client import closed_error, registered_error
-from ..payloads import encode
-from ..reports import Followers
+from ..event_log import Followers
+from ..journal import encode
 from .activities import ActivityWorker
 from .client import TemporalClient
 from .offloading import offloading

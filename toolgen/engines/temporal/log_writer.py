@@ -13,7 +13,7 @@ from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import EngineError
 
 from ..event_log import log_key
-from ..payloads import encode
+from ..journal import encode
 from .documents import LOG, Entry, LogPiece, RunStart
 
 _MOST_BYTES: Final = 512 * 1024

@@ -20,7 +20,7 @@ from temporalio.exceptions import ApplicationError
 
 from toolgen.runtime.engine import EngineError, PayloadGoneError
 
-from ..payloads import decode, encode
+from ..journal import decode, encode
 from .offloading import GONE, GONE_HINT, REFERENCE, REPLAYED
 
 ENCODING: Final = "json/plain"

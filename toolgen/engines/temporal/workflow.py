@@ -14,8 +14,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import EndedRun, NondeterminismError
 
+from ..journal import encode
 from ..operations import failure_text, ignore_exception
-from ..payloads import encode
 from .context import WorkflowContext
 from .documents import ANSWER, BEGUN, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
