@@ -20,7 +20,7 @@ from toolgen.runtime.engine import (
 )
 
 from .activities import LOOP_TIME, Activities
-from .context import JournaledContext
+from .context import JournaledContext, Waits
 from .event_log import EventLog, Followers
 from .journal import (
     NULL,
@@ -38,7 +38,6 @@ from .live_run import Run
 from .operations import failure_text
 from .tasks import Tasks
 from .timers import CallLater
-from .waits import Waits
 
 log = logger("toolgen.engines")
 
