@@ -20,7 +20,7 @@ from toolgen.agents.loop.documents import LOOP
 from toolgen.agents.loop.loop import agent_loop
 from toolgen.contract.json_value import Json
 from toolgen.engines.journal import RunRecord
-from toolgen.engines.memory_journal import MemoryJournal
+from toolgen.engines.memory import MemoryJournal
 from toolgen.engines.runs import Runs
 from toolgen.engines.timers import call_later
 from toolgen.runtime.engine import CallOptions, EngineError, Loop, RunContext, Signal

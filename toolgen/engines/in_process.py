@@ -26,8 +26,7 @@ from toolgen.runtime.engine import (
 from .client import Client, closed_error, registered_error
 from .clock import RunClock, SteadyClock
 from .journal import encode
-from .memory_client import MemoryClient
-from .memory_journal import MemoryJournal
+from .memory import MemoryClient, MemoryJournal
 from .runs import Runs
 from .timers import CallLater, call_later
 
