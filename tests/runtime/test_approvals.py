@@ -21,7 +21,7 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.call.hint_templates import is_shortened_by, render_template
+from toolgen.runtime.call.result_encoding import is_shortened_by, render_template
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

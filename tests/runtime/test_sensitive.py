@@ -38,8 +38,8 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.call.result_encoding import truncate_document
 from toolgen.runtime.call.secrets import note_seen
-from toolgen.runtime.call.truncation import truncate_document
 from toolgen.runtime.capabilities import (
     ArtifactsCapability,
     MemoryArtifactStore,

@@ -33,7 +33,12 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
-from toolgen.runtime.call.truncation import error_document, issues_document, truncate_document, truncate_text
+from toolgen.runtime.call.result_encoding import (
+    error_document,
+    issues_document,
+    truncate_document,
+    truncate_text,
+)
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset

@@ -8,7 +8,7 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.artifact_refs import NO_STORE
-from toolgen.runtime.call.truncation import truncate_text
+from toolgen.runtime.call.result_encoding import truncate_text
 from toolgen.runtime.content import TextContent
 from toolgen.runtime.errors import causes_of
 from toolgen.runtime.events.call_events import CallEvents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolgen.runtime.call.truncation import truncate_text
+from toolgen.runtime.call.result_encoding import truncate_text
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.events.document import as_json

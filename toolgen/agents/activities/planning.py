@@ -18,8 +18,8 @@ from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Stop
 from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.result_encoding import truncate_text
 from toolgen.runtime.call.secrets import secrets_of
-from toolgen.runtime.call.truncation import truncate_text
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
 from toolgen.runtime.events.document import as_json

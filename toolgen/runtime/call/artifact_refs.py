@@ -1,18 +1,23 @@
-"""Artifacts of results by reference: stored before anybody sees the result."""
+"""What is stored before anybody sees a result: its artifacts by reference, and what its limit cuts off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from toolgen.contract.limits import LONGEST_CHARACTER
+
+from ..content import ResourceContent
 from ..engine import ForgottenRun, OnForget
 from ..errors import ToolError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained, run_with_timeout
 from .failures import log
 from .frame import Frame
+from .result_encoding import truncate_document, truncate_text
 from .services import RuntimeServices
 
 if TYPE_CHECKING:
@@ -30,6 +35,34 @@ async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
     """
     found = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
     return replace(result, artifacts=tuple(found))
+
+
+async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
+    """Truncate the document and the display text of a result to the limit of the tool.
+
+    A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
+    and where all of it is kept.
+    """
+    spec, document, limit = frame.spec, result.json, frame.limit
+    if len(result.display) > limit // LONGEST_CHARACTER:
+        result = replace(result, display=truncate_text(result.display, limit))
+    if len(document) <= limit:
+        return result
+    uri = ""
+    if "artifacts" in frame.services.capabilities:
+        try:
+            with Contained():
+                save = partial(frame.context.artifacts.save_overflow, document)
+                uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
+        except Exception:
+            log.exception("the untruncated result of %s was not stored", spec.id)
+    marker = truncate_document(document, limit, uri)
+    if not uri:
+        return replace(result, json=marker)
+    link = ResourceContent(
+        uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
+    )
+    return replace(result, json=marker, content=(*result.content, link))
 
 
 async def load_artifact(services: RuntimeServices, uri: str, session_id: str | None) -> StoredArtifact:

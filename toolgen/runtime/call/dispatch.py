@@ -24,7 +24,7 @@ from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Un
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
 from ..waiting.suspending import suspend
-from .artifact_refs import store_artifacts
+from .artifact_refs import store_artifacts, truncate_result
 from .authorization import authorize
 from .boundary import as_task_exception, run_with_timeout
 from .bounds import remember, seen_bounds
@@ -41,7 +41,7 @@ from .frame import Frame
 from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
 from .registered_tool import RegisteredTool
-from .result_encoding import encode_result, truncate_result
+from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for
 from .secrets import note_document, note_result, note_value
 from .services import RuntimeServices

@@ -24,7 +24,7 @@ from ..errors import (
 from ..results import RetryHint, RetryReason, ToolResult
 from ..specs import ErrorSpec, ToolSpec
 from .boundary import as_exception
-from .truncation import (
+from .result_encoding import (
     decode_truncated,
     error_document,
     issues_document,

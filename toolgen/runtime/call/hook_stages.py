@@ -10,11 +10,13 @@ from typing import Any, Final
 from ..calls import ToolCall
 from ..errors import ToolError
 from ..results import ToolResult
+from .artifact_refs import store_artifacts, truncate_result
 from .boundary import as_task_exception, run_with_timeout
+from .bounds import remember
 from .failures import internal_error, raw_arguments, tool_error_of, unreadable_result
 from .frame import Frame
 from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
-from .result_encoding import encode_hook_result
+from .result_encoding import encode_result
 
 
 async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
@@ -73,6 +75,20 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     return result
 
 
+async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
+    """Check, encode and truncate the result that a hook gives, and return it as a `ToolResult`.
+
+    Raises:
+        MalformedResultError: it breaks the tool's contract.
+    """
+    result = encode_result(frame.spec, returned, frame.meta)
+    if frame.services.policy is not None:
+        remember(result, frame.context.values)
+    if result.artifacts:
+        result = await store_artifacts(frame, result)
+    return await truncate_result(frame, result)
+
+
 def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
     """Return a coroutine that runs a hook within the stage's time limit."""
     return run_with_timeout(frame.services.stage_timeout, run_hook(step, *arguments))
@@ -93,7 +109,7 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
 
 
 async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:
-    return Stop(result=await encode_hook_result(frame, answer))
+    return Stop(result=await _encode_answer(frame, answer))
 
 
 def _stop_with_denial(frame: Frame, subject: object, message: str) -> Stop[ToolResult]:
@@ -115,7 +131,7 @@ def _replace_error(frame: Frame, failure: ToolError, error: ToolError) -> ToolEr
 
 async def _replace_result(frame: Frame, result: ToolResult, answer: object) -> ToolResult:
     _refuse_denied(result, "Answer")
-    return await encode_hook_result(frame, answer)
+    return await _encode_answer(frame, answer)
 
 
 def _deny_result(frame: Frame, result: ToolResult, message: str) -> ToolResult:

@@ -1,32 +1,38 @@
-"""From an executor's value to the model's result: contract checks, encoding, size, texts."""
+"""What a call shows to models and people: results checked and encoded, errors, texts, each within a limit.
+
+A truncated document is still JSON: an error of the same shape, or a marker in the place of a result. A text
+for people may be a template, with fields of a payload or of a result in braces.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any, Final
+
+from pydantic_core import from_json, to_json
 
 from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.contract.portable import portable_text
 from toolgen.shapes.sensitive import for_people
 
 from ..calls import CallMeta
-from ..content import Content, ResourceContent, TextContent
-from ..errors import MalformedResultError
-from ..results import Artifact, ToolOutcome, ToolResult
+from ..content import Content, TextContent
+from ..errors import MalformedResultError, ToolValidationError
+from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
 from ..specs import ToolSpec
-from .artifact_refs import store_artifacts
-from .boundary import Contained
-from .bounds import bounds_of, remember
-from .failures import log
-from .frame import Frame
-from .hint_templates import render_template
+from .bounds import bounds_of
 from .trace import Trace
-from .truncation import truncate_document, truncate_text
 
 _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 """Of the fields of content that are no texts."""
+_ELLIPSIS: Final = "…"
+_BY: Final = b"toolgen's size limit"
+_PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_LONGEST: Final = 200
+"""Characters of one value that a person is shown."""
 
 
 def encode_result(
@@ -71,48 +77,6 @@ def encode_result(
     return result
 
 
-async def encode_hook_result(frame: Frame, returned: object) -> ToolResult:
-    """Check, encode and truncate the result that a hook gives, and return it as a `ToolResult`.
-
-    Raises:
-        MalformedResultError: it breaks the tool's contract.
-    """
-    result = encode_result(frame.spec, returned, frame.meta)
-    if frame.services.policy is not None:
-        remember(result, frame.context.values)
-    if result.artifacts:
-        result = await store_artifacts(frame, result)
-    return await truncate_result(frame, result)
-
-
-async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
-    """Truncate the document and the display text of a result to the limit of the tool.
-
-    A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
-    and where all of it is kept.
-    """
-    spec, document, limit = frame.spec, result.json, frame.limit
-    if len(result.display) > limit // LONGEST_CHARACTER:
-        result = replace(result, display=truncate_text(result.display, limit))
-    if len(document) <= limit:
-        return result
-    uri = ""
-    if "artifacts" in frame.services.capabilities:
-        try:
-            with Contained():
-                save = partial(frame.context.artifacts.save_overflow, document)
-                uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
-        except Exception:
-            log.exception("the untruncated result of %s was not stored", spec.id)
-    marker = truncate_document(document, limit, uri)
-    if not uri:
-        return replace(result, json=marker)
-    link = ResourceContent(
-        uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
-    )
-    return replace(result, json=marker, content=(*result.content, link))
-
-
 def _checked_display(display: object) -> str:
     """Return a text for people; raises for one that UTF-8 cannot encode.
 
@@ -152,3 +116,158 @@ def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
         raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
     document = declared.codec.encode(artifact.data)
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
+
+
+def truncate_text(text: str, limit: int) -> str:
+    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
+    if len(text) * LONGEST_CHARACTER <= limit:
+        return portable_text(text)
+    data = text[: limit + 1].encode(errors="replace")
+    return (
+        data.decode() if len(data) <= limit else _beginning(data, limit - len(_ELLIPSIS.encode())) + _ELLIPSIS
+    )
+
+
+def decode_truncated(data: bytes, limit: int) -> str:
+    """Decode an incoming document to a text of at most `limit` bytes."""
+    if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
+        return data.decode(errors="replace")
+    return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
+
+
+def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
+    """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
+    if len(document) <= limit:
+        return document
+    head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
+    where = b',"kept":%b' % to_json(kept) if kept else b""
+    room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))
+    if len(where) > room // 2:
+        where = b""
+    beginning = _literal(document, room - len(where), "")
+    shown = len(from_json(beginning).encode())
+    return b'%b,"shown":%d%b,"beginning":%b}' % (head, shown, where, beginning)
+
+
+def is_truncated(document: bytes) -> bool:
+    """Return whether a document is the marker of a truncated one."""
+    return document.startswith(b'{"truncated_by":"%b",' % _BY)
+
+
+def error_document(
+    message: str, limit: int, *, code: str = "", details: bytes = b"", is_retryable: bool = False
+) -> bytes:
+    """Return the JSON document of an error, with its code if it has one, within `limit` bytes.
+
+    Details that take more than half of the limit are left out, and the document says so.
+    """
+    tail = b',"code":%b' % to_json(code) if code else b""
+    if is_retryable:
+        tail += b',"retryable":true'
+    if details:
+        tail += b',"details":%b' % details if len(details) <= limit // 2 else b',"details_left_out":true'
+    room = limit - len(b'{"error":%b}' % tail)
+    return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
+
+
+def unknown_document(message: str, limit: int) -> bytes:
+    """Return the JSON document of a call whose outcome nobody knows, truncated to `limit` bytes."""
+    room = limit - len(b'{"unknown":}')
+    return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, _ELLIPSIS)
+
+
+def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
+    """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
+    texts = [issue.as_bytes() for issue in error.issues]
+    shown = b'"example":%b' % example.encode() if example is not None else b""
+    whole = _refusal(to_json(message), texts, error, shown)
+    if len(whole) <= limit:
+        return whole
+    least = len(_refusal(b"", [], error, b""))
+    literal = _literal(message.encode(errors="replace"), limit - least, _ELLIPSIS)
+    room = limit - least - len(literal)
+    if len(shown) > room // 2:
+        shown = b""
+    room -= len(shown) + 1
+    fitting = []
+    for text in texts:
+        if len(text) + 1 <= room:
+            fitting.append(text)
+            room -= len(text) + 1
+    return _refusal(literal, fitting, error, shown)
+
+
+def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
+    """Truncate each text of a retry hint to `limit` bytes of UTF-8."""
+
+    def within(text: str | None) -> str | None:
+        return text and truncate_text(text, limit)
+
+    texts = (hint.example_input, hint.prior_input, hint.clarifying_question, hint.message)
+    whole = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])
+    if whole.isascii() and len(whole) <= limit:
+        return hint
+    return replace(
+        hint,
+        tool=portable_text(hint.tool),
+        missing_fields=tuple(map(portable_text, hint.missing_fields)),
+        example_input=within(hint.example_input),
+        prior_input=within(hint.prior_input),
+        clarifying_question=within(hint.clarifying_question),
+        message=within(hint.message),
+    )
+
+
+def _refusal(message: bytes, issues: Sequence[bytes], error: ToolValidationError, example: bytes) -> bytes:
+    left = len(error.issues) - len(issues) + error.more
+    name = b"more_issues" if error.is_counted else b"more_issues_at_least"
+    more = b',"%b":%d' % (name, left) if left else b""
+    after = b"," + example if example else b""
+    return b'{"error":%b,"issues":[%b]%b%b}' % (message, b",".join(issues), more, after)
+
+
+def _literal(data: bytes, limit: int, end: str) -> bytes:
+    """Return the beginning of a text as a JSON string of at most `limit` bytes, its quotes included."""
+    if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
+        return literal
+    shown = _beginning(data, limit - len(to_json(end)))
+    excess = len(to_json(shown + end)) - limit
+    if excess > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
+        whole = shown.encode()
+        shown = _beginning(whole, len(whole) - excess)
+    return to_json(shown + end)
+
+
+def _beginning(data: bytes, size: int) -> str:
+    return data[: max(0, size)].decode(errors="ignore")
+
+
+def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
+    """Render a hint template with its values; `{{` is a brace, an absent value is empty.
+
+    Of each value `longest` characters are shown, and how many more there are; None for all.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        return found[0][0] if found[1] is None else _text(values.get(found[1]), longest)
+
+    return _PART.sub(part, template)
+
+
+def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
+    """Return whether rendering the template shortens a value."""
+    names = [found[1] for found in _PART.finditer(template) if found[1] is not None]
+    return any(len(_whole(values.get(name))) > _LONGEST for name in names)
+
+
+def _text(value: Any, longest: int | None) -> str:
+    text = _whole(value)
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[:longest]}… [{len(text) - longest:,} more characters]"
+
+
+def _whole(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -17,7 +17,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import current
 from toolgen.shapes.sensitive import redacted
 
-from ..call.truncation import truncate_document, truncate_text
+from ..call.result_encoding import truncate_document, truncate_text
 from ..calls import NO_META, CallMeta
 from ..errors import DeclaredError, causes_of
 from ..results import RunLink, ToolResult

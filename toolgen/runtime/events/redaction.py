@@ -12,8 +12,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, scrubbed_json
 from toolgen.shapes.sensitive import redacted
 
+from ..call.result_encoding import truncate_document
 from ..call.secrets import has_sensitive
-from ..call.truncation import truncate_document
 from ..codec import Codec
 from ..errors import DeclaredError, MalformedResultError, ToolValidationError
 from ..results import Artifact, ToolResult

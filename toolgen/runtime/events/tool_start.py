@@ -9,8 +9,7 @@ from pydantic_core import from_json, to_json
 from toolgen.contract.json_value import Json
 from toolgen.shapes.sensitive import for_people, redacted
 
-from ..call.hint_templates import render_template
-from ..call.truncation import truncate_document, truncate_text
+from ..call.result_encoding import render_template, truncate_document, truncate_text
 from ..specs import ToolSpec
 from .records import ToolStart
 

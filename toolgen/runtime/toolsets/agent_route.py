@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..call.hint_templates import render_template
+from ..call.result_encoding import render_template
 from ..context import ToolContext
 from ..results import Delegated
 from ..specs import ToolSpec

@@ -10,7 +10,7 @@ from toolgen.shapes.naming import LONGEST_NAME
 
 from ..call.failures import error_result
 from ..call.registered_tool import RegisteredTool
-from ..call.truncation import truncate_text
+from ..call.result_encoding import truncate_text
 from ..calls import CallMeta
 from ..errors import RegistrationError, ToolError
 from ..results import RetryHint, ToolResult

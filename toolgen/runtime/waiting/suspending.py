@@ -12,7 +12,7 @@ from toolgen.contract.names import UNAVAILABLE
 
 from ..call.authorization import TOO_MANY, approval_schema, suspended_result
 from ..call.frame import Frame
-from ..call.truncation import truncate_document
+from ..call.result_encoding import truncate_document
 from ..errors import MalformedResultError
 from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec

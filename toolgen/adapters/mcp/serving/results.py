@@ -22,7 +22,7 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
 )
-from toolgen.runtime.call.truncation import is_truncated
+from toolgen.runtime.call.result_encoding import is_truncated
 
 from .listing import META_PREFIX, ListedTool
 
