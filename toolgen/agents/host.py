@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
+from toolgen.runtime.call.frame import RuntimeServices
 from toolgen.runtime.call.hooks import Hook
 from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
-from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.calls import CallMeta
 from toolgen.runtime.engine import Activity, NotRegisteredError, RunStatus
 from toolgen.runtime.errors import RegistrationError

@@ -10,8 +10,8 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.frame import RuntimeServices
 from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.call.services import RuntimeServices
 from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError
 from toolgen.runtime.results import Artifact, ArtifactRef
 

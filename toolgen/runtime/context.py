@@ -29,7 +29,7 @@ ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
 
 
 class BatchScope(Protocol):
-    """The part of a batch that contexts use: `batch.Batch`."""
+    """The part of a batch that contexts use: `frame.Batch`."""
 
     touched: list[ToolContext]
     """Contexts of calls that used a capability, or asked something of their agent."""

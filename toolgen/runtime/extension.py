@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from .call.frame import Frame
+from .call.frame import Frame, RuntimeServices
 from .call.registered_tool import RegisteredTool
-from .call.services import RuntimeServices
 from .calls import CallMeta
 from .engine import RunStatus
 from .errors import RegistrationError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .call.services import RuntimeServices
+from .call.frame import RuntimeServices
 from .extension import ExtensionPoint
 from .resolution import Resolution, ResolveError
 from .results import ToolResult

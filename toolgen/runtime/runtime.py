@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
 from .call.artifact_refs import load_artifact
-from .call.batch import Batch
 from .call.dispatch import dispatch, unknown_tool_result
 from .call.execution import Execution
 from .call.failures import Arguments
-from .call.frame import Frame
+from .call.frame import Batch, Frame, RuntimeServices, call_reporter_for
 from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
@@ -25,7 +24,6 @@ from .call.policy import Policy
 from .call.registered_tool import Interceptor, RuntimeOptions
 from .call.scheduler import Scheduler
 from .call.scheduling import DEFAULT_SCHEDULING, Scheduling
-from .call.services import RuntimeServices, call_reporter_for
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
 from .disabling import DisabledTools

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from toolgen.runtime.call.batch import Batch
-from toolgen.runtime.call.services import RuntimeServices
+from toolgen.runtime.call.frame import Batch, RuntimeServices
 from toolgen.runtime.context import ToolContext
 from toolgen.runtime.engine import ActivityInfo
 from toolgen.runtime.events.call_reporter import CallReporter

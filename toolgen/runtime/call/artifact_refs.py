@@ -16,9 +16,8 @@ from ..errors import ToolError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained, run_with_timeout
 from .failures import log
-from .frame import Frame
+from .frame import Frame, RuntimeServices
 from .result_encoding import truncate_document, truncate_text
-from .services import RuntimeServices
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactsCapability, StoredArtifact

@@ -22,12 +22,11 @@ from ..waiting.frozen import FrozenCall
 from ..waiting.options import require_question_left
 from .boundary import run_with_timeout
 from .failures import error_result
-from .frame import Frame
+from .frame import Frame, RuntimeServices
 from .hooks import Deny
 from .policy import Allow, Ask
 from .registered_tool import RegisteredTool
 from .result_encoding import is_shortened_by, render_template
-from .services import RuntimeServices
 
 TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
 """Why a further one is denied."""

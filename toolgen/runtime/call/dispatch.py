@@ -37,14 +37,13 @@ from .failures import (
     tool_error_of,
     unreadable_result,
 )
-from .frame import Frame
+from .frame import Frame, RuntimeServices
 from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop
 from .registered_tool import RegisteredTool
 from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for
 from .secrets import note_document, note_result, note_value
-from .services import RuntimeServices
 
 CANCELLED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""

@@ -1,34 +1,211 @@
-"""The frame of a call: the state that all its steps share."""
+"""What the steps of a call share: the services of its runtime, its batch, and its own frame."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import Secrets, hiding
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.secrets import Secrets, hiding, within
 
 from ..calls import CallMeta
-from ..context import ToolContext, set_resumption, set_store_retry
+from ..context import ToolContext, actions_of, opened_by, set_resumption, set_store_retry, store_retry_of
 from ..errors import DeclaredError, ToolError, ToolValidationError
+from ..events.call_reporter import CallReporter
 from ..results import ToolResult
-from ..stores.outages import ONCE
-from .batch import Batch
+from ..specs import ToolSpec
+from ..stores.outages import ONCE, StoreRetry
+from ..values import Values
+from .boundary import Contained
+from .execution import Execution
 from .failures import (
     Arguments,
     declared,
     denied_result,
     error_result,
     invalid_arguments_result,
+    log,
     raw_arguments,
     readable,
 )
+from .late_ends import LateEnds
+from .policy import Policy
 from .registered_tool import RegisteredTool
+from .scheduler import Scheduler
 from .secrets import note_answer, note_document, secrets_of
-from .services import RuntimeServices
 from .trace import Trace
 
 if TYPE_CHECKING:
+    from ..capabilities import Capability
+    from ..disabling import DisabledTools
+    from ..events.hub import Events
+    from ..metrics import Metrics
+    from ..telemetry import ToolSpans
+    from ..waiting.errors import SuspensionError
     from ..waiting.resumption import Resumption
+    from ..waiting.wait_registry import WaitRegistry
+    from .bridge import Wait
+
+
+def _nothing() -> int:
+    return 0
+
+
+@dataclass(slots=True, kw_only=True)
+class RuntimeServices:
+    """The services that all calls of one runtime share. Constructed by `Runtime` from its arguments."""
+
+    execution: Execution
+    scheduler: Scheduler
+    reports: CallReporter
+    capabilities: Mapping[str, Capability]
+    policy: Policy | None = None
+    spans: ToolSpans | None = None
+    metrics: Metrics | None = None
+    disabled: DisabledTools | None = None
+    waits: WaitRegistry | None = None
+    """None where no call can wait."""
+    no_wait: SuspensionError | None = None
+    """Why no call can wait, where the runtime has an engine all the same."""
+    is_found_again: Callable[[RegisteredTool], bool] | None = None
+    """Whether the workers of the engine find a tool by themselves; None where one process has them all."""
+    run_id: str = ""
+    """The run that keeps the artifacts of results; without one it is that of the call."""
+    is_interactive: bool = True
+    """Whether there is somebody to ask."""
+    limits: Limits = DEFAULT_LIMITS
+    stage_timeout: float | None = None
+    """Seconds for one step of the host's own code."""
+    store_retry: StoreRetry = ONCE
+    """Of artifacts and changes of state that are stored after an executor."""
+    late_ends: LateEnds = field(default_factory=LateEnds)
+    beside: Callable[[], int] = _nothing
+    """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+
+    def for_direct_call(self, tool: RegisteredTool) -> RuntimeServices:
+        """Return the services of a call outside of agents; it cannot wait if only its caller has the tool."""
+        if self.is_found_again is None or self.is_found_again(tool):
+            return self
+        from ..waiting.errors import UnsharedToolError  # only many workers need it
+
+        return replace(self, waits=None, no_wait=UnsharedToolError(tool.spec.id, tool.toolset))
+
+    @property
+    def nobody_to_ask(self) -> str:
+        """Return why nobody can be asked, where that is so."""
+        if self.no_wait is not None:
+            return self.no_wait.message
+        return "this runtime is not interactive or has no engine"
+
+    def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
+        """Return the largest size of an outgoing document of a tool, in bytes."""
+        limit = spec.max_result_bytes
+        return self.limits.result_bytes if limit is None else limit
+
+
+def call_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReporter:
+    """Return the reporter of calls to a hub; without a hub it emits nothing, and counts for the metrics."""
+    if metrics is not None:
+        from ..events.hub import Events
+        from ..metrics import MeteredReporter
+
+        return MeteredReporter(events or Events(), limits.result_bytes, metrics)
+    if events is None:
+        return CallReporter()
+    from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events
+
+    return EventReporter(events, limits.result_bytes)
+
+
+class Batch:
+    """The calls of one turn's step; a single call is a batch of its own."""
+
+    __slots__ = ("_capabilities", "_secrets", "_values", "touched")
+
+    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
+        self._capabilities = capabilities
+        self.touched: list[ToolContext] = []
+        """Contexts of calls that used a capability, or asked something of their agent."""
+        self._values = values
+        self._secrets: tuple[Secrets, ...] = ()
+
+    def add_secrets(self, secrets: Secrets) -> None:
+        """Add the sensitive values of a call, which are redacted while the batch is settled."""
+        self._secrets = (*self._secrets, secrets)
+
+    @property
+    def values(self) -> Values:
+        """The values that the calls share."""
+        if self._values is None:
+            self._values = Values()
+        return self._values
+
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call.
+
+        Raises:
+            AttributeError: the host provides no such capability.
+        """
+        from ..capabilities import CallScope  # a host without capabilities never needs it
+
+        capability = self._capabilities.get(name)
+        if capability is None or context.spec is None:
+            known = ", ".join(self._capabilities) or "none"
+            raise AttributeError(
+                f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
+                f"Needs({name!r}) in the design, so that it is missed at registration"
+            )
+        scope = CallScope(
+            meta=context.meta,
+            tool=context.tool,
+            spec=context.spec,
+            report=context.report,
+            store_retry=store_retry_of(context),
+        )
+        return capability.open(scope)
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object for a synchronous executor."""
+        from ..capabilities import ThreadCapability
+
+        capability = self._capabilities[name]
+        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
+
+    async def settle(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
+        """Commit the capabilities of the batch and return the results with the actions of their tools.
+
+        A failure of a capability is logged, without the sensitive values of any call of the batch, and the
+        results are returned as they came.
+        """
+        if not self.touched:
+            return tuple(results)
+        with hiding(within(*self._secrets) if self._secrets else None):
+            try:
+                return await self._settled(results, reports)
+            except Exception:
+                log.exception("a capability did not commit the changes of %d calls", len(results))
+                return tuple(results)
+
+    async def _settled(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
+        self.touched.sort(key=lambda context: context.place)
+        settled = list(results)
+        for context in self.touched:
+            if actions := actions_of(context):
+                settled[context.place] = replace(settled[context.place], actions=actions)
+        for name, capability in self._capabilities.items():
+            opened = [
+                (opened_by(context)[name], results[context.place].status == "ok")
+                for context in self.touched
+                if name in opened_by(context)
+            ]
+            if opened:
+                with Contained():
+                    conflicts = await capability.close(opened)
+                reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+        self.touched = []
+        return tuple(settled)
 
 
 class OnceCall(Protocol):

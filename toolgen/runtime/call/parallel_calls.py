@@ -7,13 +7,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from ..calls import CallMeta, ToolCall
 from ..results import ToolResult
 from ..toolsets.directory import Directory
-from .batch import Batch
 from .boundary import as_exception
 from .dispatch import dispatch, stray_error_result, unknown_tool_result
 from .failures import Arguments
-from .frame import Frame
+from .frame import Batch, Frame, RuntimeServices
 from .registered_tool import RegisteredTool
-from .services import RuntimeServices
 
 Later = Callable[[RegisteredTool, Arguments, ToolResult, CallMeta], Awaitable[ToolResult]]
 """Returns the result of a call that an agent answers, or that waits from now on."""

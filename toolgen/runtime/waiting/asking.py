@@ -21,7 +21,7 @@ from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 from toolgen.contract.portable import portable_text
 
-from ..call.services import RuntimeServices
+from ..call.frame import RuntimeServices
 from ..call_meta import CallMeta
 from ..engine import RunStatus, UnknownRunError, WaitOverError, WaitStatus
 from ..results import OuterCall, Suspended

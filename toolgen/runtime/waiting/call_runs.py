@@ -14,14 +14,12 @@ from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
 
 from ..call.artifact_refs import dropping
-from ..call.batch import Batch
 from ..call.boundary import run_or_abandon
 from ..call.dispatch import CANCELLED, dispatch, emit_end, failed_call_result, stray_error_result
 from ..call.failures import Arguments, arguments_json, error_result
-from ..call.frame import Frame
+from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
-from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
 from ..errors import ToolError, ToolValidationError

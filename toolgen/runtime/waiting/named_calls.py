@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call.batch import Batch
-from ..call.frame import Frame
+from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.hook_tools import HookTools
 from ..call.host_arguments import HostArguments, call_arguments, tool_name
-from ..call.services import RuntimeServices
 from ..call_meta import NO_META, CallMeta
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec

@@ -7,8 +7,8 @@ from typing import Any
 
 from toolgen.contract.logs import logger
 
+from ..call.frame import RuntimeServices
 from ..call.late_ends import BY_ITSELF
-from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..engine import UnknownRunError
 from ..resolution import Resolution, ResolveError

@@ -14,17 +14,15 @@ from toolgen.contract.names import CANCELED
 from toolgen.contract.secrets import hiding
 
 from ..call.authorization import approval_schema, suspended_result
-from ..call.batch import Batch
 from ..call.boundary import run_or_abandon
 from ..call.bounds import remember
 from ..call.dispatch import dispatch, end_without_executor
 from ..call.failures import denied_result, error_result, internal_error, log, tool_error_of
-from ..call.frame import Frame
+from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.result_encoding import encode_result
 from ..call.secrets import frozen_secrets
-from ..call.services import RuntimeServices
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
 from ..events.call_events import CallEvents

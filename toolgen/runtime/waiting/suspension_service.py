@@ -11,8 +11,8 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import hiding
 
+from ..call.frame import RuntimeServices
 from ..call.secrets import frozen_secrets
-from ..call.services import RuntimeServices
 from ..engine import UnknownRunError, WaitOverError, WaitStatus
 from ..errors import DeclaredError
 from ..events.progress import checked_fraction, progress_json, require_text

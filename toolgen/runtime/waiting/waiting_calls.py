@@ -7,8 +7,8 @@ from typing import Any
 
 from toolgen.contract.json_value import Json
 
+from ..call.frame import RuntimeServices
 from ..call.hook_tools import HookTools
-from ..call.services import RuntimeServices
 from ..call_meta import CallMeta
 from ..engine import RunWait
 from ..errors import DeclaredError
