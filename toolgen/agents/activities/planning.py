@@ -5,27 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
-from toolgen.contract.tasks import in_pieces, start_task
+from toolgen.contract.tasks import start_task
 from toolgen.runtime.call.boundary import Contained, name_of, run_or_abandon
 from toolgen.runtime.call.bounds import bounds_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.call.hooks import Stop
-from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.result_encoding import truncate_text
-from toolgen.runtime.call.secrets import secrets_of
 from toolgen.runtime.engine import ActivityInfo, NonRetryableError
 from toolgen.runtime.errors import MalformedResultError, ToolValidationError
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import ToolStart
-from toolgen.runtime.events.redaction import fits, without_secrets
-from toolgen.runtime.events.tool_start import tool_start
 from toolgen.runtime.native import NativeTool
 from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
@@ -36,8 +30,8 @@ from toolgen.runtime.waiting.answer_schema import checked_schema
 
 from ..host import AgentHost
 from ..loop.admission import is_allowed
-from ..loop.documents import PlanArgument, RetryStep, RunFacts, Step, StepCall
-from ..planner.messages import AssistantMessage, Message, PlannedCall, messages_from_json
+from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
+from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.planner import (
     Await,
     CallTools,
@@ -48,7 +42,7 @@ from ..planner.planner import (
     PlanResult,
     assistant_message_of,
 )
-from ..planner.portable import portable_arguments, portable_json, portable_text
+from ..planner.portable import portable_text
 from ..registered_agents import RegisteredAgent
 from .call_ids import CallIds
 from .conversation import hides_calls, record_position
@@ -56,10 +50,7 @@ from .missing_tools import require_returned
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
-from .sequential_keys import sequential_key
-
-_PIECE: Final = 64
-"""Calls of a plan that are read in one turn of the event loop."""
+from .planned_calls import calls_step, portable_message, with_run_ids
 
 
 class LatePlanError(NonRetryableError):
@@ -171,7 +162,7 @@ class Planning:
         step["usage"] = events.spent
         if events.without:
             step["dropped"] = events.without
-        kept = await _portable(assistant_message_of(_with_run_ids(result, step)))
+        kept = await portable_message(assistant_message_of(with_run_ids(result, step)))
         await self._keep(info.run_id, place, new, kept)
         talk.say(kept)
         return step
@@ -210,7 +201,9 @@ class Planning:
             return _problem("the run ends now; give the final answer")
         match result:
             case CallTools():
-                step = await _calls(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
+                if not result.calls:
+                    return _problem("there are no calls; call a tool or give the final answer")
+                step = await calls_step(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
                 return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
                 return self._final_text_step(result, given, facts)
@@ -221,10 +214,10 @@ class Planning:
             case HandOver():
                 return self._hand_over(result, given, facts)
 
-    def _with_designed(self, step: Step, facts: RunFacts) -> Step:
+    def _with_designed(self, step: CallsStep, facts: RunFacts) -> CallsStep:
         """Return a step whose calls of tools of the agent's design say so."""
         designed = self._host.agent(facts["agent"]).static.directory
-        for call in step["calls"] if step["kind"] == "calls" else ():
+        for call in step["calls"]:
             if designed.by_id(call["tool"]) is not None:
                 call["is_designed"] = True
         return step
@@ -310,88 +303,6 @@ def _native(snapshot: Snapshot, argument: PlanArgument) -> tuple[NativeTool, ...
     """Return the tools of the provider, where every tool without tags may be called."""
     is_free = not argument["closing"] and not argument["restrict_to_tool"]
     return snapshot.native if is_free and is_allowed((), argument["facts"]) else ()
-
-
-async def _calls(result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int) -> Step:
-    if not result.calls:
-        return _problem("there are no calls; call a tool or give the final answer")
-    parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
-    named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
-    calls = [_call(call, id_, snapshot, parent, limit) async for call, id_ in in_pieces(named, _PIECE)]
-    return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
-
-
-def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
-    """Return a planned call for the loop; each text and value of its event has at most `limit` bytes."""
-    tool = snapshot.directory.find(call.name)
-    arguments = call.arguments if call.arguments.strip() else "{}"
-    start = _start(call.name, arguments, tool, parent_id, limit)
-    if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
-        start = replace(start, arguments=None)  # nobody knows what in them is sensitive
-    made: StepCall = {
-        "id": id_,
-        "name": call.name,
-        "arguments": arguments,
-        "tool": tool.spec.id if tool else call.name,
-        "tags": list(tool.spec.tags) if tool else [],
-        "is_bookkeeping": tool.spec.is_bookkeeping if tool else False,
-        "is_sequential": tool.spec.is_sequential if tool else False,
-        "starts_run": tool.starts_run if tool else False,
-        "start": as_json(start),
-    }
-    if tool is not None and (key := sequential_key(tool, arguments)):
-        made["sequential_key"] = key
-    return made
-
-
-def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
-    """Return the `tool_start` event of a call, without its sensitive arguments."""
-    document = arguments.encode(errors="replace")
-    spec = tool.spec if tool else None
-    is_shown = spec is None or fits(document, spec.payload)
-    start = tool_start(
-        spec,
-        name,
-        _event_arguments(arguments) if is_shown else None,
-        document,
-        parent_tool_call_id=parent_id,
-        runs_once=tool is not None and tool.runs_once,
-        limit=limit,
-    )
-    if spec is None or not spec.payload.sensitive:
-        return start
-    with hiding(secrets_of(document, spec.payload)):
-        return without_secrets(start)
-
-
-def _event_arguments(arguments: str) -> Any:
-    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
-    try:
-        shown = from_json(arguments, allow_inf_nan=False)
-        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
-    except ValueError:
-        return None
-
-
-def _with_run_ids(result: PlanResult, step: Step) -> PlanResult:
-    """Return the plan with the call ids that the run assigned, without rejected calls."""
-    if not isinstance(result, CallTools):
-        return result
-    if step["kind"] != "calls":
-        return CallTools(calls=(), text=result.text)
-    named = tuple(
-        PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
-    )
-    return CallTools(calls=named, text=result.text, native=result.native)
-
-
-async def _portable(message: AssistantMessage) -> AssistantMessage:
-    """Return a planner's message in the form that the conversation keeps and every provider accepts."""
-    calls = [
-        replace(call, arguments=portable_arguments(call.arguments))
-        async for call in in_pieces(message.calls, _PIECE)
-    ]
-    return replace(message, calls=tuple(calls), native=portable_json(message.native))
 
 
 def _hints(documents: Iterable[Any]) -> tuple[RetryHint, ...]:

@@ -1,0 +1,130 @@
+"""The calls of a plan: as the loop makes them, and as the conversation keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.names import SESSION
+from toolgen.contract.secrets import hiding
+from toolgen.contract.tasks import in_pieces
+from toolgen.runtime.call.registered_tool import RegisteredTool
+from toolgen.runtime.call.secrets import secrets_of
+from toolgen.runtime.call_meta import NO_META
+from toolgen.runtime.errors import ToolValidationError
+from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.records import ToolStart
+from toolgen.runtime.events.redaction import fits, without_secrets
+from toolgen.runtime.events.tool_start import tool_start
+from toolgen.runtime.toolsets.snapshot import Snapshot
+
+from ..loop.documents import CallsStep, RunFacts, Step, StepCall
+from ..planner.messages import AssistantMessage, PlannedCall
+from ..planner.planner import CallTools, PlanResult
+from ..planner.portable import portable_arguments, portable_json
+from .call_ids import CallIds
+
+_PIECE: Final = 64
+"""Calls of a plan that are read in one turn of the event loop."""
+
+
+async def calls_step(
+    result: CallTools, snapshot: Snapshot, facts: RunFacts, ids: CallIds, limit: int
+) -> CallsStep:
+    """Return the step of a plan that calls tools; texts and values of events have at most `limit` bytes."""
+    parent = facts["parent"]["tool_call_id"] if facts["parent"] else ""
+    named = zip(result.calls, ids.all(call.id for call in result.calls), strict=True)
+    calls = [_call(call, id_, snapshot, parent, limit) async for call, id_ in in_pieces(named, _PIECE)]
+    return {"kind": "calls", "text": result.text, "calls": calls, "usage": []}
+
+
+def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
+    """Return a planned call for the loop."""
+    tool = snapshot.directory.find(call.name)
+    arguments = call.arguments if call.arguments.strip() else "{}"
+    start = _start(call.name, arguments, tool, parent_id, limit)
+    if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
+        start = replace(start, arguments=None)  # nobody knows what in them is sensitive
+    made: StepCall = {
+        "id": id_,
+        "name": call.name,
+        "arguments": arguments,
+        "tool": tool.spec.id if tool else call.name,
+        "tags": list(tool.spec.tags) if tool else [],
+        "is_bookkeeping": tool.spec.is_bookkeeping if tool else False,
+        "is_sequential": tool.spec.is_sequential if tool else False,
+        "starts_run": tool.starts_run if tool else False,
+        "start": as_json(start),
+    }
+    if tool is not None and (key := _sequential_key(tool, arguments)):
+        made["sequential_key"] = key
+    return made
+
+
+def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
+    """Return the `tool_start` event of a call, without its sensitive arguments."""
+    document = arguments.encode(errors="replace")
+    spec = tool.spec if tool else None
+    is_shown = spec is None or fits(document, spec.payload)
+    start = tool_start(
+        spec,
+        name,
+        _event_arguments(arguments) if is_shown else None,
+        document,
+        parent_tool_call_id=parent_id,
+        runs_once=tool is not None and tool.runs_once,
+        limit=limit,
+    )
+    if spec is None or not spec.payload.sensitive:
+        return start
+    with hiding(secrets_of(document, spec.payload)):
+        return without_secrets(start)
+
+
+def _event_arguments(arguments: str) -> Any:
+    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
+    try:
+        shown = from_json(arguments, allow_inf_nan=False)
+        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
+    except ValueError:
+        return None
+
+
+def _sequential_key(tool: RegisteredTool, arguments: str) -> str:
+    """Return what a call has in common with those of its batch with which it takes turns; "" for all of them.
+
+    All have one session. What an interceptor fills in is not known before the call, so that it counts as one
+    for all. A value may be sensitive: the key has its digest.
+    """
+    by = tool.spec.sequential_by
+    if by in ("", SESSION) or by in tool.spec.injected:
+        return ""
+    try:
+        payload = tool.spec.payload.decode(arguments)
+    except ToolValidationError:  # it does not run
+        return ""
+    return hashlib.sha256(repr(tool.lock_key(payload, NO_META)).encode()).hexdigest()
+
+
+def with_run_ids(result: PlanResult, step: Step) -> PlanResult:
+    """Return the plan with the call ids that the run assigned, without rejected calls."""
+    if not isinstance(result, CallTools):
+        return result
+    if step["kind"] != "calls":
+        return CallTools(calls=(), text=result.text)
+    named = tuple(
+        PlannedCall(name=call["name"], arguments=call["arguments"], id=call["id"]) for call in step["calls"]
+    )
+    return CallTools(calls=named, text=result.text, native=result.native)
+
+
+async def portable_message(message: AssistantMessage) -> AssistantMessage:
+    """Return a planner's message in the form that the conversation keeps and every provider accepts."""
+    calls = [
+        replace(call, arguments=portable_arguments(call.arguments))
+        async for call in in_pieces(message.calls, _PIECE)
+    ]
+    return replace(message, calls=tuple(calls), native=portable_json(message.native))
