@@ -5,21 +5,22 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.portable import portable_text
+from toolgen.contract.secrets import scrubbed, scrubbed_json
 from toolgen.shapes.sensitive import for_people
 
 from ..calls import ToolCall
 from ..errors import ToolError
 from ..results import RetryHint, ToolResult
 from ..specs import ConfirmSpec, ToolSpec
-from ..waiting.freezing import Asked, freeze
-from ..waiting.frozen import FrozenCall
-from ..waiting.options import require_question_left
+from ..waiting.frozen import Asked, FrozenCall, new_id
+from ..waiting.options import WaitOptions, require_question_left
 from .boundary import run_with_timeout
 from .failures import error_result
 from .frame import Frame, RuntimeServices
@@ -85,6 +86,30 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         answer_schema=approval_schema(spec),
     )
     return suspended_result(services, freeze(frame, frozen, asked, waits.options))
+
+
+def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions) -> FrozenCall:
+    """Return the call of a frame, frozen with the arguments that will run."""
+    spec, now = frame.spec, options.clock()
+    facts: dict[str, Any] = {one.name: getattr(asked, one.name) for one in fields(asked)}
+    shown = {
+        "question": scrubbed(portable_text(asked.question)),
+        "preview": scrubbed(portable_text(asked.preview)),
+        "request": scrubbed_json(asked.request),
+    }
+    return FrozenCall(
+        **facts | shown,
+        id=new_id(),
+        tool=spec.id,
+        spec_digest=spec.approval_digest,
+        payload_json=payload_json,
+        meta=frame.meta,
+        created_at=now,
+        expires_at=now + options.expires_s,
+        idempotency_key=frame.context.idempotency_key,
+        answers=frame.answers,
+        sensitive=spec.payload.sensitive,
+    )
 
 
 def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:

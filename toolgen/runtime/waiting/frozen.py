@@ -11,12 +11,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
 from toolgen.shapes.sensitive import pointers_at, redacted
 
 from ..call_meta import CallMeta
@@ -129,6 +131,26 @@ class FrozenCall:
             return cls(**facts)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is not the document of a frozen call: {error}") from error
+
+
+@record
+class Asked:
+    """What a call asks before it goes on, as `FrozenCall` has it."""
+
+    kind: SuspensionKind
+    answer_schema: Mapping[str, Any]
+    question: str = ""
+    preview: str = ""
+    is_shortened: bool = False
+    handle: str = ""
+    request: Mapping[str, Json] | None = None
+    is_asked_by_tool: bool = False
+    keep: Json = None
+
+
+def new_id() -> str:
+    """Return the id of a call that is frozen now."""
+    return secrets.token_hex(8)
 
 
 @dataclass(frozen=True, slots=True)

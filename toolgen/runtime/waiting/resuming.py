@@ -30,9 +30,8 @@ from ..results import ToolResult
 from ..specs import ToolSpec
 from .answers import cancel_reason, failure_of, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .freezing import ask_again
-from .frozen import FIRST, FrozenCall, SealedCall, next_wait
-from .options import refusal
+from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
+from .options import WaitOptions, refusal
 from .resumption import Resumption, answer_document
 from .tools import FindAnswered
 from .wait_registry import WaitRegistry
@@ -212,9 +211,30 @@ def _ask_again(
     if tool is not None and frozen.kind == "confirmation":
         schema = approval_schema(tool.spec)
     spec = None if tool is None else tool.spec
-    result = suspended_result(services, ask_again(frozen, spec, schema, reason, services.waits.options))
+    result = suspended_result(services, _asked_again(frozen, spec, schema, reason, services.waits.options))
     services.reports.emit_tool_end(result, frozen.meta)
     return result
+
+
+def _asked_again(
+    call: FrozenCall,
+    spec: ToolSpec[Any, Any] | None,
+    answer_schema: Mapping[str, Any],
+    reason: str,
+    options: WaitOptions,
+) -> FrozenCall:
+    """Return a frozen call that asks the same again, with the current tool where there is one."""
+    now = options.clock()
+    return replace(
+        call,
+        id=new_id(),
+        spec_digest=call.spec_digest if spec is None else spec.approval_digest,
+        answer_schema=answer_schema,
+        sensitive=call.sensitive if spec is None else spec.payload.sensitive,
+        created_at=now,
+        expires_at=now + options.expires_s,
+        reason=reason,
+    )
 
 
 async def _unfit_result(

@@ -10,7 +10,7 @@ from typing import Any, Final, assert_never
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
 
-from ..call.authorization import TOO_MANY, approval_schema, suspended_result
+from ..call.authorization import TOO_MANY, approval_schema, freeze, suspended_result
 from ..call.frame import Frame
 from ..call.result_encoding import truncate_document
 from ..errors import MalformedResultError
@@ -18,7 +18,7 @@ from ..results import Pending, ToolResult, Unfinished
 from ..specs import ToolSpec
 from .answer_schema import checked_schema
 from .errors import NoEngineError
-from .freezing import Asked, freeze
+from .frozen import Asked
 from .options import require_question_left
 
 _CREDENTIAL: Final[dict[str, Json]] = {
