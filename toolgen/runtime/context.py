@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .call.bridge import Wait
     from .capabilities import Artifacts, State
     from .specs import ToolSpec
-    from .waiting.resumption import Resumption
+    from .waiting.answers import Resumption
 
 T = TypeVar("T")
 

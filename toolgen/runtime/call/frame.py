@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from ..events.hub import Events
     from ..metrics import Metrics
     from ..telemetry import ToolSpans
+    from ..waiting.answers import Resumption
     from ..waiting.errors import SuspensionError
-    from ..waiting.resumption import Resumption
     from ..waiting.wait_registry import WaitRegistry
     from .bridge import Wait
 

@@ -28,11 +28,10 @@ from ..errors import ToolError, ToolValidationError
 from ..events.call_events import CallEvents
 from ..results import ToolResult
 from ..specs import ToolSpec
-from .answers import cancel_reason, failure_of, validate_answer
+from .answers import Resumption, answer_document, cancel_reason, failure_of, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
 from .options import WaitOptions, refusal
-from .resumption import Resumption, answer_document
 from .tools import FindAnswered
 from .wait_registry import WaitRegistry
 
