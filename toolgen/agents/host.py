@@ -25,7 +25,7 @@ from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
 from toolgen.runtime.values import Values
 from toolgen.runtime.waiting.call_names import CALL
 from toolgen.runtime.waiting.frozen import Sealer
-from toolgen.runtime.waiting.tools import FindAnswered, listed_now
+from toolgen.runtime.waiting.resuming import FindAnswered, listed_now
 from toolgen.runtime.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations

@@ -22,7 +22,7 @@ from .waiting.wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
     from .events.hub import Events
-    from .waiting.tools import FindAnswered
+    from .waiting.resuming import FindAnswered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from .extension import ExtensionPoint
 from .resolution import Resolution, ResolveError
 from .results import ToolResult
 from .waiting.resolving_calls import resolve_call
-from .waiting.tools import WaitingTools
+from .waiting.resuming import WaitingTools
 
 if TYPE_CHECKING:
     from .engine import Engine, RunStatus

@@ -46,8 +46,8 @@ from .waiting.call_runs import CallRuns
 from .waiting.ledger import Ledger
 from .waiting.named_calls import NamedCalls
 from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
+from .waiting.resuming import WaitingTools
 from .waiting.suspension_service import SuspensionService
-from .waiting.tools import WaitingTools
 from .waiting.wait_registry import WaitRegistry
 from .waiting.waiting_calls import WaitingCalls
 

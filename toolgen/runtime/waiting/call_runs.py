@@ -46,8 +46,7 @@ from .outcomes import outcome_of, result_of, result_of_event
 from .resolving import LOOP as RESOLVED
 from .resolving import is_unknown_end, resolved_call, resolved_end
 from .resolving_calls import settle_call
-from .resuming import CallWork, resume, seal_wait
-from .tools import WaitingTools
+from .resuming import CallWork, WaitingTools, resume, seal_wait
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:

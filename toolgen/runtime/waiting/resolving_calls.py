@@ -22,7 +22,7 @@ from .resolving import (
     known_outcome,
     resolved_end,
 )
-from .tools import WaitingTools
+from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 
 log = logger("toolgen.runtime")

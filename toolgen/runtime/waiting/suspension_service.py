@@ -44,7 +44,7 @@ from .frozen import FrozenCall, SealedCall
 from .loop import CallDocument, call_of
 from .options import refusal
 from .outcomes import result_of_event
-from .tools import WaitingTools
+from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 
 
