@@ -29,8 +29,7 @@ from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.result_encoding import encode_result
 from toolgen.runtime.engine import ActivityInfo, UnknownRunError
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
-from toolgen.runtime.events.call_events import CallEvents
-from toolgen.runtime.events.event_reporter import EventReporter
+from toolgen.runtime.events.event_reporter import CallEvents, EventReporter
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory

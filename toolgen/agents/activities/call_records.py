@@ -11,7 +11,7 @@ from toolgen.runtime.call.artifact_refs import NO_STORE
 from toolgen.runtime.call.result_encoding import truncate_text
 from toolgen.runtime.content import TextContent
 from toolgen.runtime.errors import causes_of
-from toolgen.runtime.events.call_events import CallEvents
+from toolgen.runtime.events.event_reporter import CallEvents
 from toolgen.runtime.results import Artifact, ArtifactRef, ToolResult
 from toolgen.runtime.specs import ToolSpec
 

@@ -16,9 +16,9 @@ from toolgen.runtime.call.secrets import secrets_of
 from toolgen.runtime.call_meta import NO_META
 from toolgen.runtime.errors import ToolValidationError
 from toolgen.runtime.events.document import as_json
+from toolgen.runtime.events.event_reporter import tool_start
 from toolgen.runtime.events.records import ToolStart
 from toolgen.runtime.events.redaction import fits, without_secrets
-from toolgen.runtime.events.tool_start import tool_start
 from toolgen.runtime.toolsets.snapshot import Snapshot
 
 from ..loop.documents import CallsStep, RunFacts, Step, StepCall

@@ -1,29 +1,32 @@
 """Emits the steps of calls as events; nothing is built while there is no subscriber.
 
 Events show the model's own arguments. Injected values and tokens have no place in them, nor has the
-data of large artifacts.
+data of large artifacts. They go to a sink: the hub of a runtime, or `CallEvents`, from which the loop of
+a run publishes each once.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import current
-from toolgen.shapes.sensitive import redacted
+from toolgen.shapes.sensitive import for_people, redacted
 
-from ..call.result_encoding import truncate_document, truncate_text
+from ..call.result_encoding import render_template, truncate_document, truncate_text
 from ..calls import NO_META, CallMeta
+from ..engine import ActivityInfo
 from ..errors import DeclaredError, causes_of
 from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 from .call_reporter import CallReporter, ProgressCallback
+from .document import as_json, ids_of
 from .records import (
     AgentRunStarted,
     AnswerAccepted,
@@ -37,21 +40,19 @@ from .records import (
     ToolEnd,
     ToolOutputDelta,
     ToolsetDropped,
+    ToolStart,
     ToolUpdate,
 )
 from .redaction import shown_artifacts, shown_result, without_secrets
-from .tool_start import tool_start
 
 if TYPE_CHECKING:
     from ..capabilities import ArtifactInfo
     from ..capabilities.state import ChangedKey
 
-
-def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
-    """Return the progress event of a report, without sensitive values."""
-    codec = spec.long_running.progress if spec.long_running else None
-    shown: Json = value if codec is None else redacted(value, codec.sensitive)
-    return shown
+_PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
+"""Events that are worth nothing later; they go to the log at once, best effort."""
+_OF_THE_LOOP: Final = frozenset({"tool_start"})
+"""Events that the loop of an agent tells itself."""
 
 
 class EventSink(Protocol):
@@ -63,6 +64,37 @@ class EventSink(Protocol):
         ...
 
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
+
+
+class CallEvents:
+    """Collects the events of one call of an activity."""
+
+    is_idle = False
+
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, tells_start: bool = False) -> None:
+        """Construct without events; `tells_start` where no loop publishes that the call was made."""
+        self._info = info
+        self._dropped = frozenset() if tells_start else _OF_THE_LOOP
+        self._clock = clock
+        self.kept: list[dict[str, Json]] = []
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
+        """Collect an event of the call, or pass it on at once when it is best effort."""
+        document = as_json(event)
+        document |= {"time": self._clock(), **ids_of(meta)}
+        if event.type in _PROGRESS:
+            self._info.emit(document)
+        elif event.type not in self._dropped:
+            self.kept.append(document)
+
+    async def begun(self) -> None:
+        """Store that the executor begins now, with the events of the call so far, and return then.
+
+        Who has approved a call is in the log before it runs, also where its process ends in the middle.
+        """
+        events = tuple(self.kept)
+        await self._info.begun(events)
+        del self.kept[: len(events)]
 
 
 class EventReporter(CallReporter):
@@ -238,3 +270,46 @@ class EventReporter(CallReporter):
             size_bytes=stored.size,
         )
         self._emit(event, meta)
+
+
+def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
+    """Return the progress event of a report, without sensitive values."""
+    codec = spec.long_running.progress if spec.long_running else None
+    shown: Json = value if codec is None else redacted(value, codec.sensitive)
+    return shown
+
+
+def tool_start(
+    spec: ToolSpec[Any, Any] | None,
+    name: str,
+    arguments: Json,
+    document: bytes,
+    *,
+    parent_tool_call_id: str,
+    runs_once: bool,
+    limit: int,
+) -> ToolStart:
+    """Return the event of a call that begins, executed here or wanted by a planner.
+
+    It has no values of the sensitive places of its tool.
+
+    `arguments` is what `document` says, None for what is no JSON. Each text and value has at most `limit`
+    bytes. Without a spec nobody knows the tool of this name.
+    """
+    places = spec.payload.sensitive if spec else ()
+    text = ""
+    if spec and isinstance(arguments, dict):
+        text = render_template(spec.call_hint, for_people(arguments, places))
+    if places:
+        arguments = redacted(arguments, places)
+        document = to_json(arguments)
+    if arguments is not None and len(document) > limit:
+        arguments = from_json(truncate_document(document, limit))
+    return ToolStart(
+        tool=spec.id if spec else truncate_text(name, limit),
+        name=truncate_text(name, limit),
+        arguments=arguments,
+        text=truncate_text(text, limit),
+        parent_tool_call_id=parent_tool_call_id,
+        runs_once=runs_once,
+    )

@@ -23,9 +23,8 @@ from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
 from ..errors import ToolError, ToolValidationError
-from ..events.call_events import CallEvents
 from ..events.document import from_json
-from ..events.event_reporter import EventReporter
+from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .asking import open_questions
 from .call_names import CALL

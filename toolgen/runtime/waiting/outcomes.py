@@ -15,7 +15,7 @@ from toolgen.shapes.issues import FieldIssue
 from ..calls import CallMeta
 from ..content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from ..errors import DeclaredError, ToolError
-from ..events.call_events import CallEvents
+from ..events.event_reporter import CallEvents
 from ..results import RetryHint, RunLink, Telemetry, ToolResult
 from .loop import Outcome
 

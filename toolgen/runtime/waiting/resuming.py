@@ -28,7 +28,7 @@ from ..call.result_encoding import encode_result
 from ..call.secrets import frozen_secrets
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
-from ..events.call_events import CallEvents
+from ..events.event_reporter import CallEvents
 from ..results import ToolResult
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
