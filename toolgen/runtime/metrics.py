@@ -146,10 +146,6 @@ class MeteredReporter(EventReporter):
         super().__init__(events, limit)
         self._metrics = metrics
 
-    @property
-    def is_idle(self) -> bool:
-        return False
-
     def emit_tool_end(
         self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
     ) -> None:

@@ -16,7 +16,7 @@ from .call.artifact_refs import load_artifact
 from .call.dispatch import dispatch, unknown_tool_result
 from .call.execution import Execution
 from .call.failures import Arguments
-from .call.frame import Batch, Frame, RuntimeServices, call_reporter_for
+from .call.frame import Batch, Frame, RuntimeServices, event_reporter_for
 from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
 from .call.parallel_calls import gather_results
@@ -128,7 +128,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         self._services = RuntimeServices(
             execution=Execution(scheduler, scheduling, timeout=tool_timeout, metrics=metrics),
             scheduler=scheduler,
-            reports=call_reporter_for(events, limits, metrics),
+            reports=event_reporter_for(events, limits, metrics),
             spans=spans,
             metrics=metrics,
             disabled=disabled,

@@ -18,7 +18,7 @@ from typing import Final
 from toolgen.runtime.call.frame import Batch, RuntimeServices
 from toolgen.runtime.context import ToolContext
 from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.events.call_reporter import CallReporter
+from toolgen.runtime.events.event_reporter import EventReporter
 from toolgen.runtime.results import ToolResult
 from toolgen.runtime.values import Values
 
@@ -42,10 +42,10 @@ class BatchCalls:
         self.batch = batch
         self._is_followed = is_followed
         self._on_close = on_close
-        self.running: dict[int, CallReporter] = {}
+        self.running: dict[int, EventReporter] = {}
         """The reporters of the calls without a result, by their place."""
         self._results: dict[int, ToolResult] = {}
-        self._reports: dict[int, CallReporter] = {}
+        self._reports: dict[int, EventReporter] = {}
         self._waiting: dict[int, asyncio.Future[None]] = {}
         """Calls that wait until the batch is settled, by their place."""
         self._settling: asyncio.Task[None] | None = None

@@ -64,7 +64,7 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
     if frame.trace is not None:
         frame.trace.require_unused()
         frame.trace.mark("lookup", frame.spec.id)
-    is_watched = services.spans is not None or frame.tool.after != () or not services.reports.is_idle
+    is_watched = services.is_measured or frame.tool.after != () or not services.reports.events.is_idle
     if frame.secrets is not None:
         work = _hiding(frame, is_watched)
     else:

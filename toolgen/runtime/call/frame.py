@@ -13,7 +13,7 @@ from toolgen.contract.secrets import Secrets, hiding, within
 from ..calls import CallMeta
 from ..context import ToolContext, actions_of, opened_by, set_resumption, set_store_retry, store_retry_of
 from ..errors import DeclaredError, ToolError, ToolValidationError
-from ..events.call_reporter import CallReporter
+from ..events.event_reporter import SILENT, EventReporter
 from ..results import ToolResult
 from ..specs import ToolSpec
 from ..stores.outages import ONCE, StoreRetry
@@ -59,11 +59,13 @@ class RuntimeServices:
 
     execution: Execution
     scheduler: Scheduler
-    reports: CallReporter
+    reports: EventReporter
     capabilities: Mapping[str, Capability]
     policy: Policy | None = None
     spans: ToolSpans | None = None
     metrics: Metrics | None = None
+    is_measured: bool = field(init=False)
+    """Whether there are spans or metrics."""
     disabled: DisabledTools | None = None
     waits: WaitRegistry | None = None
     """None where no call can wait."""
@@ -83,6 +85,9 @@ class RuntimeServices:
     late_ends: LateEnds = field(default_factory=LateEnds)
     beside: Callable[[], int] = _nothing
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+
+    def __post_init__(self) -> None:
+        self.is_measured = self.spans is not None or self.metrics is not None
 
     def for_direct_call(self, tool: RegisteredTool) -> RuntimeServices:
         """Return the services of a call outside of agents; it cannot wait if only its caller has the tool."""
@@ -105,18 +110,14 @@ class RuntimeServices:
         return self.limits.result_bytes if limit is None else limit
 
 
-def call_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReporter:
+def event_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> EventReporter:
     """Return the reporter of calls to a hub; without a hub it emits nothing, and counts for the metrics."""
     if metrics is not None:
         from ..events.hub import Events
         from ..metrics import MeteredReporter
 
         return MeteredReporter(events or Events(), limits.result_bytes, metrics)
-    if events is None:
-        return CallReporter()
-    from ..events.event_reporter import EventReporter  # only a runtime that is watched needs the events
-
-    return EventReporter(events, limits.result_bytes)
+    return SILENT if events is None else EventReporter(events, limits.result_bytes)
 
 
 class Batch:
@@ -173,7 +174,7 @@ class Batch:
         capability = self._capabilities[name]
         return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
 
-    async def settle(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
+    async def settle(self, results: Sequence[ToolResult], reports: EventReporter) -> tuple[ToolResult, ...]:
         """Commit the capabilities of the batch and return the results with the actions of their tools.
 
         A failure of a capability is logged, without the sensitive values of any call of the batch, and the
@@ -188,7 +189,7 @@ class Batch:
                 log.exception("a capability did not commit the changes of %d calls", len(results))
                 return tuple(results)
 
-    async def _settled(self, results: Sequence[ToolResult], reports: CallReporter) -> tuple[ToolResult, ...]:
+    async def _settled(self, results: Sequence[ToolResult], reports: EventReporter) -> tuple[ToolResult, ...]:
         self.touched.sort(key=lambda context: context.place)
         settled = list(results)
         for context in self.touched:

@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 
 from ..call.bridge import Wait
 from ..calls import CallMeta
-from ..events.call_reporter import ProgressCallback
+from ..events.progress import ProgressCallback
 from ..specs import ToolSpec
 from ..stores.outages import ONCE, StoreRetry
 

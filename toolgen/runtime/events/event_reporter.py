@@ -25,8 +25,8 @@ from ..errors import DeclaredError, causes_of
 from ..results import RunLink, ToolResult
 from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
-from .call_reporter import CallReporter, ProgressCallback
 from .document import as_json, ids_of
+from .progress import ProgressCallback
 from .records import (
     AgentRunStarted,
     AnswerAccepted,
@@ -66,6 +66,15 @@ class EventSink(Protocol):
     def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
 
 
+class NoEvents:
+    """The sink of a runtime whose host wants no events."""
+
+    is_idle = True
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
+        """Drop the event."""
+
+
 class CallEvents:
     """Collects the events of one call of an activity."""
 
@@ -97,17 +106,15 @@ class CallEvents:
         del self.kept[: len(events)]
 
 
-class EventReporter(CallReporter):
+class EventReporter:
     """Emits the steps of calls as events."""
+
+    __slots__ = ("_limit", "events")
 
     def __init__(self, events: EventSink, limit: int) -> None:
         """Construct the reporter to a sink; each text and value has at most `limit` bytes."""
-        self._events = events
+        self.events = events
         self._limit = limit
-
-    @property
-    def is_idle(self) -> bool:
-        return self._events.is_idle
 
     def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback:
         """Return the callback for progress of one call."""
@@ -120,6 +127,8 @@ class EventReporter(CallReporter):
             stored: ArtifactInfo | None = None,
             changed: ChangedKey | None = None,
         ) -> None:
+            if self.events.is_idle:
+                return
             if changed is not None:
                 self._emit_state_changed(changed, spec, meta)
             elif stored is not None:
@@ -136,7 +145,8 @@ class EventReporter(CallReporter):
     def emit_tool_start(
         self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta, *, runs_once: bool
     ) -> None:
-        if self._events.is_idle:
+        """Emit that a call has decoded arguments; the payload has no injected values yet."""
+        if self.events.is_idle:
             return
         document = spec.payload.encode(payload)
         event = tool_start(
@@ -153,7 +163,8 @@ class EventReporter(CallReporter):
     def emit_tool_end(
         self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
     ) -> None:
-        if self._events.is_idle:
+        """Emit the result of a call; `spec` is None where its tool is not registered."""
+        if self.events.is_idle:
             return
         error, hint = result.error, result.retry_hint
         event = ToolEnd(
@@ -175,12 +186,14 @@ class EventReporter(CallReporter):
         self._emit(event, meta)
 
     def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
-        if not self._events.is_idle:
+        """Emit that the call was handed to an agent run."""
+        if not self.events.is_idle:
             event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
             self._emit(event, meta)
 
     def emit_answer_requested(self, frozen: FrozenCall) -> None:
-        if self._events.is_idle or frozen.kind == "pending":
+        """Emit that a call waits for the answer of a person."""
+        if self.events.is_idle or frozen.kind == "pending":
             return
         shown = frozen.shown()
         # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
@@ -192,7 +205,8 @@ class EventReporter(CallReporter):
         self._emit(event, frozen.meta)
 
     def answered(self, frozen: FrozenCall, person: str) -> None:
-        if self._events.is_idle or frozen.kind == "confirmation":
+        """Emit that a suspended call was answered, other than by an approval."""
+        if self.events.is_idle or frozen.kind == "confirmation":
             return
         event = AnswerAccepted(suspension_id=frozen.id, kind=frozen.kind, tool=frozen.tool, person=person)
         self._emit(event, frozen.meta)
@@ -207,7 +221,8 @@ class EventReporter(CallReporter):
         suspension_id: str = "",
         person: str = "",
     ) -> None:
-        if self._events.is_idle:
+        """Emit that a call was approved or denied, and by whom."""
+        if self.events.is_idle:
             return
         event = ToolAuthorization(
             tool=tool,
@@ -220,10 +235,12 @@ class EventReporter(CallReporter):
         self._emit(event, meta)
 
     def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
-        if not self._events.is_idle:
+        """Emit that a toolset is left out of a request."""
+        if not self.events.is_idle:
             self._emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
 
     def emit_state_conflicts(self, found: Sequence[Any], meta: CallMeta) -> None:
+        """Emit the state changes of parallel calls that conflict."""
         for conflict in found:
             event = StateConflict(
                 scope=conflict.scope,
@@ -235,7 +252,7 @@ class EventReporter(CallReporter):
 
     def _emit(self, event: Event, meta: CallMeta) -> None:
         """Emit an event, without the sensitive values of the running call."""
-        self._events.emit(event if current() is None else without_secrets(event), meta)
+        self.events.emit(event if current() is None else without_secrets(event), meta)
 
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
@@ -250,8 +267,6 @@ class EventReporter(CallReporter):
         return value
 
     def _emit_state_changed(self, changed: ChangedKey, spec: ToolSpec[Any, Any], meta: CallMeta) -> None:
-        if self._events.is_idle:
-            return
         event = StateChanged(
             tool=spec.id,
             scope=changed.scope,
@@ -261,8 +276,6 @@ class EventReporter(CallReporter):
         self._emit(event, meta)
 
     def _emit_artifact_saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
-        if self._events.is_idle:
-            return
         event = ArtifactSaved(
             name=stored.name,
             version=stored.version,
@@ -270,6 +283,10 @@ class EventReporter(CallReporter):
             size_bytes=stored.size,
         )
         self._emit(event, meta)
+
+
+SILENT: Final = EventReporter(NoEvents(), 0)
+"""Emits nothing."""
 
 
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:

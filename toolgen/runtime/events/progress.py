@@ -1,8 +1,9 @@
-"""Validates reported progress by the design's `LongRunning(progress=)`."""
+"""Reported progress: its callback, and its validation by the design's `LongRunning(progress=)`."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
@@ -12,6 +13,8 @@ from toolgen.contract.json_value import Json
 from ..errors import MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
 
+ProgressCallback = Callable[..., None]
+"""Takes a piece of text, how far the work is, an artifact that was stored, or a key that was changed."""
 _ROUNDING: Final = 1e-9
 """Of a sum of parts, such as ten times 0.1."""
 

@@ -17,7 +17,7 @@ from ..call.boundary import Contained, name_of, run_in_task
 from ..call.registered_tool import RuntimeOptions
 from ..calls import CallMeta
 from ..errors import RegistrationError
-from ..events.call_reporter import CallReporter
+from ..events.event_reporter import SILENT, EventReporter
 from .dynamic import (
     DynamicToolset,
     OnError,
@@ -61,7 +61,7 @@ class Toolsets:
     def __init__(
         self,
         options: RuntimeOptions,
-        reports: CallReporter | None = None,
+        reports: EventReporter = SILENT,
         managers: ResourceStack | None = None,
     ) -> None:
         """Construct without toolsets.
@@ -70,7 +70,7 @@ class Toolsets:
         and closed together.
         """
         self._options = options
-        self._reports = reports or CallReporter()
+        self._reports = reports
         self._static: list[ToolList] = []
         self._named: tuple[ToolList, ...] | None = None
         """The static ones with wire names of their own; None until they are listed."""

@@ -209,9 +209,8 @@ class SuspensionService:
             )
         shown = None if value is None else progress_json(tool.spec, value)
         report = self._services.reports.progress_callback(tool.spec, frozen.meta)
-        if report is not None:
-            with hiding(frozen_secrets(frozen, tool.spec)):
-                report(fraction=fraction, message=message, value=shown)
+        with hiding(frozen_secrets(frozen, tool.spec)):
+            report(fraction=fraction, message=message, value=shown)
 
     async def _check_rule(self, asked: Suspended, answer: Json, by: str) -> None:
         if cancel_reason(answer) is not None:
