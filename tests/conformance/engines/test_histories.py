@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -107,6 +108,16 @@ async def cancellations(engine: TemporalEngine, toys: Toys) -> list[str]:
 
 
 @scenario
+async def cut_off(engine: TemporalEngine, toys: Toys) -> list[str]:
+    """A run that is canceled while a call goes on that must not happen twice, and has begun."""
+    await play(engine, [{"parts": [{"call": call("cut", once=True, gate="never")}]}], run_id="cut")
+    await toys.has("start", "cut")
+    await engine.cancel("cut", reason="enough")
+    assert (await engine.result("cut")).state == "canceled"
+    return ["cut"]
+
+
+@scenario
 async def times(engine: TemporalEngine, toys: Toys) -> list[str]:
     await engine.start_run("clock", None, run_id="clock")
     await engine.result("clock")
@@ -141,6 +152,18 @@ async def test_what_runs_do_now_can_be_replayed(
 @pytest.mark.parametrize("name", HISTORIES.names())
 async def test_a_stored_history_can_be_replayed(name: str, toys: Toys) -> None:
     assert await failure(HISTORIES.read(name), toys) == ""
+
+
+def test_histories_are_stored_of_before_and_since_a_canceled_run_waits_for_what_began() -> None:
+    """Both are canceled in the middle of a call; the workflow of now goes on with either."""
+    assert [patches(HISTORIES.read(name)) for name in ("canceled", "cut")] == [[], ["all-begun"]]
+
+
+def patches(stored: StoredHistory) -> list[str]:
+    """Return the patches of the workflow that a history has."""
+    marked = [event.marker_recorded_event_attributes for event in stored.history.events]
+    data = [mark.details["patch-data"].payloads[0].data for mark in marked if "patch-data" in mark.details]
+    return [json.loads(one)["id"] for one in data]
 
 
 async def test_a_loop_that_does_something_else_stands_still(toys: Toys) -> None:
