@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,3 +35,10 @@ def test_the_catalogue_says_the_same() -> None:
         "idempotentHint": False,
         "openWorldHint": True,
     }
+
+
+def test_what_an_approval_is_for_is_found_once_and_differs_with_the_behaviour() -> None:
+    tool = spec(annotations={})
+    assert tool.approval_digest is tool.approval_digest
+    assert replace(tool, annotations={"edit": True}).approval_digest != tool.approval_digest
+    assert replace(tool, title="Another title").approval_digest == tool.approval_digest

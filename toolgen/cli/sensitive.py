@@ -15,7 +15,7 @@ from toolgen.shapes.sensitive import redacted, values_at
 
 def secrets_of(data: bytes, spec: ToolSpec[Any, Any]) -> Secrets | None:
     """Return the sensitive values of a call's arguments; None where its tool has none at all."""
-    return of_calls.secrets_of(data, spec.payload) if of_calls.has_sensitive(spec) else None
+    return of_calls.secrets_of(data, spec.payload) if spec.is_sensitive else None
 
 
 async def waiting_secrets(runtime: Runtime, id_: str) -> Secrets | None:
@@ -28,7 +28,7 @@ async def waiting_secrets(runtime: Runtime, id_: str) -> Secrets | None:
 
 def shown_document(result: ToolResult, spec: ToolSpec[Any, Any] | None, secrets: Secrets | None) -> bytes:
     """Return the model's JSON of a result, without the sensitive values of the tool and of its call."""
-    if secrets is None and (spec is None or not of_calls.has_sensitive(spec)):
+    if secrets is None and (spec is None or not spec.is_sensitive):
         return result.json
     with hiding(secrets):
         return compact(scrubbed_json(shown_result(result, spec))).encode()
@@ -40,7 +40,7 @@ def shown_run(runtime: Runtime, run: dict[str, Any]) -> dict[str, Any]:
     tool = _tool_of(run["input"])
     shown = {key: _shown(runtime, value, tool, secrets) for key, value in run.items()}
     asked = _spec(runtime, _asked_tool(run["input"]))
-    if asked is not None and of_calls.has_sensitive(asked):
+    if asked is not None and asked.is_sensitive:
         _hide_conversation(shown, asked)
     with hiding(secrets):
         return {key: scrubbed_json(value) for key, value in shown.items()}
@@ -78,7 +78,7 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
             return {**value, "arguments": _marked_arguments(text, codec, secrets)}
         case {"message": str(), "facts": {"parent": {"tool": str(own)}} as facts}:
-            is_hidden = (spec := _spec(runtime, own)) is not None and of_calls.has_sensitive(spec)
+            is_hidden = (spec := _spec(runtime, own)) is not None and spec.is_sensitive
             return {**value, "facts": facts, "message": HIDDEN if is_hidden else value["message"]}
         case {"json": str(text), "kind": str(kind), "tool": str(own)} if text:
             declared = spec.artifacts.get(kind) if (spec := _spec(runtime, own)) else None

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 from pydantic import BaseModel
@@ -210,7 +211,8 @@ class LongRunningSpec(tool_facts.LongRunning[Codec[Any]]):
     """The tool may answer later; `Runtime.progress` takes what its `progress` decodes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots of its own, so that what is found once of a tool, and asked for with every call, can be kept.
+@dataclass(frozen=True, kw_only=True)
 class ToolSpec(ToolFacts, Generic[P, R]):
     """One tool: its facts, names, codecs and rules.
 
@@ -258,6 +260,11 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         )
         return (self.payload, self.result, *(codec for codec in further if codec is not None))
 
+    @cached_property
+    def is_sensitive(self) -> bool:
+        """Whether anything that the tool takes or gives has sensitive values."""
+        return any(codec.sensitive for codec in self.codecs)
+
     @property
     def may_repeat(self) -> bool:
         """Whether a second call does nothing more than the first: it only reads, or is idempotent."""
@@ -268,7 +275,7 @@ class ToolSpec(ToolFacts, Generic[P, R]):
         """A digest that changes with the tool's catalogue entry, `toolgen.catalog.entry.tool_digest`."""
         return tool_digest(tool_entry(self.record()))
 
-    @property
+    @cached_property
     def approval_digest(self) -> str:
         """SHA-256 in hex, which changes with a schema, an injected field or a behaviour hint.
 

@@ -17,7 +17,6 @@ from toolgen.contract.secrets import current, scrubbed, scrubbed_json
 from toolgen.shapes.sensitive import redacted
 
 from .call.failures import Arguments, arguments_json
-from .call.secrets import has_sensitive
 from .calls import CallMeta
 from .errors import DeclaredError
 from .events.redaction import fits, shown_result
@@ -150,7 +149,7 @@ def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
 
 def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
     """Return the model's JSON of a result, without sensitive values."""
-    if current() is None and not has_sensitive(spec):
+    if current() is None and not spec.is_sensitive:
         return result.json.decode(errors="replace")
     return to_json(scrubbed_json(shown_result(result, spec))).decode()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.secrets import Secrets
-from toolgen.runtime.call.secrets import has_sensitive, note_document, note_seen
+from toolgen.runtime.call.secrets import note_document, note_seen
 from toolgen.runtime.specs import ToolSpec
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -23,7 +23,7 @@ def note_messages(
     `tools` are those of the agent, `answered` is the tool whose call the run answers. Its arguments are known
     where they are the message as they are, without a prompt around them.
     """
-    specs = {spec.name: spec for spec in tools if has_sensitive(spec)}
+    specs = {spec.name: spec for spec in tools if spec.is_sensitive}
     for message in messages:
         match message:
             case AssistantMessage(calls=calls):

@@ -19,7 +19,6 @@ from ..specs import ToolSpec
 from .hook_tools import HookTools
 from .hooks import Hook, HookMethod, overridden_methods
 from .methods import is_async, takes_sync_context
-from .secrets import has_sensitive
 
 if TYPE_CHECKING:
     from ..capabilities import Capability
@@ -130,7 +129,7 @@ class RegisteredTool:
         timeout = options.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and timeout is None
         """Whether the executor's method is called as it is."""
-        self.is_sensitive = has_sensitive(spec)
+        self.is_sensitive = spec.is_sensitive
         """Whether anything that it takes or gives has sensitive values."""
 
     def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:

@@ -20,11 +20,6 @@ from ..specs import ToolSpec
 from ..waiting.frozen import FrozenCall
 
 
-def has_sensitive(spec: ToolSpec[Any, Any]) -> bool:
-    """Return whether anything that a tool takes or gives has sensitive values."""
-    return any(codec.sensitive for codec in spec.codecs)
-
-
 def secrets_of(document: bytes, codec: Codec[Any]) -> Secrets:
     """Return the sensitive values of a call's arguments, with those of the call that contains it."""
     secrets = within()
@@ -37,7 +32,7 @@ def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: J
 
     Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
     """
-    if not frozen.sensitive and (spec is None or not has_sensitive(spec)):
+    if not frozen.sensitive and (spec is None or not spec.is_sensitive):
         return None
     secrets = within()
     values = values_at(from_json(frozen.payload_json), frozen.sensitive)

@@ -13,7 +13,6 @@ from toolgen.contract.secrets import HIDDEN, scrubbed_json
 from toolgen.shapes.sensitive import redacted
 
 from ..call.result_encoding import truncate_document
-from ..call.secrets import has_sensitive
 from ..codec import Codec
 from ..errors import DeclaredError, MalformedResultError, ToolValidationError
 from ..results import Artifact, ToolResult
@@ -74,7 +73,7 @@ def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int
     if not result.json:
         return None
     seen = _json(result.json)
-    if spec is not None and result.status == "error" and has_sensitive(spec):
+    if spec is not None and result.status == "error" and spec.is_sensitive:
         seen = _without_unknown_keys(seen, result, spec)
     codec = None if spec is None else _codec_of(result, spec)
     if codec is None or not codec.sensitive:
