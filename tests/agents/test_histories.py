@@ -19,10 +19,10 @@ from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.agents.loop.documents import LOOP
 from toolgen.agents.loop.loop import agent_loop
 from toolgen.contract.json_value import Json
+from toolgen.engines.in_process import call_later
 from toolgen.engines.journal import RunRecord
 from toolgen.engines.memory import MemoryJournal
 from toolgen.engines.runs import Runs
-from toolgen.engines.timers import call_later
 from toolgen.runtime.engine import CallOptions, EngineError, Loop, RunContext, Signal
 from toolgen.runtime.waiting.loop import LOOP as WAITING
 from toolgen.runtime.waiting.loop import waiting_call

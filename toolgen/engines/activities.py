@@ -21,12 +21,12 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
+from .clock import CallLater
 from .event_log import EventLog, Progress, begun_key
 from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, decode, digest, encode
 from .live_run import Awake, Bell, Notifier, Run
 from .operations import activity_name, error_text, log_cut_off
 from .tasks import Tasks
-from .timers import CallLater
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 """The newest time that this part of a loop has seen.

@@ -18,10 +18,24 @@ from toolgen.runtime.engine import (
 )
 
 from .journal import RunRecord
+from .runs import Runs
 
 
 class Client(Protocol):
     """The methods of `Engine` behind its checks; every text is JSON."""
+
+    runs: Runs
+    """Those that this process executes."""
+
+    @property
+    def id(self) -> str:
+        """Of the engine, the same in all processes."""
+        ...
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
+        ...
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None: ...
 

@@ -1,27 +1,21 @@
-"""The clock of an engine: seconds since 1970 that never run backwards."""
+"""The clock of the runs in a file, and the timers of an engine, which a test can replace."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 
-class SteadyClock:
-    """Wall time at its construction, plus the monotonic time since then.
+class Timer(Protocol):
+    """A callback that is scheduled."""
 
-    So a wall clock that is set anew in between moves no deadline.
-    """
+    def cancel(self) -> None:
+        """Cancel the callback, unless it was called."""
+        ...
 
-    def __init__(
-        self,
-        wall: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._monotonic = monotonic
-        self._offset = wall() - monotonic()
 
-    def __call__(self) -> float:
-        return self._offset + self._monotonic()
+CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
+"""Calls back once, in the thread of the event loop, after so many seconds."""
 
 
 class RunClock:

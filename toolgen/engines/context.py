@@ -19,11 +19,11 @@ from toolgen.runtime.engine import (
 )
 
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
+from .clock import CallLater
 from .event_log import EventLog
 from .journal import NULL, Journal, OpRecord, SignalRecord, WaitRecord, decode, digest, encode
 from .live_run import AT_ONCE, Bell, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
-from .timers import CallLater
 
 DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"

@@ -9,6 +9,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
@@ -16,15 +17,16 @@ from toolgen.contract.tasks import start_task
 from toolgen.runtime.engine import OnForget, Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+from toolgen.runtime.stores.sqlite_connection import Synchronous
 
 from .client import closed_error, wait_over_error
-from .clock_leap import release
+from .clock import CallLater, RunClock
 from .file_watch import FileWatch
 from .file_worker import FileWorker
 from .journal import RunRecord, encode
 from .live_run import Notifier
 from .runs import Runs
-from .sqlite_journal import SqliteJournal
+from .sqlite_journal import SqliteJournal, contested_runs, release
 from .sqlite_rows import (
     read_answer,
     read_events,
@@ -35,9 +37,16 @@ from .sqlite_rows import (
     read_statuses,
     read_wait,
 )
-from .sqlite_steps import add_answer, add_cancellation, add_signal, answer_state, delete_session, start_run
-from .sqlite_tables import run_number
-from .timers import CallLater
+from .sqlite_steps import (
+    add_answer,
+    add_cancellation,
+    add_signal,
+    answer_state,
+    delete_session,
+    engine_id,
+    start_run,
+)
+from .sqlite_tables import FORMAT, run_number
 
 _TAKEN_S: Final = 5.0
 """How long a client waits for the worker of another process to take its answer or cancellation."""
@@ -48,26 +57,57 @@ class FileClient:
 
     def __init__(
         self,
+        path: Path,
         *,
-        batches: SqliteBatches,
-        journal: SqliteJournal,
-        runs: Runs,
-        worker: FileWorker,
+        synchronous: Synchronous,
+        keep_runs: int,
+        keep_s: float | None,
+        clock: Callable[[], float],
         call_later: CallLater,
+        max_payload_bytes: int | None,
     ) -> None:
-        self._batches = batches
-        self._journal = journal
-        self._runs = runs
-        self._worker = worker
+        """Open a file, which is created where it is missing.
+
+        Args:
+            path: The file.
+            synchronous: As `InProcessEngine` has it.
+            keep_runs: How many root runs that are over are kept, or some more.
+            keep_s: How long they are kept, in seconds; None for ever.
+            clock: Gives seconds since 1970.
+            call_later: Ends waits and pauses.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else; the class says why.
+        """
+        self._clock = RunClock(clock)
+        self._batches = SqliteBatches(path, FORMAT, synchronous=synchronous, contested=contested_runs)
+        self._journal = SqliteJournal(self._batches, self._clock)
+        self.runs = Runs(self._journal, self._clock, call_later, max_payload_bytes)
+        self._worker = FileWorker(
+            path,
+            batches=self._batches,
+            journal=self._journal,
+            runs=self.runs,
+            clock=self._clock,
+            call_later=call_later,
+            keep_runs=keep_runs,
+            keep_s=keep_s,
+        )
         self._call_later = call_later
-        self._watch = FileWatch(batches.path, call_later, self._on_change)
+        self._watch = FileWatch(path, call_later, self._on_change)
         self._notifiers: dict[str, Notifier] = {}
         self._starting: set[asyncio.Task[Any]] = set()
         self._version = 0
         self._is_closed = False
-        batches.on_commit = self._on_commit
-        runs.followers.on_report = self._wake
-        runs.on_fault = self._wake
+        self._batches.on_commit = self._on_commit
+        self.runs.followers.on_report = self._wake
+        self.runs.on_fault = self._wake
+        self.id = self._batches.write_now(engine_id)
+
+    @property
+    def held_s(self) -> float:
+        return self._clock.held_s
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file, as its worker or as one of its clients.
@@ -94,7 +134,7 @@ class FileClient:
         self._worker.pruning.on_forget = on_forget
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
-        self._runs.require_loop(loop, run_id)
+        self.runs.require_loop(loop, run_id)
         start = self._start_run(loop, text, run_id=run_id, session=session)
         # What is written is executed, although the caller is cancelled meanwhile.
         await asyncio.shield(start_task(self._starting, start, name=f"start {run_id}"))
@@ -110,7 +150,7 @@ class FileClient:
         if is_ours and self._worker.is_working:
             record = RunRecord(run_id=run_id, loop=loop, input=text, parent=None, session=session, no=no)
             self._journal.adopt(record)
-            self._runs.resume([record])
+            self.runs.resume([record])
         else:
             self._notify_worker()
 
@@ -155,7 +195,7 @@ class FileClient:
     async def cancel(self, run_id: str, reason: str) -> None:
         live = self._journal.loaded_record(run_id) if self._worker.is_working else None
         if live is not None:
-            self._runs.cancel(live, reason)
+            self.runs.cancel(live, reason)
             await self._batches.run(_fail_with_batch)
             return
         text, _ = encode(reason, "the reason of a cancellation")
@@ -207,8 +247,8 @@ class FileClient:
         while True:
             found = self._batches.read(state)
             if found in ("running", "waiting"):
-                self._runs.require_no_fault(run_id)
-                if not may_wait or found == "running" or self._runs.is_executing(run_id):
+                self.runs.require_no_fault(run_id)
+                if not may_wait or found == "running" or self.runs.is_executing(run_id):
                     await self._wait_for_change(run_id)
                     continue
             status = self._batches.read(partial(read_status, run_id=run_id))
@@ -218,7 +258,7 @@ class FileClient:
     async def _follow(
         self, run_id: str, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.follow(run_id, offset) as reports:
+        with self.runs.followers.follow(run_id, offset) as reports:
             while True:
                 found = self._batches.read(partial(read_events, run_id=run_id, after=offset))
                 if found is None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from toolgen.runtime.stores.change_notifier import ChangeNotifier
 
-from .timers import CallLater, Timer
+from .clock import CallLater, Timer
 
 _POLL_S: Final = 1.0
 

@@ -14,12 +14,11 @@ from toolgen.runtime.stores import StoreError
 from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
-from .clock import RunClock
-from .clock_leap import released_at, time_before_leap
+from .clock import CallLater, RunClock, Timer
 from .journal import decode
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
-from .sqlite_journal import SqliteJournal
+from .sqlite_journal import SqliteJournal, released_at, time_before_leap
 from .sqlite_rows import (
     UnseenSignal,
     count_finished,
@@ -32,7 +31,6 @@ from .sqlite_rows import (
 )
 from .sqlite_steps import delete
 from .sqlite_tables import CANCEL
-from .timers import CallLater, Timer
 
 _RETRY_S: Final = 1.0
 _HELD: Final = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-import uuid
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
@@ -24,11 +25,32 @@ from toolgen.runtime.engine import (
 )
 
 from .client import Client, closed_error, registered_error
-from .clock import RunClock, SteadyClock
+from .clock import CallLater, Timer
 from .journal import encode
-from .memory import MemoryClient, MemoryJournal
-from .runs import Runs
-from .timers import CallLater, call_later
+from .memory import MemoryClient
+
+
+class SteadyClock:
+    """Wall time at its construction, plus the monotonic time since then.
+
+    So a wall clock that is set anew in between moves no deadline.
+    """
+
+    def __init__(
+        self,
+        wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._monotonic = monotonic
+        self._offset = wall() - monotonic()
+
+    def __call__(self) -> float:
+        return self._offset + self._monotonic()
+
+
+def call_later(delay_s: float, callback: Callable[[], None]) -> Timer:
+    """Call back by the clock of the event loop."""
+    return asyncio.get_running_loop().call_later(delay_s, callback)
 
 
 class InProcessEngine:
@@ -66,33 +88,31 @@ class InProcessEngine:
         Raises:
             StoreError: the file cannot be opened, or it is something else; the class says why.
         """
-        self._call_later = call_later
         self._wall = clock or SteadyClock()
-        self._clock = RunClock(self._wall)
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
         self._path = None if path is None else Path(path).absolute()
         self._is_registered = False
         self._is_closed = False
         self._secret: bytes | None = None
-        self._runs: Runs
         self._client: Client
         if self._path is None:
-            journal = MemoryJournal(keep_runs)
-            self._runs = Runs(journal, self._clock, call_later, max_payload_bytes)
-            self._client = MemoryClient(journal, self._runs, self._clock)
-            self._id = f"memory_{uuid.uuid4().hex}"
-            return
-        from .file_runs import FileSettings, open_file  # SQLite is for those who keep runs in a file
+            self._client = MemoryClient(
+                keep_runs, clock=self._wall, call_later=call_later, max_payload_bytes=max_payload_bytes
+            )
+        else:
+            from .file_client import FileClient  # SQLite is for those who keep runs in a file
 
-        opened = open_file(
-            self._path,
-            FileSettings(synchronous=synchronous, keep_runs=keep_runs, keep_s=keep_s),
-            clock=self._clock,
-            call_later=call_later,
-            max_payload_bytes=max_payload_bytes,
-        )
-        self._id, self._runs, self._client = opened.id, opened.runs, opened.client
+            self._client = FileClient(
+                self._path,
+                synchronous=synchronous,
+                keep_runs=keep_runs,
+                keep_s=keep_s,
+                clock=self._wall,
+                call_later=call_later,
+                max_payload_bytes=max_payload_bytes,
+            )
+        self._runs = self._client.runs
 
     @property
     def name(self) -> str:
@@ -100,7 +120,7 @@ class InProcessEngine:
 
     @property
     def id(self) -> str:
-        return self._id
+        return self._client.id
 
     @property
     def caps(self) -> EngineCaps:
@@ -172,7 +192,7 @@ class InProcessEngine:
     @property
     def held_s(self) -> float:
         """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
-        return self._clock.held_s
+        return self._client.held_s
 
     async def release_clock(self) -> None:
         """Trust the wall clock of now, however far it is ahead of the newest time of the file.

@@ -16,8 +16,8 @@ from typing import Final, Protocol
 
 from toolgen.runtime.engine import NondeterminismError
 
+from .clock import Timer
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
-from .timers import Timer
 
 AT_ONCE: Final = 8
 """Activities of a run that begin in one turn of the event loop, and parts of its loop that do."""

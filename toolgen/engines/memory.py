@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
@@ -22,6 +23,7 @@ from toolgen.runtime.engine import (
 )
 
 from .client import closed_error, wait_over_error
+from .clock import CallLater
 from .journal import (
     NULL,
     AttemptRecord,
@@ -161,20 +163,31 @@ class MemoryJournal:
 class MemoryClient:
     """Reads and changes the records of a journal in memory."""
 
-    def __init__(self, journal: MemoryJournal, runs: Runs, clock: Callable[[], float]) -> None:
-        self._journal = journal
-        self._runs = runs
-        self._pruning = Pruning(journal.doomed, journal.drop, clock)
+    held_s: ClassVar[float] = 0.0
+    """What is in memory began under this very clock."""
+
+    def __init__(
+        self,
+        keep_runs: int,
+        *,
+        clock: Callable[[], float],
+        call_later: CallLater,
+        max_payload_bytes: int | None,
+    ) -> None:
+        self.id = f"memory_{uuid.uuid4().hex}"
+        self._journal = MemoryJournal(keep_runs)
+        self.runs = Runs(self._journal, clock, call_later, max_payload_bytes)
+        self._pruning = Pruning(self._journal.doomed, self._journal.drop, clock)
         self._is_closed = False
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         self._is_closed = False
-        self._runs.start(worker=worker, only=only)
+        self.runs.start(worker=worker, only=only)
 
     async def close(self) -> None:
         self._is_closed = True
         self._pruning.stop()
-        await self._runs.close()
+        await self.runs.close()
 
     def tell_forgotten(self, on_forget: OnForget) -> None:
         self._pruning.on_forget = on_forget
@@ -182,10 +195,10 @@ class MemoryClient:
 
     async def start_run(self, loop: str, text: bytes, *, run_id: str, session: str) -> None:
         if self._journal.find(run_id) is None:
-            self._runs.create_run(loop, text, run_id, session=session)
+            self.runs.create_run(loop, text, run_id, session=session)
 
     async def release_clock(self, at: float) -> None:
-        pass  # what is in memory began under this very clock
+        pass  # its clock is the wall clock
 
     async def is_open(self, run_id: str) -> bool:
         return self.record(run_id).ending is None
@@ -193,7 +206,7 @@ class MemoryClient:
     async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None:
         record = self.record(run_id)
         if record.ending is None and signal_id not in record.signals:
-            self._runs.deliver(record, SignalRecord(signal_id, name, text))
+            self.runs.deliver(record, SignalRecord(signal_id, name, text))
 
     async def forget_session(self, session: str) -> int:
         return self._journal.forget_session(session)
@@ -205,8 +218,8 @@ class MemoryClient:
             return "same" if kept.key == key else "conflict"
         if record.ending is not None or op in record.ops:
             raise wait_over_error(run_id, op)
-        self._runs.deliver(record, SignalRecord(name, name, text, key=key))
-        return "accepted" if self._runs.is_working else "recorded"
+        self.runs.deliver(record, SignalRecord(name, name, text, key=key))
+        return "accepted" if self.runs.is_working else "recorded"
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
         answer = self.record(run_id).signals.get(answer_name(op))
@@ -239,7 +252,7 @@ class MemoryClient:
         return tuple(found[:limit])
 
     async def cancel(self, run_id: str, reason: str) -> None:
-        self._runs.cancel(self.record(run_id), reason)
+        self.runs.cancel(self.record(run_id), reason)
 
     async def status(self, run_id: str) -> RunStatus:
         return self._status(self.record(run_id))
@@ -287,7 +300,7 @@ class MemoryClient:
     async def _follow(
         self, record: RunRecord, offset: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        with self._runs.followers.follow(record.run_id, offset) as reports:
+        with self.runs.followers.follow(record.run_id, offset) as reports:
             while True:
                 for report in reports.take_until(offset) if follow else ():
                     yield 0, report
@@ -302,16 +315,16 @@ class MemoryClient:
     def _live(self, record: RunRecord) -> Run:
         if self._is_closed:
             raise closed_error()
-        return self._runs.run_of(record)
+        return self.runs.run_of(record)
 
     def _state(self, record: RunRecord) -> RunState:
         if record.ending is not None:
             return record.ending
-        is_waiting = not self._is_closed and self._runs.run_of(record).is_parked
+        is_waiting = not self._is_closed and self.runs.run_of(record).is_parked
         return "waiting" if is_waiting else "running"
 
     def _status(self, record: RunRecord) -> RunStatus:
-        waits = self._runs.run_of(record).waits.values() if record.ending is None else ()
+        waits = self.runs.run_of(record).waits.values() if record.ending is None else ()
         return RunStatus(
             run_id=record.run_id,
             state=self._state(record),

@@ -20,6 +20,7 @@ from toolgen.runtime.engine import (
 )
 
 from .activities import LOOP_TIME, Activities
+from .clock import CallLater
 from .context import JournaledContext, Waits
 from .event_log import EventLog, Followers
 from .journal import (
@@ -37,7 +38,6 @@ from .journal import (
 from .live_run import Run
 from .operations import failure_text
 from .tasks import Tasks
-from .timers import CallLater
 
 log = logger("toolgen.engines")
 

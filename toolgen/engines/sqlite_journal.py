@@ -20,6 +20,8 @@ from .sqlite_tables import MOST, SHIFT
 
 _CLOCK_S: Final = 1.0
 """How old the time of the journal may be."""
+_LEAP_S: Final = 30 * 86400.0
+"""By which a wall clock may be ahead of the newest time of the journal, before something ends by it."""
 _RUN: Final = (
     "INSERT INTO run (no, run_id, loop, parent, starter, session, input, state)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, 'running')"
@@ -271,6 +273,45 @@ def _newest(database: sqlite3.Connection) -> tuple[int, float]:
     (no,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
     row = database.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
     return no, 0.0 if row is None else float(row[0])
+
+
+def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | None) -> float | None:
+    """Return the newest time of the journal, where the clock is far ahead of it and would end something.
+
+    A machine that starts with a wrong date would do so for good. What would end is a run whose time to wait
+    is over, one that was cut off while it may have waited, or one that would be forgotten for its age. None
+    where the clock is to be trusted.
+    """
+    row = database.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
+    newest = max(released_at(database), 0.0 if row is None else float(row[0]))
+    if now - newest <= _LEAP_S or not _would_end_something(database, now, keep_s):
+        return None
+    # Of runs that have ended no operation yet; it reads all runs, and so it comes last.
+    (began,) = database.execute("SELECT max(began) FROM run").fetchone()
+    newest = max(newest, began or 0.0)
+    return newest if newest and now - newest > _LEAP_S else None
+
+
+def _would_end_something(database: sqlite3.Connection, now: float, keep_s: float | None) -> bool:
+    oldest = 0.0 if keep_s is None else now - keep_s
+    (ends,) = database.execute(
+        "SELECT EXISTS (SELECT 1 FROM run WHERE wake <= ?)"
+        " OR EXISTS (SELECT 1 FROM run WHERE state = 'running')"
+        " OR EXISTS (SELECT 1 FROM run WHERE ended < ? AND parent IS NULL)",
+        (now, oldest),
+    ).fetchone()
+    return bool(ends)
+
+
+def released_at(database: sqlite3.Connection) -> float:
+    """Return the newest time at which an operator trusted the wall clock; 0.0 where none did."""
+    row = database.execute("SELECT value FROM meta WHERE name = 'released'").fetchone()
+    return 0.0 if row is None else float(row[0])
+
+
+def release(database: sqlite3.Connection, at: float) -> None:
+    """Record that an operator trusts the wall clock, which shows this time."""
+    database.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('released', ?)", (at,))
 
 
 def _write_with_turn() -> None:
