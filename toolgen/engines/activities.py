@@ -199,7 +199,7 @@ class Activities:
         for number, event in enumerate(events):
             key = begun_key(op, number)
             text, copy = encode(dict(event), f"the event {key}")
-            self._events.append(run, key, text, copy)
+            self._events.append(run.record, key, text, copy)
         if once:
             attempt = run.record.attempts.get(op, NO_ATTEMPT)
             run.beginning.add(op)
@@ -226,7 +226,9 @@ class Activities:
         It takes at most the seconds that are left of its time limit.
         """
         progress = Progress(
-            run.record.run_id, call.op, lambda report: self._tasks.call(self._events.report, run, report)
+            run.record.run_id,
+            call.op,
+            lambda report: self._tasks.call(self._events.report, run.record, report),
         )
         info = ActivityInfo(
             run_id=run.record.run_id,

@@ -20,7 +20,7 @@ from toolgen.runtime.engine import (
 
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
 from .clock import CallLater
-from .event_log import EventLog
+from .event_log import EventLog, log_key
 from .journal import NULL, Journal, OpRecord, SignalRecord, WaitRecord, decode, digest, encode
 from .live_run import AT_ONCE, Bell, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
@@ -293,10 +293,10 @@ class JournaledContext:
         self._require_running()
         text, copy = encode(dict(event), f"the event {key}")
         if self._is_replay:
-            if not self._events.has(self._run, key, copy):
+            if log_key(key, copy) not in self._run.record.keys:
                 raise self._note_fault(NondeterminismError(f"run {self.run_id} never published {key!r}"))
             return
-        self._events.append(self._run, key, text, copy)
+        self._events.append(self._run.record, key, text, copy)
 
     def one_by_one(self) -> AbstractAsyncContextManager[None]:
         return OneByOne(self._run.awake)

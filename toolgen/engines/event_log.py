@@ -16,7 +16,6 @@ from toolgen.contract.logs import logger
 from toolgen.runtime.engine import OnEvent
 
 from .journal import Journal, RunRecord, encode
-from .live_run import Run
 
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
@@ -44,25 +43,22 @@ class EventLog:
         self.on_event: OnEvent | None = None
         self.followers = Followers()
 
-    def append(self, run: Run, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
+    def append(self, record: RunRecord, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
         """Append an event to the log of a run, unless the key is there or the log has ended."""
-        record = run.record
         key = log_key(key, event)
         if key in record.keys or "run_stream_end" in record.keys:
             return
         offset = self._journal.add_event(record, key, text)
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
-        run.appended.notify_all()
+        self.followers.wake(record.run_id)
         self._tell(record, offset, event)
 
-    def report(self, run: Run, event: Mapping[str, Json]) -> None:
+    def report(self, record: RunRecord, event: Mapping[str, Json]) -> None:
         """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
-        if "run_stream_end" in run.record.keys:
-            return
-        self.followers.publish(run.record.run_id, len(run.record.events), event)
-        run.appended.notify_all()
-        self._tell(run.record, 0, event)
+        if "run_stream_end" not in record.keys:
+            self.followers.publish(record.run_id, len(record.events), event)
+            self._tell(record, 0, event)
 
     def _tell(self, record: RunRecord, offset: int, event: Mapping[str, Json]) -> None:
         if self.on_event is not None:
@@ -72,10 +68,6 @@ class EventLog:
                 raise
             except BaseException:
                 log.exception("run %s: an event listener failed", record.run_id)
-
-    def has(self, run: Run, key: str, event: Mapping[str, Json]) -> bool:
-        """Return whether the log of a run holds the event that has this key."""
-        return log_key(key, event) in run.record.keys
 
 
 class Progress:
@@ -102,7 +94,7 @@ class Progress:
 
 
 class ReportQueue:
-    """The unread reports of one follower, in their order."""
+    """The unread reports of one follower, in their order, and what wakes it."""
 
     def __init__(self, recent: Iterable[tuple[int, Mapping[str, Json]]]) -> None:
         self._waiting = deque(recent, maxlen=_MOST)
@@ -113,8 +105,12 @@ class ReportQueue:
         self._waiting.append((after, event))
         self._news.set()
 
+    def wake(self) -> None:
+        """Wake the follower: there is an event in the log, or its end."""
+        self._news.set()
+
     async def wait(self) -> None:
-        """Return once a report was added since the last return.
+        """Return once the follower was woken, or a report added, since the last return.
 
         Take the reports after it, not before: what is added later is for the next wait.
         """
@@ -156,6 +152,16 @@ class Followers:
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)
         self.on_report(run_id)
+
+    def wake(self, run_id: str) -> None:
+        """Wake the followers of a run that is in memory."""
+        for reports in self._reports.get(run_id, ()):
+            reports.wake()
+
+    def wake_all(self) -> None:
+        """Wake the followers of all runs: the engine is closed."""
+        for run_id in self._reports:
+            self.wake(run_id)
 
     def forget(self, run_id: str) -> None:
         """Drop the reports of a run that is over."""

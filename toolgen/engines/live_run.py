@@ -243,7 +243,6 @@ class Run:
     __slots__ = (
         "_is_checking",
         "_parking",
-        "appended",
         "awake",
         "beginning",
         "children",
@@ -288,8 +287,6 @@ class Run:
         """Nothing goes on in it before a signal comes."""
         self.fault = ""
         """Why the run is stalled in this process; "" where it does not."""
-        self.appended = Notifier()
-        """Rings for every event, and at the end."""
         self.turned = Notifier()
         """Notified when the run is parked or stalled, and at the end."""
         self.turnstile = Turnstile()

@@ -309,8 +309,10 @@ class MemoryClient:
                     yield offset, decode(record.events[offset - 1])
                 elif record.ending is not None or not follow:
                     return
+                elif self._is_closed:
+                    raise closed_error()
                 else:
-                    await self._live(record).appended.wait()
+                    await reports.wait()
 
     def _live(self, record: RunRecord) -> Run:
         if self._is_closed:

@@ -127,7 +127,7 @@ class Runs:
         for run in live.values():
             run.is_stopped = True
             run.turned.notify_all()
-            run.appended.notify_all()
+        self.followers.wake_all()
         await self._tasks.close()
         self._activities.undrain()
 
@@ -365,6 +365,7 @@ class Runs:
         run.unpark()
         self._live.pop(record.run_id, None)
         self._journal.end(record, ending, output, error, self._clock())
+        self.followers.wake(record.run_id)
         for task in run.in_flight.values():
             task.cancel()
         self._journal.when_durable(partial(_over, run))
@@ -390,11 +391,10 @@ class Runs:
 
     def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
-        self._events.append(run, None, text, copy)
+        self._events.append(run.record, None, text, copy)
 
 
 def _over(run: Run) -> None:
     run.turned.notify_all()
     if run.over is not None:
         run.over.ring()
-    run.appended.notify_all()
