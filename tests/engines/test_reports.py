@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from toolgen.engines.event_log import Followers, ReportQueue
+from toolgen.engines.journal import Followers, ReportQueue
 
 
 async def heard(reports: ReportQueue) -> list[object]:

@@ -1,17 +1,19 @@
-"""Activities: their attempts, their reports, and their results for the loop."""
+"""Activities: their tasks in the event loop, their attempts and reports, and their results for the loop."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextvars import ContextVar
+import threading
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
+from toolgen.contract.tasks import GRACE_S, start_task
 from toolgen.runtime.engine import (
     OUTCOME_UNKNOWN,
     Activity,
@@ -22,11 +24,9 @@ from toolgen.runtime.engine import (
 )
 
 from .clock import CallLater
-from .event_log import EventLog, Progress, begun_key
-from .journal import NO_ATTEMPT, AttemptRecord, Journal, OpRecord, decode, digest, encode
+from .journal import NO_ATTEMPT, AttemptRecord, EventLog, Journal, OpRecord, begun_key, decode, digest, encode
 from .live_run import Awake, Bell, Notifier, Run
 from .operations import activity_name, error_text, log_cut_off
-from .tasks import Tasks
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 """The newest time that this part of a loop has seen.
@@ -34,6 +34,9 @@ LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 A variable of the context, because the parts of a loop that go on side by side hear of their results in
 another order when the loop runs again.
 """
+
+Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 
 log = logger("toolgen.engines")
 
@@ -79,6 +82,84 @@ class ActivityCall:
     argument: bytes
     options: CallOptions
     operation: Operation
+
+
+class Progress:
+    """Receives the reports of an attempt while it runs."""
+
+    __slots__ = ("_op", "_publish", "_run_id", "is_open")
+
+    def __init__(self, run_id: str, op: str, publish: Callable[[Mapping[str, Any]], object]) -> None:
+        """Construct an open one; `publish` gets copies of reports, in any thread."""
+        self._run_id = run_id
+        self._op = op
+        self._publish = publish
+        self.is_open = True
+
+    def emit(self, event: Mapping[str, Json]) -> None:
+        """Publish a report, in any thread; one that is no JSON, or comes late, is lost."""
+        if not self.is_open:
+            return
+        try:
+            _, copy = encode(dict(event), f"an event of the operation {self._op}")
+            self._publish(copy)
+        except Exception:
+            log.exception("run %s: an event of %s was lost", self._run_id, self._op)
+
+
+class Tasks:
+    """Starts tasks with the context variables of `attach`; belongs to one event loop at a time."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._context = Context()
+
+    def attach(self) -> bool:
+        """Attach to the running event loop; return whether another one ended without `close`.
+
+        Raises:
+            EngineError: the other one has not ended.
+        """
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return False
+        self.require_loop()
+        was_attached = self._loop is not None
+        self._loop, self._thread = loop, threading.get_ident()
+        self._context = copy_context()
+        return was_attached
+
+    def require_loop(self) -> None:
+        """Raise an `EngineError` where the running event loop is another one than that of the tasks."""
+        if self._loop not in (None, asyncio.get_running_loop()) and not self._loop.is_closed():
+            raise EngineError(
+                "the engine belongs to another event loop, which has not ended",
+                hint="make an engine for each event loop, or hand over with run_coroutine_threadsafe",
+            )
+
+    def start(self, work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
+        """Start a task, kept until it ends."""
+        return start_task(self._tasks, work, name=name, context=self._context.copy())
+
+    def call(self, function: Callable[[*Arguments], None], *arguments: *Arguments) -> None:
+        """Call a function in the thread of the event loop: now if this is it."""
+        if threading.get_ident() == self._thread:
+            function(*arguments)
+        elif self._loop is not None:
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    async def close(self) -> None:
+        """Leave the event loop: cancel all tasks but the current one, and wait about a second for them."""
+        self._loop = None
+        tasks = self._tasks - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=GRACE_S)
+            for task in late:
+                log.warning("%s ignores its cancellation and runs on", task.get_name())
 
 
 class Activities:

@@ -20,8 +20,18 @@ from toolgen.runtime.engine import (
 
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
 from .clock import CallLater
-from .event_log import EventLog, log_key
-from .journal import NULL, Journal, OpRecord, SignalRecord, WaitRecord, decode, digest, encode
+from .journal import (
+    NULL,
+    EventLog,
+    Journal,
+    OpRecord,
+    SignalRecord,
+    WaitRecord,
+    decode,
+    digest,
+    encode,
+    log_key,
+)
 from .live_run import AT_ONCE, Bell, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 

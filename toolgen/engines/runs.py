@@ -19,13 +19,14 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from .activities import LOOP_TIME, Activities
+from .activities import LOOP_TIME, Activities, Tasks
 from .clock import CallLater
 from .context import JournaledContext, Waits
-from .event_log import EventLog, Followers
 from .journal import (
     NULL,
     Ending,
+    EventLog,
+    Followers,
     Journal,
     OpRecord,
     RunRecord,
@@ -37,7 +38,6 @@ from .journal import (
 )
 from .live_run import Run
 from .operations import failure_text
-from .tasks import Tasks
 
 log = logger("toolgen.engines")
 

@@ -30,8 +30,8 @@ from toolgen.runtime.engine import (
     OnEvent,
 )
 
-from ..event_log import Followers, Progress
-from ..journal import digest, encode
+from ..activities import Progress
+from ..journal import Followers, digest, encode
 from ..operations import error_text, log_cut_off
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST

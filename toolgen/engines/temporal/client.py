@@ -31,7 +31,7 @@ from toolgen.runtime.engine import (
 )
 
 from ..client import wait_over_error
-from ..event_log import Followers
+from ..journal import Followers
 from .documents import (
     ANSWER,
     SIGNAL,

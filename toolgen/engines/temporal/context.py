@@ -22,8 +22,7 @@ from toolgen.runtime.engine import (
     Signal,
 )
 
-from ..event_log import begun_key
-from ..journal import digest, encode
+from ..journal import begun_key, digest, encode
 from ..operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
 from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
 from .failures import activity_failure, child_failure

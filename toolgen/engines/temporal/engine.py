@@ -34,8 +34,7 @@ from toolgen.runtime.engine import (
 )
 
 from ..client import closed_error, registered_error
-from ..event_log import Followers
-from ..journal import encode
+from ..journal import Followers, encode
 from .activities import ActivityWorker
 from .client import TemporalClient
 from .offloading import offloading

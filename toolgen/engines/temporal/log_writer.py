@@ -12,8 +12,7 @@ from temporalio.common import RetryPolicy
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import EngineError
 
-from ..event_log import log_key
-from ..journal import encode
+from ..journal import encode, log_key
 from .documents import LOG, Entry, LogPiece, RunStart
 
 _MOST_BYTES: Final = 512 * 1024

@@ -10,8 +10,7 @@ from typing import Any, Final, cast
 
 from toolgen.runtime.engine import EngineError, answer_name
 
-from ..event_log import log_key
-from ..journal import encode
+from ..journal import encode, log_key
 from .documents import LogPiece, RunStart, SentAnswer, SentBegun, SentSignal
 
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}

@@ -28,7 +28,7 @@ from toolgen.runtime.engine import (
     unknown_run,
 )
 
-from ..event_log import Followers, log_key
+from ..journal import Followers, log_key
 from .documents import (
     SESSION,
     WORKFLOW,
