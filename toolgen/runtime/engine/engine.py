@@ -39,10 +39,8 @@ class CallOptions:
     result was kept, the operation ends as `outcome_unknown`."""
 
 
-def answer_name(op: str) -> str:
-    """Return the name of the signal that answers the wait of an operation."""
-    return f"answer:{op}"
-
+answer_name: Final[Callable[[str], str]] = "answer:{}".format
+"""Returns the name of the signal that answers the wait of an operation."""
 
 Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 """Takes an event at once, in any thread, and never raises."""
