@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from toolgen.shapes.foreign.rules import Rules
 
 T = TypeVar("T")
+
+Arguments = bytes | str | Mapping[str, object]
+"""Of a call, as they came: JSON text, or a mapping of JSON values."""
+NO_ARGUMENTS: Final = b"{}"
+
 _MOST_SHOWN: Final = 20
 """Issues in the message of a result that does not fit."""
 
@@ -366,3 +371,31 @@ def json_document(data: Mapping[str, object]) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:
         issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
         raise ToolValidationError((issue.shortened(),)) from None
+
+
+def arguments_json(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty arguments become `{}`.
+
+    Raises:
+        ToolValidationError: a mapping that is not JSON.
+    """
+    match data:
+        case bytes():
+            return data if data and not data.isspace() else NO_ARGUMENTS
+        case str():
+            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
+        case _:
+            return json_document(data)
+
+
+def raw_arguments(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
+    try:
+        return arguments_json(data)
+    except ToolValidationError:
+        return b""
+
+
+def is_blank(data: Arguments) -> bool:
+    """Return whether the model sent empty arguments, as some do for a tool without parameters."""
+    return isinstance(data, (bytes, str)) and (not data or data.isspace())

@@ -15,7 +15,6 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from .call.artifact_refs import load_artifact
 from .call.dispatch import dispatch, unknown_tool_result
 from .call.execution import Execution
-from .call.failures import Arguments
 from .call.frame import Batch, Frame, RuntimeServices, event_reporter_for
 from .call.hooks import Hook
 from .call.host_arguments import HostArguments, call_arguments, tool_name
@@ -26,6 +25,7 @@ from .call.scheduler import Scheduler
 from .call.scheduling import DEFAULT_SCHEDULING, Scheduling
 from .call.trace import Trace
 from .calls import NO_META, CallMeta, ToolCall
+from .codec import Arguments
 from .disabling import DisabledTools
 from .errors import UnknownToolError
 from .extension import Extension, ExtensionPoint, ExtensionServices

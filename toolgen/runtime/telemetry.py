@@ -16,8 +16,8 @@ from toolgen.contract.logs import logger
 from toolgen.contract.secrets import current, scrubbed, scrubbed_json
 from toolgen.shapes.sensitive import redacted
 
-from .call.failures import Arguments, arguments_json
 from .calls import CallMeta
+from .codec import Arguments, arguments_json
 from .errors import DeclaredError
 from .events.redaction import fits, shown_result
 from .results import ToolResult

@@ -18,6 +18,7 @@ from toolgen.contract.secrets import hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..calls import CallMeta, ToolCall
+from ..codec import NO_ARGUMENTS, arguments_json, is_blank
 from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
@@ -28,15 +29,7 @@ from .artifact_refs import store_artifacts, truncate_result
 from .authorization import authorize
 from .boundary import as_task_exception, run_with_timeout
 from .bounds import remember, seen_bounds
-from .failures import (
-    NO_ARGUMENTS,
-    arguments_json,
-    declared,
-    error_result,
-    is_blank,
-    tool_error_of,
-    unreadable_result,
-)
+from .failures import declared, error_result, tool_error_of, unreadable_result
 from .frame import Frame, RuntimeServices
 from .hook_stages import run_after_hooks, run_before_hooks, run_error_hooks
 from .hooks import Stop

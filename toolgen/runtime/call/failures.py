@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, get_args
 
@@ -11,7 +10,7 @@ from toolgen.contract.secrets import current, scrubbed
 from toolgen.shapes.issues import FieldIssue
 
 from ..calls import CallMeta
-from ..codec import json_document
+from ..codec import Arguments, arguments_json
 from ..errors import (
     DeclaredError,
     MalformedResultError,
@@ -33,10 +32,6 @@ from .result_encoding import (
     unknown_document,
 )
 from .unimplemented import find_unimplemented, unavailable
-
-Arguments = bytes | str | Mapping[str, object]
-
-NO_ARGUMENTS: Final = b"{}"
 
 _REASONS: Final = get_args(RetryReason)
 _TEXT: Final = str | None
@@ -318,34 +313,6 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
 def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
     names = ", ".join(path.removeprefix("$.") for path in missing)
     return f"To call {spec.name} I need {names}."
-
-
-def arguments_json(data: Arguments) -> bytes:
-    """Return the arguments as JSON bytes; empty arguments become `{}`.
-
-    Raises:
-        ToolValidationError: a mapping that is not JSON.
-    """
-    match data:
-        case bytes():
-            return data if data and not data.isspace() else NO_ARGUMENTS
-        case str():
-            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
-        case _:
-            return json_document(data)
-
-
-def raw_arguments(data: Arguments) -> bytes:
-    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
-    try:
-        return arguments_json(data)
-    except ToolValidationError:
-        return b""
-
-
-def is_blank(data: Arguments) -> bool:
-    """Return whether the model sent empty arguments, as some do for a tool without parameters."""
-    return isinstance(data, (bytes, str)) and (not data or data.isspace())
 
 
 def _arguments_text(data: Arguments, limit: int) -> str | None:

@@ -11,6 +11,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.secrets import Secrets, hiding, within
 
 from ..calls import CallMeta
+from ..codec import Arguments, raw_arguments
 from ..context import ToolContext, actions_of, opened_by, set_resumption, set_store_retry, store_retry_of
 from ..errors import DeclaredError, ToolError, ToolValidationError
 from ..events.event_reporter import SILENT, EventReporter
@@ -20,16 +21,7 @@ from ..stores.outages import ONCE, StoreRetry
 from ..values import Values
 from .boundary import Contained
 from .execution import Execution
-from .failures import (
-    Arguments,
-    declared,
-    denied_result,
-    error_result,
-    invalid_arguments_result,
-    log,
-    raw_arguments,
-    readable,
-)
+from .failures import declared, denied_result, error_result, invalid_arguments_result, log, readable
 from .late_ends import LateEnds
 from .policy import Policy
 from .registered_tool import RegisteredTool

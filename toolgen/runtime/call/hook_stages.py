@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ..calls import ToolCall
+from ..codec import raw_arguments
 from ..errors import ToolError
 from ..results import ToolResult
 from .artifact_refs import store_artifacts, truncate_result
 from .boundary import as_task_exception, run_with_timeout
 from .bounds import remember
-from .failures import internal_error, raw_arguments, tool_error_of, unreadable_result
+from .failures import internal_error, tool_error_of, unreadable_result
 from .frame import Frame
 from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
 from .result_encoding import encode_result

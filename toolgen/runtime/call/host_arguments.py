@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from toolgen.shapes.design.model import ToolModel
 
+from ..codec import Arguments
 from ..errors import MalformedResultError
 from ..specs import ToolSpec
-from .failures import Arguments
 
 HostArguments: TypeAlias = Arguments | ToolModel
 """JSON text, a mapping of JSON values, or the payload of the tool."""

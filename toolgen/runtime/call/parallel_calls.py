@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 
 from ..calls import CallMeta, ToolCall
+from ..codec import Arguments
 from ..results import ToolResult
 from ..toolsets.directory import Directory
 from .boundary import as_exception
 from .dispatch import dispatch, stray_error_result, unknown_tool_result
-from .failures import Arguments
 from .frame import Batch, Frame, RuntimeServices
 from .registered_tool import RegisteredTool
 

@@ -16,11 +16,12 @@ from toolgen.contract.logs import logger
 from ..call.artifact_refs import dropping
 from ..call.boundary import run_or_abandon
 from ..call.dispatch import CANCELLED, dispatch, emit_end, failed_call_result, stray_error_result
-from ..call.failures import Arguments, arguments_json, error_result
+from ..call.failures import error_result
 from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
+from ..codec import Arguments, arguments_json
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
 from ..errors import ToolError, ToolValidationError
 from ..events.document import from_json

@@ -17,10 +17,10 @@ from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
 
 from ..call.dispatch import dispatch, failed_call_result
-from ..call.failures import Arguments, arguments_json
 from ..call.frame import Frame
 from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
+from ..codec import Arguments, arguments_json
 from ..engine import RunStatus, UnknownRunError
 from ..errors import ToolError, ToolValidationError
 from ..results import Suspended, ToolResult
