@@ -80,7 +80,9 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     spans = nullcontext() if services.spans is None else services.spans.of(spec, meta, frame.arguments)
     try:
         with spans as span:
-            result = await run_after_hooks(frame, await _run_steps(frame, True))
+            result = await _run_steps(frame, True)
+            if frame.tool.after:
+                result = await run_after_hooks(frame, result)
             if span is not None:
                 span.end(result)
     except asyncio.CancelledError:
@@ -210,14 +212,15 @@ def _tool_call(frame: Frame, payload: ToolModel) -> ToolCall:
 async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
     """Run the before-hooks and the authorization; return a result that ends the call, and the frozen call."""
     spec, resumption = frame.spec, frame.resumption
-    if resumption is None:
+    if resumption is None and frame.tool.before:
         left = await run_before_hooks(frame, call)
         if isinstance(left, Stop):
             return left.result, call
         call = left
     seen = () if frame.services.policy is None else seen_bounds(frame.context.values)
     frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
-    note_document(frame.secrets, spec.payload, frozen.payload_json)  # a hook may have changed them
+    if frame.secrets is not None:  # a hook may have changed them
+        note_document(frame.secrets, spec.payload, frozen.payload_json)
     if not frame.tool.may_need_approval:
         return None, frozen
     return await authorize(frame, frozen), frozen
@@ -287,7 +290,8 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
         try:
             if result.status == "ok":
                 result = await truncate_result(frame, result)
-            result = await run_after_hooks(frame, result)
+            if frame.tool.after:
+                result = await run_after_hooks(frame, result)
         except asyncio.CancelledError:
             emit_cancelled(frame)
             raise

@@ -54,7 +54,7 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
     A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
     suspended has its hooks when it has its result.
     """
-    if not frame.tool.after or result.status == "suspended":
+    if result.status == "suspended":
         return result
     call = ToolCall(tool=frame.spec.id, payload_json=raw_arguments(frame.arguments), meta=frame.meta)
 

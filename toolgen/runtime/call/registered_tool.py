@@ -139,13 +139,11 @@ class RegisteredTool:
         )
 
     def lock_key(self, payload: Any, meta: CallMeta) -> Hashable:
-        """Return the key of the lock that a call has to hold; None for none.
+        """Return the key of the lock that a call of a sequential tool has to hold.
 
         A session or run that is not known is one of its own, that of all such calls.
         """
         spec = self.spec
-        if not spec.is_sequential:
-            return None
         by = spec.sequential_by
         if not by:
             return ()

@@ -99,8 +99,11 @@ class Scheduler:
                 call.is_open = call.has_slot = True
                 return True
         self._enter(call, tool, meta, before)
-        call.key = tool.lock_key(payload, meta)
-        return (call.key is None or self._locks.try_acquire(call.key, call)) and _enter_gates(call)
+        if tool.spec.is_sequential:
+            call.key = tool.lock_key(payload, meta)
+            if not self._locks.try_acquire(call.key, call):
+                return False
+        return _enter_gates(call)
 
     async def admit(self, call: RunningCall) -> None:
         """Return once a call may run that was not admitted at once.

@@ -59,7 +59,8 @@ class WaitingCalls:
             SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
             RegistrationError: as `call`.
         """
-        self._hook_tools.require_all_known()
+        if not self._hook_tools.is_settled:
+            self._hook_tools.require_all_known()
         return await self._suspensions.deliver(
             token, answer, session_id=session_id, by=by, wait_s=wait_s, within=within
         )
