@@ -11,7 +11,6 @@ from typing import Any, Final, NotRequired, TypedDict
 from pydantic_core import to_json
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.portable import portable_text
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime.call.boundary import run_or_abandon
 from toolgen.runtime.call.bounds import remember
@@ -26,7 +25,7 @@ from toolgen.runtime.call.failures import unreadable_result
 from toolgen.runtime.call.frame import Batch, Frame, RuntimeServices
 from toolgen.runtime.call.once_call import Keeping
 from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.call.result_encoding import encode_result
+from toolgen.runtime.call.result_encoding import encode_result, portable_text
 from toolgen.runtime.engine import ActivityInfo, UnknownRunError
 from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.runtime.events.event_reporter import CallEvents, EventReporter

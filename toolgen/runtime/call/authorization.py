@@ -11,7 +11,6 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.contract.portable import portable_text
 from toolgen.contract.secrets import scrubbed, scrubbed_json
 from toolgen.shapes.sensitive import for_people
 
@@ -27,7 +26,7 @@ from .frame import Frame, RuntimeServices
 from .hooks import Deny
 from .policy import Allow, Ask
 from .registered_tool import RegisteredTool
-from .result_encoding import is_shortened_by, render_template
+from .result_encoding import is_shortened_by, portable_text, render_template
 
 TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
 """Why a further one is denied."""

@@ -15,7 +15,6 @@ from typing import Any, Final
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.limits import LONGEST_CHARACTER
-from toolgen.contract.portable import portable_text
 from toolgen.shapes.sensitive import for_people
 
 from ..calls import CallMeta
@@ -116,6 +115,15 @@ def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
         raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
     document = declared.codec.encode(artifact.data)
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
+
+
+def portable_text(text: str) -> str:
+    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode.
+
+    They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped
+    character.
+    """
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def truncate_text(text: str, limit: int) -> str:

@@ -19,9 +19,9 @@ from pydantic_core import to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
-from toolgen.contract.portable import portable_text
 
 from ..call.frame import RuntimeServices
+from ..call.result_encoding import portable_text
 from ..call_meta import CallMeta
 from ..engine import RunStatus, UnknownRunError, WaitOverError, WaitStatus
 from ..results import OuterCall, Suspended
