@@ -47,7 +47,8 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     if is_approved and services.policy is None:
         return None
     arguments: Mapping[str, Json] = json.loads(frozen)
-    shown = for_people(arguments, spec.payload.sensitive)
+    places = spec.payload.sensitive
+    shown = for_people(arguments, places) if places else arguments
     preview = await run_with_timeout(services.stage_timeout, _preview(frame.tool, frozen, shown))
     question = ""
     must_ask = False

@@ -170,14 +170,14 @@ class EventReporter:
         event = ToolEnd(
             tool=result.tool,
             status=result.status,
-            result=shown_result(result, spec, self._limit),
+            result=self._shown(result, spec),
             error=self._truncate_text(str(error)) if error else "",
             code=error.code if isinstance(error, DeclaredError) else "",
-            causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)),
+            causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)) if error else (),
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
-            artifacts=shown_artifacts(result, spec),
+            artifacts=shown_artifacts(result, spec) if result.artifacts else (),
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
@@ -254,6 +254,12 @@ class EventReporter:
         """Emit an event, without the sensitive values of the running call."""
         self.events.emit(event if current() is None else without_secrets(event), meta)
 
+    def _shown(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json:
+        """Return the model's JSON of a result, without sensitive values; None where there is none."""
+        if spec is not None and spec.is_sensitive:
+            return shown_result(result, spec, self._limit)
+        return json.loads(result.json) if result.json else None
+
     def _truncate_text(self, text: str) -> str:
         return truncate_text(text, self._limit)
 
@@ -316,7 +322,7 @@ def tool_start(
     places = spec.payload.sensitive if spec else ()
     text = ""
     if spec and isinstance(arguments, dict):
-        text = render_template(spec.call_hint, for_people(arguments, places))
+        text = render_template(spec.call_hint, for_people(arguments, places) if places else arguments)
     if places:
         arguments = redacted(arguments, places)
         document = to_json(arguments)

@@ -169,7 +169,7 @@ def check_answer_limits(answer: Json, limits: Limits) -> None:
     """
     # Whether it is JSON is found out elsewhere.
     text = json.dumps(answer, ensure_ascii=False, default=repr)
-    if (excess := exceeded_limit(text, limits)) is not None:
+    if len(text) > limits.small_bytes and (excess := exceeded_limit(text, limits)) is not None:
         raise BadAnswerError(f"the answer {excess.message}")
 
 

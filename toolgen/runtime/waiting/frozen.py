@@ -94,11 +94,12 @@ class FrozenCall:
     def shown(self) -> dict[str, Any]:
         """Return what people and programs see of the call, by the names of `Suspended` and of events."""
         arguments: dict[str, Json] = json.loads(self.payload_json)
+        places = self.sensitive
         return {
             **{name: getattr(self, name) for name in _SHOWN},
             "number": len(self.answers) + 1,
-            "arguments": redacted(arguments, self.sensitive),
-            "sensitive": pointers_at(arguments, self.sensitive),
+            "arguments": redacted(arguments, places) if places else arguments,
+            "sensitive": pointers_at(arguments, places) if places else (),
             "tool_call_id": self.meta.tool_call_id,
             "requested_by": self.meta.requested_by,
         }
