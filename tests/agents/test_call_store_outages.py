@@ -120,7 +120,7 @@ async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
     states, batches = Suspending(), Batches()
     runtime = Runtime(capabilities=[StateCapability(states)])
     runtime.register(Tools().toolset)
-    tool = (await runtime.snapshot()).directory.find("count")
+    tool = (await runtime.snapshot()).directory.by_name.get("count")
     assert tool is not None
     services = runtime._services
     late = replace(services, store_retry=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1))

@@ -85,7 +85,7 @@ async def opened(desk: Desk, file: Path | None = None, **options: Any) -> AsyncI
 async def execute(
     runtime: Runtime, name: str, arguments: Any = b"{}", run_id: str = "call_1", *, is_detached: bool = False
 ) -> ToolResult:
-    tool = runtime._directory.find(name)
+    tool = runtime._directory.by_name.get(name)
     assert tool is not None
     return await runtime._calls.execute(tool, arguments, META, run_id, is_detached=is_detached)
 

@@ -186,7 +186,7 @@ class _SnapshotTool:
 
 
 def _may_ask(snapshot: Snapshot, spec: Spec) -> bool:
-    tool = snapshot.directory.by_id(spec.id)
+    tool = snapshot.directory.by_id.get(spec.id)
     return spec.confirm is not None or (tool is not None and tool.starts_run)
 
 

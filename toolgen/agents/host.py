@@ -198,7 +198,7 @@ class AgentHost:
     def seen_tool(self, tool: str, run_id: str) -> RegisteredTool | None:
         """Return a tool by id as the run saw it last; None where it did not."""
         known = self._snapshots.get(run_id)
-        return None if known is None else known.snapshot.directory.by_id(tool)
+        return None if known is None else known.snapshot.directory.by_id.get(tool)
 
     async def tool_now(self, tool: str, meta: CallMeta, status: RunStatus) -> RegisteredTool | None:
         """Return the tool of a call of a run as its agent has it now; None where it has none."""
@@ -206,14 +206,14 @@ class AgentHost:
         agent = self.agents.get(given["facts"]["agent"])
         if agent is None:
             return None
-        found = agent.static.directory.by_id(tool)
+        found = agent.static.directory.by_id.get(tool)
         if found is None and agent.toolsets.is_dynamic:
             found = await listed_now(tool, agent.snapshot(self.caller, meta, None))
         return found
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
         """Return a tool by id: as the run saw it last, else as it is registered."""
-        return self.seen_tool(tool, run_id) or self._directory.by_id(tool)
+        return self.seen_tool(tool, run_id) or self._directory.by_id.get(tool)
 
     def returned_by(self, facts: RunFacts) -> ToolSpec[Any, Any] | None:
         """Return the tool whose result the run must give; None where the run ends with text."""

@@ -126,7 +126,7 @@ def _agent_tools(
     return tuple(
         with_agent_tool(registered, tool, options)
         for tool in tools
-        if (registered := directory.by_id(tool.id)) is not None
+        if (registered := directory.by_id.get(tool.id)) is not None
     )
 
 

@@ -124,7 +124,7 @@ async def _spec(
 ) -> ToolSpec[Any, Any] | None:
     """Return the spec that a call names, as its agent has it now; None where nothing has the name."""
     try:
-        tool = (await host.advertised(run_id, facts)).directory.find(call.name)
+        tool = (await host.advertised(run_id, facts)).directory.by_name.get(call.name)
     except NonRetryableError:  # the agent is not here
         return None
     return None if tool is None else tool.spec

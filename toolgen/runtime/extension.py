@@ -131,10 +131,6 @@ class ExtensionPoint:
             raise _no_agent(answer.link.agent)
         return await self.extension.conclude(frame, answer)
 
-    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
-        """Return the current tool of a suspended call of the extension's runs; None without one."""
-        return None if self.extension is None else await self.extension.find_tool(tool, meta, run_id)
-
     @property
     def listings(self) -> Sequence[Listing]:
         """What lists the tools of the extension; nothing without one."""

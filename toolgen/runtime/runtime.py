@@ -215,7 +215,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         directory = self._directory if within is None else within.directory
         # By class, not by `type()`: a call each for every call of a tool.
         name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
-        found = directory.find(name)
+        found = directory.by_name.get(name)
         if found is None:
             if trace is not None:
                 trace.require_unused()
@@ -303,6 +303,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
             RegistrationError: something stands on it already.
         """
         self._extension.take(extension)
+        self._tools.of_run = extension.find_tool
         return ExtensionServices(
             services=self._services,
             registry=self._registry,
@@ -347,7 +348,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
         """
-        found = self._directory.find(tool)
+        found = self._directory.by_name.get(tool)
         if found is None:
             raise UnknownToolError(self._directory.unknown_tool_message(tool))
         return found.spec
@@ -367,7 +368,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         self._registry = Registry(options, self._toolsets)
         self._directory = self._registry.directory
         self._extension = ExtensionPoint(self._services)
-        self._tools = WaitingTools(self, self._directory, self._toolsets, self._extension.find_tool)
+        self._tools = WaitingTools(self, self._directory, self._toolsets)
         self._calls = CallRuns(self._services, self._tools, self._extension, self._events)
         self._ledger = None
         self._suspensions = SuspensionService(self._services, self._tools, self._calls)

@@ -333,7 +333,7 @@ async def executed() -> list[RunRecord]:
         runtime.register(exported("x.lows", "x.low"))
         directory = runtime._directory
         for name, arguments in (("add", {"a": 1, "b": 2}), RESET, ("look", {})):
-            tool = directory.find(name)
+            tool = directory.by_name.get(name)
             assert tool is not None, name
             result = await runtime._calls.execute(tool, arguments, META, f"call_{name}")
             if result.suspension is not None:

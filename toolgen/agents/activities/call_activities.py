@@ -268,7 +268,7 @@ class CallActivities:
         return (await self._host.advertised(run_id, facts, step)).directory
 
     def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
-        tool = directory.find(call["name"])
+        tool = directory.by_name.get(call["name"])
         return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
 
 

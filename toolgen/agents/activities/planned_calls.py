@@ -43,7 +43,7 @@ async def calls_step(
 
 def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit: int) -> StepCall:
     """Return a planned call for the loop."""
-    tool = snapshot.directory.find(call.name)
+    tool = snapshot.directory.by_name.get(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
     start = _start(call.name, arguments, tool, parent_id, limit)
     if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):

@@ -218,7 +218,7 @@ class Planning:
         """Return a step whose calls of tools of the agent's design say so."""
         designed = self._host.agent(facts["agent"]).static.directory
         for call in step["calls"]:
-            if designed.by_id(call["tool"]) is not None:
+            if call["tool"] in designed.by_id:
                 call["is_designed"] = True
         return step
 

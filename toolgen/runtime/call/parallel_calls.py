@@ -39,7 +39,7 @@ async def gather_results(
 async def _call_one(
     call: ToolCall, place: int, directory: Directory, batch: Batch, services: RuntimeServices, later: Later
 ) -> ToolResult:
-    tool = directory.find(call.tool)
+    tool = directory.by_name.get(call.tool)
     if tool is None:
         return unknown_tool_result(directory, call.tool, call.meta, services)
     frame = Frame(tool, call.payload_json, call.meta, batch, services.for_direct_call(tool))
@@ -58,6 +58,6 @@ def _failed_call(
     Raises:
         KeyboardInterrupt: it was raised.
     """
-    tool = directory.find(call.tool)
+    tool = directory.by_name.get(call.tool)
     assert tool is not None  # only what is executed can do so
     return stray_error_result(Frame(tool, call.payload_json, call.meta, batch, services), as_exception(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolgen.shapes.naming import LONGEST_NAME
@@ -26,10 +26,10 @@ class Directory:
         Raises:
             RegistrationError: two tools have one id.
         """
-        self._by_id: dict[str, RegisteredTool] = {}
-        self._by_name: dict[str, list[RegisteredTool]] = {}
-        self._alone: dict[str, RegisteredTool] = {}
-        """Tools by the wire names that only one has."""
+        self.by_id: Mapping[str, RegisteredTool] = {}
+        self.by_name: Mapping[str, RegisteredTool] = {}
+        """Tools by id, and by the wire names that only one has."""
+        self._with_name: dict[str, list[RegisteredTool]] = {}
         self._former = frozenset(former)
         self.add(tools)
 
@@ -40,7 +40,7 @@ class Directory:
             RegistrationError: an id is taken; the message names both toolsets.
         """
         added = tuple(tools)
-        taken = dict(self._by_id)
+        taken = dict(self.by_id)
         for tool in added:
             if other := taken.get(tool.spec.id):
                 raise RegistrationError(
@@ -48,44 +48,33 @@ class Directory:
                     f"which the registered toolset {other.toolset!r} serves"
                 )
             taken[tool.spec.id] = tool
-        self._by_id = taken
         for tool in added:
-            name = tool.spec.name
-            self._by_name.setdefault(name, []).append(tool)
-            if len(self._by_name[name]) == 1:
-                self._alone[name] = tool
-            else:
-                self._alone.pop(name, None)
+            self._with_name.setdefault(tool.spec.name, []).append(tool)
+        self.by_id = taken
+        self.by_name = {name: same[0] for name, same in self._with_name.items() if len(same) == 1} | taken
 
     @property
     def tools(self) -> tuple[RegisteredTool, ...]:
-        return tuple(self._by_id.values())
+        return tuple(self.by_id.values())
 
     @property
     def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
-        return tuple(tool.spec for tool in self._by_id.values())
+        return tuple(tool.spec for tool in self.by_id.values())
 
     @property
     def names(self) -> frozenset[str]:
         """The current ids and wire names, and the former ones."""
-        return self._former.union(self._by_id, self._by_name)
-
-    def by_id(self, tool: str) -> RegisteredTool | None:
-        return self._by_id.get(tool)
-
-    def find(self, tool: str) -> RegisteredTool | None:
-        """Return the tool of an id, or of a wire name that one tool has."""
-        return self._by_id.get(tool) or self._alone.get(tool)
+        return self._former.union(self.by_id, self._with_name)
 
     def unknown_tool_message(self, tool: str) -> str:
         """Return the error message for an unknown tool name, with up to three close names."""
-        if tool in self._by_name:
-            ids = ", ".join(found.spec.id for found in self._by_name[tool])
+        if tool in self._with_name:
+            ids = ", ".join(found.spec.id for found in self._with_name[tool])
             return f"more than one tool is called {tool!r}: {ids}; use the id"
         asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
         if tool in self._former:
             return f"the tool {asked!r} is no longer available"
-        near = difflib.get_close_matches(asked, [*self._by_name, *self._by_id], 3)
+        near = difflib.get_close_matches(asked, [*self._with_name, *self.by_id], 3)
         return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
 
     def unknown_tool_result(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:

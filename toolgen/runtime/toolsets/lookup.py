@@ -21,7 +21,7 @@ async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listin
         UnknownToolError: no tool, or more than one, has the name; with close names.
         SnapshotError: no tool that could be listed has it, and a toolset cannot list its tools.
     """
-    if found := registered.find(name):
+    if found := registered.by_name.get(name):
         return found.spec.id
     listed = await asyncio.gather(*(listing() for listing in listings), return_exceptions=True)
     tools = {tool.spec.id: tool for tool in registered.tools}
@@ -29,7 +29,7 @@ async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listin
         if isinstance(one, Snapshot):
             tools |= {tool.spec.id: tool for tool in one.directory.tools if tool.spec.id not in tools}
     known = Directory(tools.values())
-    if found := known.find(name):
+    if found := known.by_name.get(name):
         return found.spec.id
     for one in listed:
         if isinstance(one, BaseException):

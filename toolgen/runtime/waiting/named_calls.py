@@ -57,7 +57,7 @@ class NamedCalls:
             TypeError: as `call`.
         """
         self._hook_tools.require_all_known()
-        found = (self._directory if within is None else within.directory).find(tool_name(tool))
+        found = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
         services = self._services if found is None else self._services.for_direct_call(found)
         if self._ledger is None or found is None or services.waits is None:
             return await self.call(tool, arguments, meta, within=within)
@@ -79,7 +79,7 @@ class NamedCalls:
 
         An agent's tool may wait for several answers: it is the first. Pending work is no question.
         """
-        found = (self._directory if within is None else within.directory).find(tool_name(tool))
+        found = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
         if found is None or self._ledger is None:
             return None
         return await self._ledger.question(name, found, call_arguments(found.spec, arguments), meta)

@@ -347,13 +347,12 @@ class WaitingTools:
     one since, or gone, and the digest of the frozen call tells.
     """
 
-    def __init__(
-        self, caller: CallService, directory: Directory, toolsets: Toolsets, of_run: FindTool
-    ) -> None:
+    def __init__(self, caller: CallService, directory: Directory, toolsets: Toolsets) -> None:
         self._caller = caller
         self._directory = directory
         self._toolsets = toolsets
-        self._of_run = of_run
+        self.of_run: FindTool | None = None
+        """Finds the tools of the runs of agents, where the runtime has any."""
         self._given: dict[str, RegisteredTool] = {}
         """By id of a frozen call, its tool in the snapshot with which it is being answered."""
         self._made: dict[str, RegisteredTool] = {}
@@ -376,7 +375,7 @@ class WaitingTools:
 
     def can_list(self, tool: RegisteredTool) -> bool:
         """Return whether a toolset of this runtime has the tool, or may list it again."""
-        return self._directory.by_id(tool.spec.id) is not None or tool.toolset in self._toolsets.names
+        return tool.spec.id in self._directory.by_id or tool.toolset in self._toolsets.names
 
     def made(self, run_id: str, tool: RegisteredTool) -> None:
         """Remember the tool of a suspended call that no toolset of this runtime can list again."""
@@ -403,8 +402,11 @@ class WaitingTools:
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
         """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
-        found = self._held.get(run_id) if within is None else within.directory.by_id(tool)
-        found = found or await self._of_run(tool, meta, run_id) or self._directory.by_id(tool)
+        found = self._held.get(run_id) if within is None else within.directory.by_id.get(tool)
+        if found is None and self.of_run is not None:
+            found = await self.of_run(tool, meta, run_id)
+        if found is None:
+            found = self._directory.by_id.get(tool)
         if found is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
             found = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
@@ -414,7 +416,7 @@ class WaitingTools:
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:
     """Return a tool by id from a new snapshot; None where it is missing, or the listing fails."""
     try:
-        return (await listing).directory.by_id(tool)
+        return (await listing).directory.by_id.get(tool)
     except SnapshotError:
         log.warning("the toolset that may have %s could not be listed", tool, exc_info=True)
         return None

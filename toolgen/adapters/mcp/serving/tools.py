@@ -22,7 +22,7 @@ def find_tool(offered: Snapshot, name: str) -> RegisteredTool:
     Raises:
         MCPError: there is none; -32602 with close names (MCP, Tools, Error Handling).
     """
-    found = offered.directory.find(name)
+    found = offered.directory.by_name.get(name)
     if found is None:
         raise MCPError(INVALID_PARAMS, offered.directory.unknown_tool_message(name))
     return found
