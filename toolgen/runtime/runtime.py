@@ -1,7 +1,7 @@
 """The registry of tools, and the door through which calls come in.
 
 `Runtime` is the one class that a host sees. What it does for calls that wait, for runs and for disabled tools
-stands in its base classes; all that it and they do is to hand on.
+stands in its base classes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ from .waiting.ledger import Ledger
 from .waiting.named_calls import NamedCalls
 from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
 from .waiting.resuming import WaitingTools
-from .waiting.suspension_service import SuspensionService
 from .waiting.wait_registry import WaitRegistry
 from .waiting.waiting_calls import WaitingCalls
 
@@ -371,12 +370,11 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         self._tools = WaitingTools(self, self._directory, self._toolsets)
         self._calls = CallRuns(self._services, self._tools, self._extension, self._events)
         self._ledger = None
-        self._suspensions = SuspensionService(self._services, self._tools, self._calls)
         if (waits := self._services.waits) is not None:
             if waits.engine.caps.has_many_workers:
                 self._services.is_found_again = self._tools.can_list
             self._calls.serve(waits)
-            self._ledger = Ledger(self._services.limits, waits, self._calls, self._suspensions)
+            self._ledger = Ledger(self._services.limits, waits, self._calls, self)
 
     async def _id_of(self, tool: str) -> str:
         return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])

@@ -10,8 +10,8 @@ from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.waiting.asking import question_claims
 from toolgen.runtime.waiting.resuming import UNSEALED
+from toolgen.runtime.waiting.wait_registry import question_claims
 
 from ..host import AgentHost
 from ..loop.documents import AcceptArgument

@@ -7,12 +7,10 @@ token: its client answers it by the handle of the run.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -20,10 +18,9 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 
-from ..call.frame import RuntimeServices
 from ..call.result_encoding import portable_text
 from ..call_meta import CallMeta
-from ..engine import RunStatus, UnknownRunError, WaitOverError, WaitStatus
+from ..engine import RunStatus, UnknownRunError, WaitOverError
 from ..results import OuterCall, Suspended
 from .answer_schema import answer_issues
 from .answers import answer_key, check_answer_limits, without_optional_nulls
@@ -31,54 +28,14 @@ from .call_names import CALL
 from .errors import (
     BadAnswerError,
     ConflictingAnswerError,
-    ForeignAnswerError,
     LateAnswerError,
-    NoEngineError,
     TamperedSuspensionError,
-    UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from .frozen import FrozenCall, SealedCall, TokenClaims
 from .loop import CallDocument, call_of
-from .wait_registry import WaitRegistry
+from .wait_registry import WaitRegistry, planner_question, question_claims, top_run
 
 log = logger("toolgen.runtime")
-
-_CHILD: Final = "child:"
-"""What the key of the operation begins with by which a run has another agent answer a call."""
-
-
-def require_waits(services: RuntimeServices) -> WaitRegistry:
-    """Return what a runtime has of calls that wait.
-
-    Raises:
-        NoEngineError: none of its calls can.
-    """
-    if services.waits is None:
-        raise NoEngineError
-    return services.waits
-
-
-def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "") -> TokenClaims:
-    """Return the claims to which the seal and the token of a planner's question are bound."""
-    seen = json.dumps([about["kind"], about["question"], dict(about["answer_schema"])], sort_keys=True)
-    digest = hashlib.sha256(seen.encode()).hexdigest()
-    return TokenClaims(run_id, f"wait:{about['id']}", session_id, 0.0, digest)
-
-
-def planner_question(about: Json) -> dict[str, Any] | None:
-    """Return the question of a planner that a wait is about; None where it is about something else."""
-    return about if isinstance(about, dict) and "answer_schema" in about else None
-
-
-def top_run(run_id: str) -> str:
-    """Return the run of the direct call that waits for a run, by their ids; the run itself where none does.
-
-    Work that was acknowledged is waited for by none, although its id begins with that of the run.
-    """
-    top, *below = run_id.split("/")
-    is_below = top.startswith(CALL) and all(part.startswith(_CHILD) for part in below)
-    return top if is_below else run_id
 
 
 async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocument] | None:
@@ -205,59 +162,3 @@ async def answer_question(
         raise LateAnswerError("the run is over", hint="start another turn") from None
     if receipt == "conflict":
         raise ConflictingAnswerError
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedToken:
-    """What a token names."""
-
-    run_id: str
-    op: str
-    status: WaitStatus
-    id: str
-    record: SealedCall | None
-    """None for a planner's question."""
-    question: Mapping[str, Any]
-    """Of a planner; empty for a call."""
-
-    @property
-    def is_below(self) -> bool:
-        """Whether it is asked by the run of an agent, and not a call by itself."""
-        return "/" in self.run_id
-
-    @property
-    def frozen(self) -> FrozenCall | None:
-        return None if self.record is None else self.record.call
-
-
-async def open_token(waits: WaitRegistry, token: str, session_id: str | None) -> OpenedToken:
-    """Open a token and return what it names.
-
-    Raises:
-        UnknownSuspensionError: nothing did.
-        ForeignAnswerError: it belongs to another session.
-        TamperedSuspensionError: the run has a journal that differs from what was asked.
-        UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
-    """
-    ticket = waits.sealer.open(token)
-    if session_id is not None and session_id != ticket.session_id:
-        raise ForeignAnswerError("this call waits in another session", hint="answer it there")
-    try:
-        status = await waits.engine.wait_status(ticket.run_id, ticket.op)
-        if status is None:  # its run was started by a client, and no worker was there yet
-            status = WaitStatus(about=(await waits.engine.status(ticket.run_id)).input, is_open=True)
-        record = await waits.record(ticket.run_id, ticket.op, status.about)
-    except UnknownRunError:
-        raise unknown_suspension() from None
-    if record is not None and record.claims == ticket:
-        return OpenedToken(ticket.run_id, ticket.op, status, record.call.id, record, {})
-    question = planner_question(status.about)
-    if question is None or question_claims(ticket.run_id, question, ticket.session_id) != ticket:
-        raise TamperedSuspensionError(ticket.run_id)
-    return OpenedToken(ticket.run_id, ticket.op, status, question["id"], None, question)
-
-
-def unknown_suspension() -> UnknownSuspensionError:
-    return UnknownSuspensionError(
-        "no suspended call has this token any more", hint="its run is over and forgotten"
-    )

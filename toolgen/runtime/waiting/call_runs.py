@@ -27,8 +27,8 @@ from ..errors import ToolError, ToolValidationError
 from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
-from .asking import open_questions
 from .call_names import CALL
+from .call_results import outcome_of, run_result
 from .errors import NoEngineError, UnsharedToolError
 from .frozen import FIRST
 from .loop import (
@@ -42,9 +42,8 @@ from .loop import (
     Outcome,
     waiting_call,
 )
-from .outcomes import outcome_of, result_of, result_of_event
 from .resolving import LOOP as RESOLVED
-from .resolving import is_unknown_end, resolved_call, resolved_end
+from .resolving import resolved_call
 from .resolving_calls import settle_call
 from .resuming import CallWork, WaitingTools, resume, seal_wait
 from .wait_registry import WaitRegistry
@@ -56,8 +55,6 @@ log = logger("toolgen.runtime")
 
 _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
-_PAUSE_S: Final = 1.0
-"""Between two looks at a run that waits for nobody with a token, such as for a client that paused it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +187,7 @@ class CallRuns:
         self._tools.hold(run_id, tool)
         try:
             await self._start(run_id, tool, {**given, "version": VERSION}, meta)
-            return await self.result(run_id, given["call"], typed)
+            return await run_result(waits, run_id, given["call"], typed, self._services.limits.result_bytes)
         except asyncio.CancelledError:
             if not is_detached:
                 await self._cancel(run_id, tool, meta)
@@ -214,42 +211,6 @@ class CallRuns:
         if waits.engine.is_worker:
             self._tools.made(run_id, tool)
         await waits.engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
-
-    async def result(self, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]) -> ToolResult:
-        """Return the result of the call of a run; suspended while the run only waits for people."""
-        return await self._services.scheduler.wait_for_run(run_id, self._result(run_id, call, typed))
-
-    async def _result(self, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]) -> ToolResult:
-        waits, tool, meta = self._runs(), call["tool"], CallMeta(**call["meta"])
-        while True:
-            status = await waits.engine.settled(run_id)
-            outcome: Any = status.output
-            if status.state == "completed":
-                is_kept = typed.done() and typed.result().status == outcome["status"]
-                return typed.result() if is_kept else result_of(outcome, tool, meta)
-            told = await self._told_end(run_id, tool, meta)
-            if status.is_over:
-                why = ToolError(status.error or f"the run of the call was {status.state}")
-                return told or error_result(tool, why, meta, self._services.limits.result_bytes)
-            if questions := await open_questions(waits, status, call):
-                if told is None or told.status != "pending":
-                    told = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
-                return replace(told, suspensions=questions)
-            await asyncio.sleep(_PAUSE_S)
-
-    async def _told_end(self, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
-        """Return what is said of the result of the call of a run; None where nothing is.
-
-        That is its last `tool_end`; of an unknown outcome the one with which it was resolved.
-        """
-        engine = self._runs().engine
-        ends = [
-            event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"
-        ]
-        if not ends:
-            return None
-        resolved = await resolved_end(engine, run_id, meta.tool_call_id) if is_unknown_end(ends[-1]) else None
-        return result_of_event(resolved or ends[-1], tool, meta)
 
     # Activities.
 

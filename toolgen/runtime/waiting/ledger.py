@@ -24,14 +24,13 @@ from ..codec import Arguments, arguments_json
 from ..engine import RunStatus, UnknownRunError
 from ..errors import ToolError, ToolValidationError
 from ..results import Suspended, ToolResult
-from .answers import cancel_answer
 from .asking import open_questions
 from .call_names import CallName
 from .call_runs import CallRuns
 from .errors import SuspensionError
 from .loop import call_of
-from .suspension_service import SuspensionService
 from .wait_registry import WaitRegistry
+from .waiting_calls import WaitingCalls
 
 _EDITED: Final = "the call was made again with other arguments"
 """Why the question of a call was taken back whose arguments somebody edited."""
@@ -55,13 +54,11 @@ class _Place:
 class Ledger:
     """The named calls of one runtime."""
 
-    def __init__(
-        self, limits: Limits, waits: WaitRegistry, runs: CallRuns, suspensions: SuspensionService
-    ) -> None:
+    def __init__(self, limits: Limits, waits: WaitRegistry, runs: CallRuns, waiting: WaitingCalls) -> None:
         self._limits = limits
         self._waits = waits
         self._runs = runs
-        self._suspensions = suspensions
+        self._waiting = waiting
 
     async def result(self, name: CallName, frame: Frame) -> ToolResult:
         """Return the result of a named call: kept, of one that runs already, or of one that is made now.
@@ -148,9 +145,7 @@ class Ledger:
         """
         for asked in await open_questions(self._waits, edited, call_of(edited.input)):  # type: ignore[arg-type]
             try:
-                await self._suspensions.deliver(
-                    asked.token, cancel_answer(_EDITED), session_id=None, by="", wait_s=None, within=None
-                )
+                await self._waiting.cancel(asked.token, _EDITED, wait_s=None)
             except SuspensionError as error:
                 raise CallNameError(
                     f"the call {name.call_id!r} was answered, so its arguments stay: {error.message}"

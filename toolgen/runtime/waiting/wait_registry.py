@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import sys
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
@@ -16,20 +16,64 @@ from toolgen.contract.logs import logger
 
 from ..call.scheduler import Scheduler
 from ..calls import CallMeta
-from ..engine import Activity, ClockEngine, EndedRun, Engine, LastEvents, Loop, OnEvent, OnForget
+from ..engine import (
+    Activity,
+    ClockEngine,
+    EndedRun,
+    Engine,
+    LastEvents,
+    Loop,
+    OnEvent,
+    OnForget,
+    UnknownRunError,
+    WaitStatus,
+)
 from ..errors import RegistrationError
 from ..results import Suspended, ToolResult
-from .errors import MissingSecretError, UnsealedSuspensionError
-from .frozen import FrozenCall, SealedCall, Sealer, adoption_op, seal_call, verify_call
+from .call_names import CALL
+from .errors import (
+    ForeignAnswerError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+    UnsealedSuspensionError,
+)
+from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, adoption_op, seal_call, verify_call
 from .loop import last_events
 from .options import WaitOptions
+from .sealing import kept_sealer, sealer_of, sealer_with
 
 log = logger("toolgen.runtime")
+
+_CHILD: Final = "child:"
+"""What the key of the operation begins with by which a run has another agent answer a call."""
 
 _SEAL_BYTES: Final = 100
 """Of a seal, at most."""
 _ANSWER_BYTES: Final = 1_000
 """Of what an engine keeps at once, for the answer to a call and for ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedToken:
+    """What a token names."""
+
+    run_id: str
+    op: str
+    status: WaitStatus
+    id: str
+    record: SealedCall | None
+    """None for a planner's question."""
+    question: Mapping[str, Any]
+    """Of a planner; empty for a call."""
+
+    @property
+    def is_below(self) -> bool:
+        """Whether it is asked by the run of an agent, and not a call by itself."""
+        return "/" in self.run_id
+
+    @property
+    def frozen(self) -> FrozenCall | None:
+        return None if self.record is None else self.record.call
 
 
 class WaitRegistry:
@@ -49,8 +93,8 @@ class WaitRegistry:
         """
         self.engine = engine
         self.options = replace(options, clock=_trusted(options.clock, engine))
-        self._scheduler = scheduler
-        self._sealer = None if secret is None else _sealer(secret)
+        self.scheduler = scheduler
+        self._sealer = None if secret is None else sealer_with(secret)
         self._loops: dict[str, Loop] = {}
         self._activities: dict[str, Activity] = {}
         self._listeners: dict[str, OnEvent] = {}
@@ -84,7 +128,7 @@ class WaitRegistry:
         """
         self.require_idle()
         self._loops |= loops
-        self._activities |= {name: self._scheduler.in_run(one) for name, one in activities.items()}
+        self._activities |= {name: self.scheduler.in_run(one) for name, one in activities.items()}
         self._listeners |= dict.fromkeys(loops, on_event)
         self._last_events = last_events or self._last_events
         self._on_forget = on_forget or self._on_forget
@@ -117,32 +161,13 @@ class WaitRegistry:
                 on_forget=self._on_forget,
             )
         if self._sealer is None:
-            self._sealer = await self._kept_sealer()
+            self._sealer = await kept_sealer(self.engine, is_checking=self._is_checking)
         if self._named is None:
             await self.engine.start()
             return
         if run_id:
             self._named.add(run_id)
         await self.engine.start(only=frozenset(self._named))
-
-    async def _kept_sealer(self) -> Sealer | None:
-        """Return the sealer with the secret of the engine; None where the engine keeps none.
-
-        A missing one is made, unless calls wait that were sealed with it.
-
-        Raises:
-            MissingSecretError: as said; one that only checks what waits gets a secret of its own.
-            StoreError: it cannot be read or made.
-        """
-        if self.engine.secret(create=False) is None:
-            waits = await self.engine.open_waits(limit=sys.maxsize)
-            sealed = [one.run_id for one in waits if _has_seal(one.about)]
-            if sealed and self.engine.secret(create=False) is None:  # another process may have made it
-                if self._is_checking:
-                    return Sealer(secrets.token_bytes(32))
-                raise MissingSecretError(sealed[0])
-        kept = self.engine.secret()
-        return None if kept is None else _sealer(kept)
 
     def make_secret(self) -> None:
         """Seal with the secret of the engine from now on, which is made where it is missing."""
@@ -205,6 +230,31 @@ class WaitRegistry:
         """
         return await self.verify(run_id, op, about["frozen"]) if is_call(about) else None
 
+    async def open(self, claims: TokenClaims, session_id: str | None) -> OpenedToken:
+        """Return what a token names that `sealer` has opened.
+
+        Raises:
+            UnknownSuspensionError: nothing did.
+            ForeignAnswerError: it belongs to another session.
+            TamperedSuspensionError: the run has a journal that differs from what was asked.
+            UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
+        """
+        if session_id is not None and session_id != claims.session_id:
+            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        try:
+            status = await self.engine.wait_status(claims.run_id, claims.op)
+            if status is None:  # its run was started by a client, and no worker was there yet
+                status = WaitStatus(about=(await self.engine.status(claims.run_id)).input, is_open=True)
+            record = await self.record(claims.run_id, claims.op, status.about)
+        except UnknownRunError:
+            raise unknown_suspension() from None
+        if record is not None and record.claims == claims:
+            return OpenedToken(claims.run_id, claims.op, status, record.call.id, record, {})
+        question = planner_question(status.about)
+        if question is None or question_claims(claims.run_id, question, claims.session_id) != claims:
+            raise TamperedSuspensionError(claims.run_id)
+        return OpenedToken(claims.run_id, claims.op, status, question["id"], None, question)
+
     async def verify(self, run_id: str, op: str, document: Json) -> SealedCall:
         """Return the verified call of a record, as `record`."""
         try:
@@ -259,33 +309,34 @@ def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
     return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
 
 
-def sealer_of(engine: Engine) -> Sealer:
-    """Return the sealer with the secret of an engine.
-
-    Raises:
-        RegistrationError: it keeps none.
-    """
-    kept = engine.secret()
-    if kept is None:
-        raise RegistrationError(
-            f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
-            hint="give the same to all processes: Runtime(secret=…)",
-        )
-    return _sealer(kept)
-
-
-def _sealer(secret: bytes | Sequence[bytes]) -> Sealer:
-    try:
-        return Sealer(*([secret] if isinstance(secret, bytes) else secret))
-    except ValueError as error:
-        raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
-
-
-def _has_seal(about: Json) -> bool:
-    """Return whether a wait is about a suspended call that some host has sealed."""
-    return is_call(about) and isinstance(about["frozen"], dict) and "seal" in about["frozen"]
-
-
 def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
     """Return whether a wait is about a suspended call; what is kept of it is another question."""
     return isinstance(about, dict) and "frozen" in about
+
+
+def planner_question(about: Json) -> dict[str, Any] | None:
+    """Return the question of a planner that a wait is about; None where it is about something else."""
+    return about if isinstance(about, dict) and "answer_schema" in about else None
+
+
+def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "") -> TokenClaims:
+    """Return the claims to which the seal and the token of a planner's question are bound."""
+    seen = json.dumps([about["kind"], about["question"], dict(about["answer_schema"])], sort_keys=True)
+    digest = hashlib.sha256(seen.encode()).hexdigest()
+    return TokenClaims(run_id, f"wait:{about['id']}", session_id, 0.0, digest)
+
+
+def top_run(run_id: str) -> str:
+    """Return the run of the direct call that waits for a run, by their ids; the run itself where none does.
+
+    Work that was acknowledged is waited for by none, although its id begins with that of the run.
+    """
+    top, *below = run_id.split("/")
+    is_below = top.startswith(CALL) and all(part.startswith(_CHILD) for part in below)
+    return top if is_below else run_id
+
+
+def unknown_suspension() -> UnknownSuspensionError:
+    return UnknownSuspensionError(
+        "no suspended call has this token any more", hint="its run is over and forgotten"
+    )

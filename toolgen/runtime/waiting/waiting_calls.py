@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import hiding
 
 from ..call.frame import RuntimeServices
 from ..call.hook_tools import HookTools
+from ..call.secrets import frozen_secrets
 from ..call_meta import CallMeta
-from ..engine import RunWait
+from ..engine import RunWait, WaitOverError, WaitStatus
 from ..errors import DeclaredError
+from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
-from .answers import cancel_answer
-from .asking import open_token, require_waits, suspended_at, suspended_calls
+from .answers import answer_key, cancel_answer, cancel_reason, failure_answer, validate_answer, without_nulls
+from .asking import answer_question, suspended_at, suspended_calls
+from .call_results import answered_result, expected_results, late_answer
 from .checking import CheckedCall, adopt_calls, checked_calls
-from .suspension_service import SuspensionService
+from .errors import (
+    ConflictingAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    NoEngineError,
+    NotAllowedAnswerError,
+    SuspensionError,
+    UnknownSuspensionError,
+)
+from .frozen import SealedCall
+from .options import refusal
+from .resuming import WaitingTools
+from .wait_registry import OpenedToken, WaitRegistry, top_run
 
 
 class WaitingCalls:
-    """The methods of `Runtime` for calls that wait; answers go to `SuspensionService`."""
+    """The methods of `Runtime` for calls that wait."""
 
     _hook_tools: HookTools
     _services: RuntimeServices
-    _suspensions: SuspensionService
+    _tools: WaitingTools
 
     async def deliver(
         self,
@@ -61,9 +77,28 @@ class WaitingCalls:
         """
         if not self._hook_tools.is_settled:
             self._hook_tools.require_all_known()
-        return await self._suspensions.deliver(
-            token, answer, session_id=session_id, by=by, wait_s=wait_s, within=within
-        )
+        answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
+        waits = require_waits(self._services)
+        claims = waits.sealer.open(token)
+        await waits.start(top_run(claims.run_id))
+        opened = await waits.open(claims, session_id)
+        record = opened.record
+        if record is None:
+            send: Coroutine[Any, Any, None] = self._answer_planner(waits, opened, answer, by)
+        else:
+            answer = without_nulls(record.call, answer)
+            answer_key(answer)  # raises for what is no JSON
+            if opened.status.answer is None:
+                await self._check(waits, opened.status, record, answer, by, within)
+            send = _answer(waits, record, answer, by)
+        try:
+            async with expected_results(waits, opened) as expected:
+                await send
+                return await answered_result(waits, opened, expected, wait_s, self._limit)
+        except SuspensionError:  # the call goes on with no answer, or with another one
+            if record is not None:
+                self._tools.take_back(record.call)
+            raise
 
     async def cancel(
         self,
@@ -95,7 +130,10 @@ class WaitingCalls:
             SuspensionError: nothing waits under the token, it belongs to another session, or nobody
                 answered in time.
         """
-        return await self._suspensions.result(token, session_id, wait_s)
+        waits = require_waits(self._services)
+        opened = await waits.open(waits.sealer.open(token), session_id)
+        async with expected_results(waits, opened) as expected:
+            return await answered_result(waits, opened, expected, wait_s, self._limit)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -108,7 +146,28 @@ class WaitingCalls:
             SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
             MalformedResultError: the fraction, the message or the value does not fit.
         """
-        await self._suspensions.progress(token, fraction, message, value)
+        fraction = checked_fraction(fraction)
+        require_text(message)
+        waits = require_waits(self._services)
+        opened = await waits.open(waits.sealer.open(token), None)
+        frozen = opened.frozen
+        if frozen is None or frozen.kind != "pending":
+            who = "a planner" if frozen is None else frozen.tool
+            raise UnknownSuspensionError(
+                f"this token is not of pending work: {who} waits for an answer", hint="deliver the answer"
+            )
+        if not opened.status.is_open:
+            raise LateAnswerError("the work is over", hint="its result is that of the call")
+        tool = await self._tools.find(frozen.tool, frozen.meta, opened.run_id)
+        if tool is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
+                hint="report progress in the process that has the tool and its listeners",
+            )
+        shown = None if value is None else progress_json(tool.spec, value)
+        report = self._services.reports.progress_callback(tool.spec, frozen.meta)
+        with hiding(frozen_secrets(frozen, tool.spec)):
+            report(fraction=fraction, message=message, value=shown)
 
     async def suspension(self, token: str, *, session_id: str | None = None) -> Suspended:
         """Return the suspended call of a token, answered or not, to show a person all of it.
@@ -117,7 +176,7 @@ class WaitingCalls:
             SuspensionError: nothing waits under the token, or it belongs to another session.
         """
         waits = require_waits(self._services)
-        opened = await open_token(waits, token, session_id)
+        opened = await waits.open(waits.sealer.open(token), session_id)
         asked = await suspended_at(waits, opened.run_id, opened.op, opened.status.about)
         assert asked is not None, "what is opened by a token has one"
         return asked
@@ -162,3 +221,85 @@ class WaitingCalls:
             NoEngineError: no call of this runtime can wait.
         """
         return require_waits(self._services).arguments_mac(tool, payload_json, meta)
+
+    async def _check(
+        self,
+        waits: WaitRegistry,
+        status: WaitStatus,
+        record: SealedCall,
+        answer: Json,
+        by: str,
+        within: Snapshot | None,
+    ) -> None:
+        """Raise where the answer to a call that still waits cannot be taken.
+
+        Raises:
+            SuspensionError: as said.
+        """
+        frozen = record.call
+        if not status.is_open or frozen.expires_at <= waits.options.clock():
+            raise await late_answer(waits, record.run_id, "the time to answer is over")
+        within = None if "/" in record.run_id else within  # what a run asks is of its own agent
+        tool = await self._tools.find(frozen.tool, frozen.meta, record.run_id, within)
+        if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not registered here now; the call still waits",
+                hint="register its toolset, answer in the process that has it, or cancel the call",
+            )
+        spec = None if tool is None else tool.spec
+        validate_answer(spec, frozen, answer, self._services.limits)
+        await _check_rule(waits, record, answer, by)
+        if within is not None and tool is not None and waits.engine.is_worker:
+            self._tools.give(frozen, tool)
+
+    async def _answer_planner(self, waits: WaitRegistry, opened: OpenedToken, answer: Json, by: str) -> None:
+        """Send the answer to a planner's question to its run; to take it back is to cancel that run.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+        """
+        run_id = opened.run_id
+        if (reason := cancel_reason(answer)) is not None:
+            await waits.engine.cancel(run_id, reason=reason)
+        else:
+            await answer_question(waits, self._services.limits, run_id, opened.question, answer, by)
+
+    @property
+    def _limit(self) -> int:
+        return self._services.limits.result_bytes
+
+
+async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
+    """Send the answer to the run.
+
+    Raises:
+        LateAnswerError: the wait is over.
+        ConflictingAnswerError: another answer was given before.
+    """
+    sealed = waits.sealer.seal(record.claims, answer, by)
+    try:
+        receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=answer_key(answer))
+    except WaitOverError as error:
+        raise await late_answer(waits, record.run_id, error.message) from None
+    if receipt == "conflict":
+        raise ConflictingAnswerError
+
+
+async def _check_rule(waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
+    if cancel_reason(answer) is not None:
+        return
+    if why := await refusal(waits.options.rule, waits.suspended(record), answer, by):
+        raise NotAllowedAnswerError(
+            f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
+        )
+
+
+def require_waits(services: RuntimeServices) -> WaitRegistry:
+    """Return what a runtime has of calls that wait.
+
+    Raises:
+        NoEngineError: none of its calls can.
+    """
+    if services.waits is None:
+        raise NoEngineError
+    return services.waits
