@@ -123,7 +123,7 @@ def test_every_scenario_is_stored() -> None:
 async def test_every_activity_is_in_a_history() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["done"]))) as (runtime, engine):
         await agents_of(runtime).client("x.agent").one_shot("Go.")
-        known = {*engine._runs._activities.functions}
+        known = {*engine._runs.activities.functions}
     done = {op.what for name in NAMES for record in stored(name) for op in record.ops.values()}
     assert known | {LOOP, WAITING, "wait"} == done
 

@@ -53,14 +53,6 @@ class Client(Protocol):
         """Record that an operator trusts the wall clock, which shows this time."""
         ...
 
-    async def is_open(self, run_id: str) -> bool:
-        """Return whether a run is not over.
-
-        Raises:
-            UnknownRunError: no run has the id.
-        """
-        ...
-
     async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None: ...
 
     async def answer(self, run_id: str, op: str, text: bytes, *, key: str) -> Receipt: ...
@@ -77,9 +69,13 @@ class Client(Protocol):
 
     async def status(self, run_id: str) -> RunStatus: ...
 
-    async def settled(self, run_id: str) -> RunStatus: ...
+    async def status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
+        """Return the status when the run is over, or when it waits, where waits count.
 
-    async def result(self, run_id: str) -> RunStatus: ...
+        Raises:
+            NondeterminismError: the run, or a child that it waits for, is stalled in this process.
+        """
+        ...
 
     def events(
         self, run_id: str, *, after: int, follow: bool

@@ -101,8 +101,7 @@ class FileClient:
         self._version = 0
         self._is_closed = False
         self._batches.on_commit = self._on_commit
-        self.runs.followers.on_report = self._wake
-        self.runs.on_fault = self._wake
+        self.runs.followers.on_news = self._wake
         self.id = self._batches.write_now(engine_id)
 
     @property
@@ -158,9 +157,6 @@ class FileClient:
         await self._batches.run(partial(release, at=at))
         self._notify_worker()
 
-    async def is_open(self, run_id: str) -> bool:
-        return not (await self.status(run_id)).is_over
-
     async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None:
         await self._batches.run(
             partial(add_signal, run_id=run_id, signal_id=signal_id, name=name, payload=text)
@@ -210,12 +206,6 @@ class FileClient:
     async def status(self, run_id: str) -> RunStatus:
         return self._batches.read(partial(read_status, run_id=run_id))
 
-    async def settled(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, may_wait=True)
-
-    async def result(self, run_id: str) -> RunStatus:
-        return await self._status_when(run_id, may_wait=False)
-
     def events(
         self, run_id: str, *, after: int, follow: bool
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
@@ -234,15 +224,9 @@ class FileClient:
             raise unknown_run(run_id)
         return record
 
-    async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or when it waits, where waits count.
-
-        What this process has begun with moves, though the file may say for a moment that it waits. Whatever
-        is written of a run may change its state; the rest of it is read when it has.
-
-        Raises:
-            NondeterminismError: the run, or a child that it waits for, is stalled in this process.
-        """
+    async def status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
+        # What this process has begun with moves, though the file may say for a moment that it waits. Whatever
+        # is written of a run may change its state; the rest of it is read when it has.
         state = partial(read_state, run_id=run_id)
         while True:
             found = self._batches.read(state)

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -59,6 +59,8 @@ class InProcessEngine:
     Without a path they end with the process. With one they go on when the next process opens the file: one
     worker at a time executes them, and any number of clients starts, signals and watches them.
     """
+
+    name: ClassVar[str] = "in-process"
 
     def __init__(
         self,
@@ -113,22 +115,14 @@ class InProcessEngine:
                 max_payload_bytes=max_payload_bytes,
             )
         self._runs = self._client.runs
-
-    @property
-    def name(self) -> str:
-        return "in-process"
-
-    @property
-    def id(self) -> str:
-        return self._client.id
+        self.id = self._client.id
+        self._caps = EngineCaps(
+            is_durable=self._path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
+        )
 
     @property
     def caps(self) -> EngineCaps:
-        return EngineCaps(
-            is_durable=self._path is not None,
-            has_many_workers=False,
-            max_payload_bytes=self._max_payload_bytes,
-        )
+        return self._caps
 
     @property
     def is_worker(self) -> bool:
@@ -176,7 +170,7 @@ class InProcessEngine:
             EngineError: another worker has the file, or another event loop has the engine.
             StoreError: the file cannot be used.
         """
-        self._runs.require_event_loop()
+        self._runs.tasks.require_loop()
         self._is_closed = False
         await self._client.start(worker=worker and self._may_work, only=only)
 
@@ -187,7 +181,7 @@ class InProcessEngine:
             EngineError: the engine is closed, or another event loop has it.
         """
         self._require_open()
-        return await self._runs.drain(seconds)
+        return await self._runs.activities.drain(seconds)
 
     @property
     def held_s(self) -> float:
@@ -222,10 +216,9 @@ class InProcessEngine:
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         self._require_open()
-        if await self._client.is_open(run_id):
-            what = f"the payload of the signal {name} to run {run_id}"
-            text, _ = encode(payload, what, self._max_payload_bytes)
-            await self._client.signal(run_id, name, text, signal_id=signal_id)
+        what = f"the payload of the signal {name} to run {run_id}"
+        text, _ = encode(payload, what, self._max_payload_bytes)
+        await self._client.signal(run_id, name, text, signal_id=signal_id)
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
         self._require_open()
@@ -259,10 +252,10 @@ class InProcessEngine:
         return await self._client.status(run_id)
 
     async def settled(self, run_id: str) -> RunStatus:
-        return await self._client.settled(run_id)
+        return await self._client.status_when(run_id, may_wait=True)
 
     async def result(self, run_id: str) -> RunStatus:
-        return await self._client.result(run_id)
+        return await self._client.status_when(run_id, may_wait=False)
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
@@ -285,6 +278,6 @@ class InProcessEngine:
         return await self._runs.replay(self._client.record(run_id))
 
     def _require_open(self) -> None:
-        self._runs.require_event_loop()
+        self._runs.tasks.require_loop()
         if self._is_closed:
             raise closed_error()

@@ -280,8 +280,8 @@ class Followers:
         self._reports: dict[str, list[ReportQueue]] = {}
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
         """By run that goes on, its newest reports."""
-        self.on_report: Callable[[str], None] = lambda run_id: None
-        """Wakes those who follow a run."""
+        self.on_news: Callable[[str], None] = lambda run_id: None
+        """Called with the id of a run of which its log does not tell: it has a report, or is stalled."""
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
@@ -301,7 +301,7 @@ class Followers:
         self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)
-        self.on_report(run_id)
+        self.on_news(run_id)
 
     def wake(self, run_id: str) -> None:
         """Wake the followers of a run that is in memory."""

@@ -34,7 +34,6 @@ from .journal import (
     WaitRecord,
     decode,
 )
-from .live_run import Run
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 
@@ -200,9 +199,6 @@ class MemoryClient:
     async def release_clock(self, at: float) -> None:
         pass  # its clock is the wall clock
 
-    async def is_open(self, run_id: str) -> bool:
-        return self.record(run_id).ending is None
-
     async def signal(self, run_id: str, name: str, text: bytes, *, signal_id: str) -> None:
         record = self.record(run_id)
         if record.ending is None and signal_id not in record.signals:
@@ -257,21 +253,15 @@ class MemoryClient:
     async def status(self, run_id: str) -> RunStatus:
         return self._status(self.record(run_id))
 
-    async def settled(self, run_id: str) -> RunStatus:
+    async def status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
         record = self.record(run_id)
         while record.ending is None:
-            run = self._live(record)
+            if self._is_closed:
+                raise closed_error()
+            run = self.runs.run_of(record)
             run.require_no_fault()
-            if run.is_parked:
+            if may_wait and run.is_parked:
                 break
-            await run.turned.wait()
-        return self._status(record)
-
-    async def result(self, run_id: str) -> RunStatus:
-        record = self.record(run_id)
-        while record.ending is None:
-            run = self._live(record)
-            run.require_no_fault()
             await run.turned.wait()
         return self._status(record)
 
@@ -313,11 +303,6 @@ class MemoryClient:
                     raise closed_error()
                 else:
                     await reports.wait()
-
-    def _live(self, record: RunRecord) -> Run:
-        if self._is_closed:
-            raise closed_error()
-        return self.runs.run_of(record)
 
     def _state(self, record: RunRecord) -> RunState:
         if record.ending is not None:

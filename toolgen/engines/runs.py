@@ -26,7 +26,6 @@ from .journal import (
     NULL,
     Ending,
     EventLog,
-    Followers,
     Journal,
     OpRecord,
     RunRecord,
@@ -55,25 +54,19 @@ class Runs:
         self.max_payload_bytes = max_payload_bytes
         self._journal = journal
         self._clock = clock
-        self._tasks = Tasks()
+        self.tasks = Tasks()
         self._events = EventLog(journal)
+        self.followers = self._events.followers
         self._waits = Waits(journal, clock, call_later)
-        self._activities = Activities(
-            journal, clock, call_later, max_payload_bytes, tasks=self._tasks, events=self._events
+        self.activities = Activities(
+            journal, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self._events
         )
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
         self._live: dict[str, Run] = {}
-        self._is_working = False
+        self.is_working = False
         self._keeps_parked = False
         """Runs that are parked stay in memory: nothing else would go on with these when something comes."""
-        self.on_fault: Callable[[str], None] = lambda _: None
-        """Hears the ids of runs that stand still, and of those above them."""
-
-    @property
-    def followers(self) -> Followers:
-        """The followers of runs in this process."""
-        return self._events.followers
 
     def register(
         self,
@@ -83,25 +76,17 @@ class Runs:
         last_events: LastEvents | None,
     ) -> None:
         """Set the loops and activities of runs, and the callbacks for their events."""
-        self._loops, self._activities.functions = loops, activities
+        self._loops, self.activities.functions = loops, activities
         self._events.on_event, self._last_events = on_event, last_events
-
-    def require_event_loop(self) -> None:
-        """Raise an `EngineError` where the running event loop is not the one of the runs."""
-        self._tasks.require_loop()
-
-    @property
-    def is_working(self) -> bool:
-        return self._is_working
 
     def start(self, *, worker: bool, only: Collection[str] | None = None) -> None:
         """Start the runs that are not over, all or only these; running ones are left alone."""
-        if self._tasks.attach():  # the event loop before ended without `close`
+        if self.tasks.attach():  # the event loop before ended without `close`
             self._live.clear()
-            self._is_working = False
+            self.is_working = False
         if not worker:
             return
-        was_working, self._is_working = self._is_working, True
+        was_working, self.is_working = self.is_working, True
         self._keeps_parked = only is not None
         if only is not None:
             found = (self._journal.find_open(run_id) for run_id in only)
@@ -115,21 +100,17 @@ class Runs:
             if run.task is None:
                 self._begin(run)
 
-    async def drain(self, seconds: float) -> bool:
-        """Start no further activity, and wait for those that run; return False after so many seconds."""
-        return await self._activities.drain(seconds)
-
     async def close(self) -> None:
         """Stop everything, and log what is cut off; the records of runs stay unchanged."""
-        self._activities.log_executing()
+        self.activities.log_executing()
         live, self._live = self._live, {}
-        self._is_working = False
+        self.is_working = False
         for run in live.values():
             run.is_stopped = True
             run.turned.notify_all()
         self.followers.wake_all()
-        await self._tasks.close()
-        self._activities.undrain()
+        await self.tasks.close()
+        self.activities.undrain()
 
     def run_of(self, record: RunRecord) -> Run:
         """Return the live run of a record that is not over."""
@@ -161,7 +142,7 @@ class Runs:
         )
         self._journal.add(record)
         run = self.run_of(record)
-        if self._is_working:
+        if self.is_working:
             self._begin(run)
         return run
 
@@ -247,7 +228,7 @@ class Runs:
 
     def stalled(self, run: Run) -> None:
         """Notify the readers of a stalled run that do not wait for its notifier."""
-        self.on_fault(run.record.run_id)
+        self.followers.on_news(run.record.run_id)
 
     def require_no_fault(self, run_id: str) -> None:
         """Raise a `NondeterminismError` where the run, or a child that it waits for, is stalled here."""
@@ -289,7 +270,7 @@ class Runs:
         if record.ending != "completed":
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
         context = self._context(Run(record, None, self), is_replay=True)
-        output: Json = await self._tasks.start(self._execute(context, record), f"replay of {record.run_id}")
+        output: Json = await self.tasks.start(self._execute(context, record), f"replay of {record.run_id}")
         if context.fault is not None:
             raise context.fault
         text, _ = encode(output, f"the output of run {record.run_id}")
@@ -301,12 +282,12 @@ class Runs:
         if run.task is None:
             if run.record.began is None:
                 self._journal.begin(run.record, self._clock())
-            run.task = self._tasks.start(self._run_loop(run), run.record.run_id)
+            run.task = self.tasks.start(self._run_loop(run), run.record.run_id)
 
     def _context(self, run: Run, *, is_replay: bool = False) -> JournaledContext:
         return JournaledContext(
             run,
-            activities=self._activities,
+            activities=self.activities,
             children=self,
             events=self._events,
             waits=self._waits,
