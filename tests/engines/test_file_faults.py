@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from toolgen.engines import InProcessEngine
-from toolgen.engines.clock import RunClock
 from toolgen.engines.in_process import SteadyClock
+from toolgen.engines.sqlite_journal import RunClock
 from toolgen.runtime.stores import StoreFullError
 
 from .clock import ManualClock

@@ -23,9 +23,8 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
-from .clock import CallLater
 from .journal import NO_ATTEMPT, AttemptRecord, EventLog, Journal, OpRecord, begun_key, decode, digest, encode
-from .live_run import Awake, Bell, Notifier, Run
+from .live_run import Awake, Bell, CallLater, Notifier, Run
 from .operations import activity_name, error_text, log_cut_off
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")

@@ -19,7 +19,6 @@ from toolgen.runtime.engine import (
 )
 
 from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
-from .clock import CallLater
 from .journal import (
     NULL,
     EventLog,
@@ -32,7 +31,7 @@ from .journal import (
     encode,
     log_key,
 )
-from .live_run import AT_ONCE, Bell, Run, Wait
+from .live_run import AT_ONCE, Bell, CallLater, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 
 DEFAULT: Final = CallOptions()

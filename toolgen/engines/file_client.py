@@ -20,13 +20,11 @@ from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 from toolgen.runtime.stores.sqlite_connection import Synchronous
 
 from .client import closed_error, wait_over_error
-from .clock import CallLater, RunClock
-from .file_watch import FileWatch
-from .file_worker import FileWorker
+from .file_worker import FileWatch, FileWorker
 from .journal import RunRecord, encode
-from .live_run import Notifier
+from .live_run import CallLater, Notifier
 from .runs import Runs
-from .sqlite_journal import SqliteJournal, contested_runs, release
+from .sqlite_journal import RunClock, SqliteJournal, contested_runs, release
 from .sqlite_rows import (
     read_answer,
     read_events,

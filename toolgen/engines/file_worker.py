@@ -1,9 +1,12 @@
-"""The worker of a journal file: it executes the runs, and applies what clients write into the file."""
+"""The worker of a journal file: it executes the runs, and applies what clients write into the file.
+
+Each process watches the file for changes, by notifications and by a look each second.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,14 +14,15 @@ from typing import Final
 from toolgen.contract.logs import logger
 from toolgen.runtime.engine import EngineError
 from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores.change_notifier import ChangeNotifier
 from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
-from .clock import CallLater, RunClock, Timer
 from .journal import decode
+from .live_run import CallLater, Timer
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
-from .sqlite_journal import SqliteJournal, released_at, time_before_leap
+from .sqlite_journal import RunClock, SqliteJournal, released_at, time_before_leap
 from .sqlite_rows import (
     UnseenSignal,
     count_finished,
@@ -32,6 +36,7 @@ from .sqlite_rows import (
 from .sqlite_steps import delete
 from .sqlite_tables import CANCEL
 
+_POLL_S: Final = 1.0
 _RETRY_S: Final = 1.0
 _HELD: Final = (
     "the wall clock is %.0f days ahead of all that %s holds: nothing that waits expires by it, and nothing "
@@ -39,6 +44,55 @@ _HELD: Final = (
 )
 
 log = logger("toolgen.engines")
+
+
+class FileWatch:
+    """Calls back when the file may have changed; belongs to the event loop that started it."""
+
+    def __init__(self, path: Path, call_later: CallLater, on_news: Callable[[], None]) -> None:
+        self._call_later = call_later
+        self._on_change = on_news
+        self._notifier = ChangeNotifier(path, on_news)
+        self._timer: Timer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_worker = False
+
+    @property
+    def is_watching(self) -> bool:
+        return self._loop is not None
+
+    def start(self, *, is_worker: bool) -> None:
+        """Start to watch, if not started yet; the worker gets the notifications of all clients."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop and (self._is_worker or not is_worker):
+            return
+        self.stop()
+        self._loop, self._is_worker = loop, is_worker
+        self._notifier.open(is_worker=is_worker)
+        self._look()
+
+    def stop(self) -> None:
+        """Stop watching."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop = None
+        self._is_worker = False
+        self._notifier.close()
+
+    def tell(self) -> bool:
+        """Notify other processes that the file has changed; return False when there is no worker."""
+        if self._is_worker:
+            self._notifier.notify_clients()
+            return True
+        return self._notifier.notify_worker()
+
+    def _look(self) -> None:
+        self._timer = self._call_later(_POLL_S, self._polled)
+
+    def _polled(self) -> None:
+        self._on_change()
+        if self._loop is not None:
+            self._look()
 
 
 class FileWorker:

@@ -25,8 +25,8 @@ from toolgen.runtime.engine import (
 )
 
 from .client import Client, closed_error, registered_error
-from .clock import CallLater, Timer
 from .journal import encode
+from .live_run import CallLater, Timer
 from .memory import MemoryClient
 
 

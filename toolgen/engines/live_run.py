@@ -12,15 +12,26 @@ from collections import deque
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from toolgen.runtime.engine import NondeterminismError
 
-from .clock import Timer
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 
 AT_ONCE: Final = 8
 """Activities of a run that begin in one turn of the event loop, and parts of its loop that do."""
+
+
+class Timer(Protocol):
+    """A callback that is scheduled."""
+
+    def cancel(self) -> None:
+        """Cancel the callback, unless it was called."""
+        ...
+
+
+CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
+"""Calls back once, in the thread of the event loop, after so many seconds."""
 
 
 class Notifier:

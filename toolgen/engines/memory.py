@@ -23,7 +23,6 @@ from toolgen.runtime.engine import (
 )
 
 from .client import closed_error, wait_over_error
-from .clock import CallLater
 from .journal import (
     NULL,
     AttemptRecord,
@@ -34,6 +33,7 @@ from .journal import (
     WaitRecord,
     decode,
 )
+from .live_run import CallLater
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 

@@ -20,7 +20,6 @@ from toolgen.runtime.engine import (
 )
 
 from .activities import LOOP_TIME, Activities, Tasks
-from .clock import CallLater
 from .context import JournaledContext, Waits
 from .journal import (
     NULL,
@@ -35,7 +34,7 @@ from .journal import (
     digest,
     encode,
 )
-from .live_run import Run
+from .live_run import CallLater, Run
 from .operations import failure_text
 
 log = logger("toolgen.engines")

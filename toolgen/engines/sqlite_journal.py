@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 from toolgen.runtime.engine import EngineError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
-from .clock import RunClock
 from .journal import NULL, AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, encode
 from .sqlite_rows import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
 from .sqlite_tables import MOST, SHIFT
@@ -37,6 +36,34 @@ _END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, err
 _SEEN: Final = "UPDATE signal SET is_seen = 1 WHERE no = ?"
 _TAKEN: Final = "UPDATE signal SET is_seen = 1, is_taken = 1 WHERE no = ?"
 _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
+
+
+class RunClock:
+    """A clock that continues from a time that was seen before, such as by another process."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        return self._clock() + self._ahead
+
+    def continue_from(self, at: float) -> None:
+        """Advance the clock to at least this time."""
+        self._ahead = max(self._ahead, at - self._clock())
+
+    def hold_at(self, at: float) -> None:
+        """Continue from this time, which is before that of the clock that it follows."""
+        self._ahead = at - self._clock()
+
+    def release(self) -> None:
+        """Advance the clock to the time of the one that it follows."""
+        self._ahead = max(self._ahead, 0.0)
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which it is held behind the clock that it follows; 0.0 while it is not."""
+        return max(0.0, -self._ahead)
 
 
 class SqliteJournal:
