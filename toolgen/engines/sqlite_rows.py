@@ -21,7 +21,7 @@ from toolgen.runtime.engine import (
 
 from .journal import NULL, AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord, decode
 from .pruning import PRUNE, Tree
-from .sqlite_tables import CANCEL, SHIFT, ids, run_number
+from .sqlite_tables import CANCEL, SHIFT, ids, known_number, run_number
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -184,10 +184,7 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = run_number(database, run_id)
-    if no is None:
-        raise unknown_run(run_id)
-    return _status(database, no)
+    return _status(database, known_number(database, run_id))
 
 
 def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
@@ -227,18 +224,14 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = run_number(database, run_id)
-    if no is None:
-        raise unknown_run(run_id)
+    no = known_number(database, run_id)
     row = database.execute(
         f"SELECT {_ABOUT} FROM wait JOIN run ON run.no = ? WHERE wait.id BETWEEN ? AND ? AND wait.op = ?",
         (no, *ids(no), op),
     ).fetchone()
     if row is None:
         return None
-    answer = database.execute(
-        "SELECT payload FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
-    ).fetchone()
+    answer = _answer(database, no, op)
     return WaitStatus(
         about=_subject(row[0])["about"],
         is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
@@ -252,13 +245,14 @@ def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = run_number(database, run_id)
-    if no is None:
-        raise unknown_run(run_id)
-    answer = database.execute(
-        "SELECT payload FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
-    ).fetchone()
+    answer = _answer(database, known_number(database, run_id), op)
     return None if answer is None else decode(answer[0])
+
+
+def _answer(database: sqlite3.Connection, no: int, op: str) -> tuple[bytes] | None:
+    query = "SELECT payload FROM signal WHERE run = ? AND signal_id = ?"
+    row: tuple[bytes] | None = database.execute(query, (no, answer_name(op))).fetchone()
+    return row
 
 
 def read_open_waits(database: sqlite3.Connection, session: str | None, limit: int) -> list[RunWait]:

@@ -7,12 +7,12 @@ import uuid
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from toolgen.runtime.engine import answer_name, unknown_run
+from toolgen.runtime.engine import answer_name
 
 from .client import wait_over_error
 from .pruning import Tree
 from .sqlite_rows import has_op, is_awaited, is_over
-from .sqlite_tables import CANCEL, ids, run_number
+from .sqlite_tables import CANCEL, ids, known_number, run_number
 
 _PAGES: Final = 100
 """Pages that are given back to the disk in one transaction."""
@@ -48,7 +48,7 @@ def add_signal(database: sqlite3.Connection, run_id: str, signal_id: str, name: 
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = _known(database, run_id)
+    no = known_number(database, run_id)
     if not is_over(database, no):
         _insert(database, no, signal_id, name, payload, "")
 
@@ -62,7 +62,7 @@ def add_answer(
         UnknownRunError: no run has the id.
         WaitOverError: the wait ended without an answer, or the run is over.
     """
-    no, name = _known(database, run_id), answer_name(op)
+    no, name = known_number(database, run_id), answer_name(op)
     kept = database.execute("SELECT key FROM signal WHERE run = ? AND signal_id = ?", (no, name)).fetchone()
     if kept is not None:
         return "same" if kept[0] == key else "conflict"
@@ -89,7 +89,7 @@ def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -
     Raises:
         UnknownRunError: no run has the id.
     """
-    no = _known(database, run_id)
+    no = known_number(database, run_id)
     if is_over(database, no):
         return False
     _insert(database, no, CANCEL, "", reason, "")
@@ -127,13 +127,6 @@ def _delete(database: sqlite3.Connection, no: int) -> None:
         "UPDATE run SET starter = NULL WHERE starter = ?", (no,)
     )  # a later run may get the number
     database.execute("DELETE FROM run WHERE no = ?", (no,))
-
-
-def _known(database: sqlite3.Connection, run_id: str) -> int:
-    no = run_number(database, run_id)
-    if no is None:
-        raise unknown_run(run_id)
-    return no
 
 
 def _insert(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from toolgen.runtime.engine import unknown_run
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
 
 SHIFT: Final = 20
@@ -62,3 +63,15 @@ def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
     """Return the number of a run; None where no run has the id."""
     row = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
     return None if row is None else int(row[0])
+
+
+def known_number(database: sqlite3.Connection, run_id: str) -> int:
+    """Return the number of a run.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    no = run_number(database, run_id)
+    if no is None:
+        raise unknown_run(run_id)
+    return no
