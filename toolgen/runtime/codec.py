@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
 
@@ -26,7 +26,7 @@ from .errors import MalformedResultError, ToolValidationError
 from .schema_file import SchemaFile, Schemas
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+    from pydantic_core import ErrorDetails, SchemaSerializer
 
     from toolgen.shapes.foreign.rules import Rules
 
@@ -47,6 +47,7 @@ class Codec(Generic[T]):
     """
 
     __slots__ = (
+        "_check",
         "_dump",
         "_keys",
         "_module",
@@ -59,6 +60,8 @@ class Codec(Generic[T]):
         "name",
         "sensitive",
     )
+    _form: ClassVar[Mapping[str, Any]] = {"exclude_none": True}
+    """What of a value is left out of its JSON, as pydantic's serializers call it."""
 
     def __init__(
         self,
@@ -79,7 +82,9 @@ class Codec(Generic[T]):
         self._type: type[T] | None = None
         # Each binds the codec and gives way: importing a toolset builds no validator.
         self._validate: Callable[..., T] = self._first_validate
-        self._dump: Callable[..., bytes] = self._first_dump
+        self._dump: Callable[[Any], bytes] = self._first_dump
+        self._check: Callable[[object], Any] | None = None
+        """Returns a value that fits; None where the class of a value says so."""
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
         self._keys: frozenset[str] | None = None
@@ -102,15 +107,18 @@ class Codec(Generic[T]):
         self.type  # noqa: B018  # binds it
         return self._validate(*args, **options)
 
-    def _first_dump(self, *args: Any, **options: Any) -> bytes:
+    def _first_dump(self, value: Any) -> bytes:
         self.type  # noqa: B018  # binds it
-        return self._dump(*args, **options)
+        return self._dump(value)
 
     def _bind(self, model: Any) -> None:
         model.model_rebuild()
         self._type = model
         self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
-        self._dump = model.__pydantic_serializer__.to_json
+        self._dump = self._dumping(model.__pydantic_serializer__)
+
+    def _dumping(self, serializer: SchemaSerializer) -> Callable[[Any], bytes]:
+        return partial(serializer.to_json, warnings="error", **self._form)
 
     def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
         """Return the validator's function, or one with bounded work for schemas with many alternatives."""
@@ -178,18 +186,26 @@ class Codec(Generic[T]):
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
 
         Raises:
-            MalformedResultError: the value is not of the class, or holds a value of another type. The
-                other constraints hold since it was constructed; a list in it that somebody changed
-                afterwards is not measured again.
+            MalformedResultError: the value does not fit. That of a designed class is not of it, or holds
+                a value of another type: the other constraints hold since it was constructed, and a list in
+                it that somebody changed afterwards is not measured again.
         """
-        if type(value) is not self._type and not isinstance(value, self.type):  # the first is the fast one
-            raise _other_class(self.type, value)
         try:
-            return self._dump(value, exclude_none=True, warnings="error")
-        except PydanticSerializationError as error:
+            if self._check is not None:
+                value = self._check(value)
+            elif type(value) is not self._type and not isinstance(value, self.type):  # the first is fast
+                raise _other_class(self.type, value)
+            return self._dump(value)
+        except (ValidationError, PydanticSerializationError) as error:
             if self.sensitive:  # the error quotes values
                 raise MalformedResultError(f"{self.name} does not encode") from None
-            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+            raise self._misfit(error) from error
+        except AmbiguousError as error:
+            raise MalformedResultError(f"{self.name} does not encode: it {AMBIGUOUS.message}") from error
+
+    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
+        """Return the error of a value that does not encode."""
+        return MalformedResultError(f"{self.name} does not encode: {error}")
 
 
 class CheckedCodec(Codec[T]):
@@ -221,7 +237,8 @@ class SchemaCodec(Codec[T]):
     document is checked against the schema too.
     """
 
-    __slots__ = ("_check", "_foreign", "is_exact")
+    __slots__ = ("_foreign", "is_exact")
+    _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
 
     def __init__(
         self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
@@ -229,11 +246,12 @@ class SchemaCodec(Codec[T]):
         super().__init__(package, module, name, schemas)
         self.is_exact = is_exact
         """Whether the types accept just what the schema accepts."""
-        self._check: Callable[[object], object] = self._first_check
+        self._check = self._first_check
         self._foreign: ForeignReader | None = None
 
-    def _first_check(self, value: object) -> object:
+    def _first_check(self, value: object) -> Any:
         self.type  # noqa: B018  # binds it
+        assert self._check is not None, "it is bound"
         return self._check(value)
 
     def _bind(self, model: Any) -> None:
@@ -244,7 +262,7 @@ class SchemaCodec(Codec[T]):
         adapter = exact_adapter(model)
         self._type = cast("Any", model)
         self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
-        self._dump = adapter.serializer.to_json
+        self._dump = self._dumping(adapter.serializer)
         self._check = adapter.validator.validate_python
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
@@ -261,16 +279,17 @@ class SchemaCodec(Codec[T]):
         Raises:
             MalformedResultError: the value does not fit.
         """
-        try:
-            written = self._dump(self._check(value), exclude_unset=True, warnings="error")
-        except ValidationError as error:
-            _hold(self.name, super()._findings(error, b"", _MOST_SHOWN))
-            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
-        except PydanticSerializationError as error:
-            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
+        written = super().encode(value)
         if not self.is_exact:
             _hold(self.name, self._schema_issues(written, _MOST_SHOWN))
         return written
+
+    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
+        if isinstance(error, ValidationError):
+            findings = super()._findings(error, b"", _MOST_SHOWN)
+            if findings.issues:
+                return _misfit_of(self.name, findings)
+        return super()._misfit(error)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings of the schema, or those of the types where they have more."""
@@ -336,9 +355,11 @@ def _other_class(model: type, value: object) -> MalformedResultError:
 
 def _hold(name: str, findings: Findings) -> None:
     if findings.issues:
-        raise MalformedResultError(
-            f"{name} does not fit its schema: {_validation_error(findings.shortened())}"
-        )
+        raise _misfit_of(name, findings)
+
+
+def _misfit_of(name: str, findings: Findings) -> MalformedResultError:
+    return MalformedResultError(f"{name} does not fit its schema: {_validation_error(findings.shortened())}")
 
 
 _AMBIGUOUS: Final = Findings(issues=(AMBIGUOUS,))

@@ -29,7 +29,7 @@ class _JsonCodec(SchemaCodec[Any]):
         adapter = _json_adapter()
         self._type = Any
         self._validate = adapter.validator.validate_json
-        self._dump = adapter.serializer.to_json
+        self._dump = self._dumping(adapter.serializer)
         self._check = adapter.validator.validate_python
         self._rules = rules
 

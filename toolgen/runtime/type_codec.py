@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic_core import (
     ErrorDetails,
-    PydanticSerializationError,
     SchemaSerializer,
     SchemaValidator,
-    ValidationError,
 )
 from pydantic_core import core_schema as cs
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.foreign.issues import AMBIGUOUS
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.annotations import readable
@@ -25,10 +22,9 @@ from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import type_schema_of
 from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
 from toolgen.shapes.python.validator import CONFIG, Exactness
-from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
+from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
 from .codec import Codec
-from .errors import MalformedResultError
 
 T = TypeVar("T")
 
@@ -36,7 +32,8 @@ T = TypeVar("T")
 class TypeCodec(Codec[T]):
     """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
 
-    __slots__ = ("_check", "_own", "_types")
+    __slots__ = ("_own", "_types")
+    _form: ClassVar[Mapping[str, Any]] = {"by_alias": True}
 
     def __init__(
         self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
@@ -70,7 +67,7 @@ class TypeCodec(Codec[T]):
         plain: Any = Exactness(has_labels=False).of(core)
         plain = discriminate_unions(plain) or plain
         self._check = _validator(plain).validate_python
-        self._dump = SchemaSerializer(plain, CONFIG, _use_prebuilt=False).to_json
+        self._dump = self._dumping(SchemaSerializer(plain, CONFIG, _use_prebuilt=False))
         if told_apart is not None:
             self._validate = within_budget(_validator(told_apart).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
@@ -79,21 +76,6 @@ class TypeCodec(Codec[T]):
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)
-
-    def encode(self, value: T) -> bytes:
-        """Return canonical JSON: declaration order, no spaces, absent fields left out.
-
-        Raises:
-            MalformedResultError: the value does not fit.
-        """
-        try:
-            return self._dump(self._check(value), by_alias=True, warnings="error")
-        except (ValidationError, PydanticSerializationError) as error:
-            if self.sensitive:  # the error quotes values
-                raise MalformedResultError(f"{self.name} does not encode") from None
-            raise MalformedResultError(f"{self.name} does not encode: {error}") from error
-        except AmbiguousError as error:
-            raise MalformedResultError(f"{self.name} does not encode: it {AMBIGUOUS.message}") from error
 
     def _schema_of(self, name: str) -> Mapping[str, Json]:
         return type_schema_of(_core(self._own[name]), "validation")
