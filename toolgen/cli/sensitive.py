@@ -10,6 +10,7 @@ from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
 from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
 from toolgen.runtime.call import secrets as of_calls
 from toolgen.runtime.events.redaction import shown_result
+from toolgen.runtime.waiting.answers import frozen_secrets
 from toolgen.shapes.sensitive import redacted, values_at
 
 
@@ -22,7 +23,7 @@ async def waiting_secrets(runtime: Runtime, id_: str) -> Secrets | None:
     """Return the sensitive values of the arguments of a call that waits; None where it has none."""
     for one in await runtime.checked():
         if one.state == "sealed" and one.call is not None and one.id == id_:
-            return of_calls.frozen_secrets(one.call, _spec(runtime, one.tool))
+            return frozen_secrets(one.call, _spec(runtime, one.tool))
     return None
 
 

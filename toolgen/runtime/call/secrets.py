@@ -17,30 +17,12 @@ from ..codec import Codec
 from ..errors import ToolValidationError
 from ..results import ToolResult, ToolStatus
 from ..specs import ToolSpec
-from ..waiting.frozen import FrozenCall
 
 
 def secrets_of(document: bytes, codec: Codec[Any]) -> Secrets:
     """Return the sensitive values of a call's arguments, with those of the call that contains it."""
     secrets = within()
     note_document(secrets, codec, document)
-    return secrets
-
-
-def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: Json = None) -> Secrets | None:
-    """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
-
-    Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
-    """
-    if not frozen.sensitive and (spec is None or not spec.is_sensitive):
-        return None
-    secrets = within()
-    values = values_at(from_json(frozen.payload_json), frozen.sensitive)
-    secrets.add(values, frozenset() if spec is None else spec.payload.keys)
-    if spec is not None and isinstance(given, dict):
-        note_answer(secrets, spec.confirm.payload if spec.confirm else None, given)
-        if frozen.kind == "pending":
-            note_document(secrets, spec.result, to_json(given.get("answer")))
     return secrets
 
 

@@ -12,13 +12,14 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit
 from toolgen.contract.record import record
-from toolgen.contract.secrets import HIDDEN
+from toolgen.contract.secrets import HIDDEN, Secrets, within
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue, short
-from toolgen.shapes.sensitive import keys_of
+from toolgen.shapes.sensitive import keys_of, values_at
 
 from ..call.bounds import bounds_of
 from ..call.failures import log
+from ..call.secrets import note_answer, note_document
 from ..codec import Codec
 from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
@@ -286,6 +287,23 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     if frozen.keep is not None:
         facts["kept"] = frozen.keep
     return facts
+
+
+def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: Json = None) -> Secrets | None:
+    """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
+
+    Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
+    """
+    if not frozen.sensitive and (spec is None or not spec.is_sensitive):
+        return None
+    secrets = within()
+    values = values_at(from_json(frozen.payload_json), frozen.sensitive)
+    secrets.add(values, frozenset() if spec is None else spec.payload.keys)
+    if spec is not None and isinstance(given, dict):
+        note_answer(secrets, spec.confirm.payload if spec.confirm else None, given)
+        if frozen.kind == "pending":
+            note_document(secrets, spec.result, to_json(given.get("answer")))
+    return secrets
 
 
 def _facts(document: Json) -> dict[str, Any]:

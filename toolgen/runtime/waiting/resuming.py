@@ -25,7 +25,6 @@ from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.result_encoding import encode_result
-from ..call.secrets import frozen_secrets
 from ..calls import CallMeta
 from ..errors import ToolError, ToolValidationError
 from ..events.event_reporter import CallEvents
@@ -35,7 +34,7 @@ from ..toolsets.directory import Directory
 from ..toolsets.dynamic import ReadonlyContext, SnapshotError
 from ..toolsets.snapshot import CallService, Snapshot
 from ..toolsets.toolsets import Toolsets
-from .answers import Resumption, answer_document, cancel_reason, failure_of, validate_answer
+from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
 from .options import WaitOptions, refusal

@@ -10,14 +10,21 @@ from toolgen.contract.secrets import hiding
 
 from ..call.frame import RuntimeServices
 from ..call.hook_tools import HookTools
-from ..call.secrets import frozen_secrets
 from ..call_meta import CallMeta
 from ..engine import RunWait, WaitOverError, WaitStatus
 from ..errors import DeclaredError
 from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
 from ..toolsets.snapshot import Snapshot
-from .answers import answer_key, cancel_answer, cancel_reason, failure_answer, validate_answer, without_nulls
+from .answers import (
+    answer_key,
+    cancel_answer,
+    cancel_reason,
+    failure_answer,
+    frozen_secrets,
+    validate_answer,
+    without_nulls,
+)
 from .asking import answer_question, suspended_at, suspended_calls
 from .call_results import answered_result, expected_results, late_answer
 from .checking import CheckedCall, adopt_calls, checked_calls
