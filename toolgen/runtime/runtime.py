@@ -118,6 +118,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
             has_policy=policy is not None,
             timeout=tool_timeout,
             disabled=disabled,
+            limits=limits,
         )
         self._disabled = disabled
         if engine is not None:

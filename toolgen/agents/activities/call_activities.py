@@ -215,7 +215,7 @@ class CallActivities:
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: the agents are nested too deep"
             meta = host.meta(run_id, facts, call["id"])
-            result = failed_call_result(tool.spec, ToolError(message), meta, self._reporting_services(events))
+            result = failed_call_result(tool, ToolError(message), meta, self._reporting_services(events))
         done = self._recorded(result, call, events, tool.spec)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)

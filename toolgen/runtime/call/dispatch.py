@@ -22,7 +22,6 @@ from ..codec import NO_ARGUMENTS, arguments_json, is_blank
 from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
-from ..specs import ToolSpec
 from ..toolsets.directory import Directory
 from ..waiting.suspending import suspend
 from .artifact_refs import store_artifacts, truncate_result
@@ -153,10 +152,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             note_result(frame.secrets, spec, result)
         if services.policy is not None:
             remember(result, context.values)
-        most = spec.max_result_bytes
-        if most is None:
-            most = services.limits.result_bytes
-        if result.artifacts or result.display or len(result.json) > most:
+        if result.artifacts or result.display or len(result.json) > tool.result_bytes:
             return await _store_and_truncate(frame, result)
         return result
     except BaseException as error:
@@ -314,10 +310,11 @@ def _escaped(frame: Frame, error: Exception) -> ToolResult:
 
 
 def failed_call_result(
-    spec: ToolSpec[Any, Any], error: Exception, meta: CallMeta, services: RuntimeServices
+    tool: RegisteredTool, error: Exception, meta: CallMeta, services: RuntimeServices
 ) -> ToolResult:
     """Emit and return the error result of a call that failed outside its frame."""
-    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, services.limit_of(spec))
+    spec = tool.spec
+    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, tool.result_bytes)
     services.reports.emit_tool_end(result, meta, spec)
     return result
 

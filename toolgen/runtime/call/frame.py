@@ -16,7 +16,6 @@ from ..context import ToolContext, actions_of, opened_by, set_resumption, set_st
 from ..errors import DeclaredError, ToolError, ToolValidationError
 from ..events.event_reporter import SILENT, EventReporter
 from ..results import ToolResult
-from ..specs import ToolSpec
 from ..stores.outages import ONCE, StoreRetry
 from ..values import Values
 from .boundary import Contained
@@ -95,11 +94,6 @@ class RuntimeServices:
         if self.no_wait is not None:
             return self.no_wait.message
         return "this runtime is not interactive or has no engine"
-
-    def limit_of(self, spec: ToolSpec[Any, Any]) -> int:
-        """Return the largest size of an outgoing document of a tool, in bytes."""
-        limit = spec.max_result_bytes
-        return self.limits.result_bytes if limit is None else limit
 
 
 def event_reporter_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> EventReporter:
@@ -271,8 +265,8 @@ class Frame:
 
     @property
     def limit(self) -> int:
-        """Return the largest size of an outgoing document in bytes."""
-        return self.services.limit_of(self.spec)
+        """The largest size of an outgoing document in bytes."""
+        return self.tool.result_bytes
 
     @property
     def answers(self) -> tuple[Json, ...]:

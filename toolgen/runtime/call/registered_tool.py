@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_core import to_json
 
-from toolgen.contract.limits import LEAST_RESULT_BYTES
+from toolgen.contract.limits import DEFAULT_LIMITS, LEAST_RESULT_BYTES, Limits
 from toolgen.contract.names import CALL_META_NAMES, SESSION
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name
@@ -48,6 +48,7 @@ class RuntimeOptions:
     timeout: float | None = None
     """Seconds for tools whose design says nothing."""
     disabled: DisabledTools | None = None
+    limits: Limits = DEFAULT_LIMITS
 
 
 class RegisteredTool:
@@ -72,6 +73,7 @@ class RegisteredTool:
         "on_error",
         "preview",
         "raw",
+        "result_bytes",
         "runs_once",
         "spec",
         "starts_run",
@@ -129,6 +131,9 @@ class RegisteredTool:
         timeout = options.timeout if spec.timeout is None else spec.timeout
         self.is_plain = self.is_async and not raw and timeout is None
         """Whether the executor's method is called as it is."""
+        own = spec.max_result_bytes
+        self.result_bytes = options.limits.result_bytes if own is None else own
+        """The largest size of an outgoing document of its calls."""
         self.is_sensitive = spec.is_sensitive
         """Whether anything that it takes or gives has sensitive values."""
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.names import CALL_META_NAMES, FORMAT
 
 from ..call.hook_tools import HookTools
@@ -67,6 +68,7 @@ def runtime_options(
     has_policy: bool,
     timeout: float | None,
     disabled: DisabledTools | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> RuntimeOptions:
     """Return the options of a runtime for every tool, from the host's arguments.
 
@@ -84,6 +86,7 @@ def runtime_options(
         has_policy=has_policy,
         timeout=timeout,
         disabled=disabled,
+        limits=limits,
     )
 
 

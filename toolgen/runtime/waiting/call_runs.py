@@ -138,7 +138,7 @@ class CallRuns:
                 raise UnsharedToolError(tool.spec.id, tool.toolset)
             child = await self._agents.child_of(tool, result.delegated, meta, f"{run_id}/child:1")
         except Exception as error:  # such as agents that call one another for ever
-            return failed_call_result(tool.spec, error, meta, services)
+            return failed_call_result(tool, error, meta, services)
         payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
         return await self._over(run_id, tool, meta, {"call": _call(tool, payload, meta), "child": child})
 
@@ -174,7 +174,7 @@ class CallRuns:
             if waits.engine.is_worker:
                 await waits.engine.settled(run_id)
         except Exception as error:  # such as a call that is larger than the engine keeps
-            return failed_call_result(tool.spec, error, frozen.meta, self._services)
+            return failed_call_result(tool, error, frozen.meta, self._services)
         suspension = waits.suspended(record)
         return replace(result, frozen=None, suspensions=(suspension,))
 
@@ -193,7 +193,7 @@ class CallRuns:
                 await self._cancel(run_id, tool, meta)
             raise
         except Exception as error:
-            return failed_call_result(tool.spec, error, meta, self._services)
+            return failed_call_result(tool, error, meta, self._services)
         finally:
             self._tools.let_go(run_id)
             waits.forget(run_id, typed)
@@ -203,7 +203,7 @@ class CallRuns:
         try:
             await self._runs().engine.cancel(run_id, reason=CANCELLED)
         except UnknownRunError:  # it has not begun
-            failed_call_result(tool.spec, ToolError(CANCELLED), meta, self._services)
+            failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
 
     async def _start(self, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta) -> None:
         waits = self._runs()
@@ -268,7 +268,7 @@ class CallRuns:
         try:
             result = await self._agents.conclude(frame, answer)
         except Exception as error:
-            result = failed_call_result(tool.spec, error, meta, work.services)
+            result = failed_call_result(tool, error, meta, work.services)
         return await self._done(work, tool, result, meta, 0)
 
     async def _done(
@@ -290,7 +290,7 @@ class CallRuns:
             try:
                 child = await self._agents.child_of(tool, result.delegated, meta, below)
             except Exception as error:  # such as agents that call one another for ever
-                result = failed_call_result(tool.spec, error, meta, work.services)
+                result = failed_call_result(tool, error, meta, work.services)
         if child is not None:
             return {**outcome_of(result, work.events), "child": child}
         if result.frozen is None:

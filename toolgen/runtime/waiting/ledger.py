@@ -77,7 +77,7 @@ class Ledger:
         except CallNameError as error:
             return frame.error_result(error)
         except Exception as error:  # such as an engine whose file cannot be used
-            return failed_call_result(tool.spec, error, meta, frame.services)
+            return failed_call_result(tool, error, meta, frame.services)
         if place.is_taken or tool.runs_once:
             is_detached = place.is_taken or name.is_detached
             return await self._runs.execute(tool, payload, meta, place.run_id, is_detached=is_detached)

@@ -146,7 +146,7 @@ async def _resumed(
             return (await batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
-            limit = services.limits.result_bytes if tool is None else services.limit_of(tool.spec)
+            limit = services.limits.result_bytes if tool is None else tool.result_bytes
             result = error_result(frozen.tool, failure, frozen.meta, limit)
             services.reports.emit_tool_end(result, frozen.meta, None if tool is None else tool.spec)
             return result
@@ -185,7 +185,7 @@ async def _resume(
     if why := await _refused_by_rule(services, record, answer, person):
         return _ask_again(services, frozen, why, tool)
     _report_answer(services, frozen, person, "answered")
-    result, resumption = _result_of_answer(services, spec, frozen, answer, person), None
+    result, resumption = _result_of_answer(services, tool, frozen, answer, person), None
     if result is None:
         resumption = Resumption(
             answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
@@ -297,21 +297,21 @@ async def _canceled_result(
         )
         services.reports.emit_tool_end(result, meta)
         return result
-    result = denied_result(tool.spec, reason, meta, services.limit_of(tool.spec), code=CANCELED)
+    result = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
     return await end_without_executor(Frame(tool, frozen.payload_json, meta, batch, services), result)
 
 
 def _result_of_answer(
-    services: RuntimeServices, spec: ToolSpec[Any, Any], frozen: FrozenCall, answer: Any, person: str
+    services: RuntimeServices, tool: RegisteredTool, frozen: FrozenCall, answer: Any, person: str
 ) -> ToolResult | ToolError | None:
     """Return the result or the failure that the answer itself gives; None where the executor runs again."""
-    meta, limit = frozen.meta, services.limit_of(spec)
+    spec, meta = tool.spec, frozen.meta
     match frozen.kind:
         case "confirmation":
             decision: Literal["approved", "denied"] = "approved" if answer["approved"] else "denied"
             reason = _denial_reason(answer, "" if answer["approved"] else "a person did not approve the call")
             services.reports.emit_authorization(spec.id, meta, decision, "person", reason, frozen.id, person)
-            return None if answer["approved"] else denied_result(spec, reason, meta, limit)
+            return None if answer["approved"] else denied_result(spec, reason, meta, tool.result_bytes)
         case "credential":
             if not answer["available"]:
                 return ToolError(_denial_reason(answer, "the credential is missing"))
