@@ -21,7 +21,7 @@ from ..calls import CallMeta, ToolCall
 from ..codec import NO_ARGUMENTS, arguments_json, is_blank
 from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
-from ..results import Delegated, Pending, Telemetry, ToolOutcome, ToolResult, Unfinished, WithoutResult
+from ..results import Delegated, Pending, Telemetry, ToolResult, Unfinished, WithoutResult
 from ..toolsets.directory import Directory
 from ..waiting.suspending import suspend
 from .artifact_refs import store_artifacts, truncate_result
@@ -94,7 +94,6 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
     """Execute the steps of a call up to its after-hooks, and return its result."""
     tool, spec, meta = frame.tool, frame.spec, frame.meta
     context, services, trace = frame.context, frame.services, frame.trace
-    call = None
     try:
         if services.disabled is not None:
             await _require_enabled(frame, services.disabled)
@@ -111,16 +110,11 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if is_watched:
             services.reports.emit_tool_start(spec, payload, meta, runs_once=tool.runs_once)
         if tool.needs_call:
-            call = _tool_call(frame, payload)
-            if tool.has_checks_before:
-                stopped, call = await _run_checks_before(frame, call)
-                if stopped is not None:
-                    return stopped
-                payload = call.payload
-        if tool.meta_fields:
+            payload = await _prepare(frame, payload)
+            if isinstance(payload, ToolResult):
+                return payload
+        elif tool.meta_fields:
             tool.inject_meta(payload, meta)
-        if call is not None and tool.intercepted_fields:
-            await _intercept(tool, call, payload, services)
         if trace is not None:
             trace.mark("inject", spec.injected)
         scheduler, running = services.scheduler, RunningCall()
@@ -136,29 +130,28 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
                     returned = await tool.execute(payload, context)
                 except ToolError as error:
                     returned = await services.execution.retry(running, tool, error, payload, context)
-            elif tool.raw:
-                returned = _outcome_of_raw(await services.execution.run(running, tool, call, context))
             else:
-                returned = await services.execution.run(running, tool, payload, context)
+                given = frame.call if tool.raw else payload
+                returned = await services.execution.run(running, tool, given, context)
         finally:
             scheduler.leave(running)
             CALLER.reset(token)
         if trace is not None:
             trace.mark("execute", returned)
         if isinstance(returned, WithoutResult):
-            return await _delegate_or_suspend(frame, call, returned)
+            return await _delegate_or_suspend(frame, returned)
         result = encode_result(spec, returned, meta, trace)
         if frame.secrets is not None:
             note_result(frame.secrets, spec, result)
         if services.policy is not None:
             remember(result, context.values)
         if result.artifacts or result.display or len(result.json) > tool.result_bytes:
-            return await _store_and_truncate(frame, result)
+            return await truncate_result(frame, await store_artifacts(frame, result))
         return result
     except BaseException as error:
         failure = _failure(frame, error)
-    if tool.on_error and call:
-        return await run_error_hooks(frame, call, failure)
+    if tool.on_error and frame.call is not None:
+        return await run_error_hooks(frame, frame.call, failure)
     return frame.error_result(failure)
 
 
@@ -200,29 +193,44 @@ def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
         return frame.invalid_arguments_result(missing)
 
 
-def _tool_call(frame: Frame, payload: ToolModel) -> ToolCall:
+async def _prepare(frame: Frame, payload: ToolModel) -> Any:
+    """Run what stands between the arguments and the executor: hooks, authorization, injection.
+
+    Returns:
+        The payload as the executor gets it, or the `ToolResult` that ends the call.
+    """
+    tool = frame.tool
     document = arguments_json(frame.arguments)
-    return ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
+    call = frame.call = ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
+    if tool.has_checks_before:
+        if tool.before and frame.resumption is None:
+            left = await run_before_hooks(frame, call)
+            if isinstance(left, Stop):
+                return left.result
+            call = left
+        call = frame.call = _frozen(frame, call)
+        if tool.may_need_approval and (result := await authorize(frame, call)) is not None:
+            return result
+    if tool.meta_fields:
+        tool.inject_meta(call.payload, frame.meta)
+    if tool.intercepted_fields:
+        await _intercept(tool, call, frame.services)
+    return call.payload
 
 
-async def _run_checks_before(frame: Frame, call: ToolCall) -> tuple[ToolResult | None, ToolCall]:
-    """Run the before-hooks and the authorization; return a result that ends the call, and the frozen call."""
-    spec, resumption = frame.spec, frame.resumption
-    if resumption is None and frame.tool.before:
-        left = await run_before_hooks(frame, call)
-        if isinstance(left, Stop):
-            return left.result, call
-        call = left
-    seen = () if frame.services.policy is None else seen_bounds(frame.context.values)
-    frozen = replace(call, payload_json=spec.payload.encode(call.payload), seen_bounds=seen)
+def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
+    """Return the call with its arguments as they stand after the hooks, and what the policy has seen."""
+    services, codec = frame.services, frame.spec.payload
+    document = codec.encode(call.payload)
     if frame.secrets is not None:  # a hook may have changed them
-        note_document(frame.secrets, spec.payload, frozen.payload_json)
-    if not frame.tool.may_need_approval:
-        return None, frozen
-    return await authorize(frame, frozen), frozen
+        note_document(frame.secrets, codec, document)
+    seen = () if services.policy is None else seen_bounds(frame.context.values)
+    return ToolCall(
+        tool=call.tool, payload_json=document, meta=call.meta, payload=call.payload, seen_bounds=seen
+    )
 
 
-async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: WithoutResult) -> ToolResult:
+async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
     """Delegate the call to an agent, or suspend it until a person or other work answers."""
     spec = frame.spec
     if isinstance(returned, Delegated):
@@ -230,48 +238,19 @@ async def _delegate_or_suspend(frame: Frame, call: ToolCall | None, returned: Wi
             tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
         )
     assert isinstance(returned, Unfinished | Pending)  # there is no other
-    if call is not None and frame.tool.has_checks_before:
-        return await suspend(frame, returned, call.payload_json)
+    if frame.call is not None and frame.tool.has_checks_before:
+        return await suspend(frame, returned, frame.call.payload_json)
     # As they came: an executor may have changed its payload.
     payload = spec.payload.decode(arguments_json(frame.arguments), UNLIMITED)
     return await suspend(frame, returned, spec.payload.encode(payload))
 
 
-async def _store_and_truncate(frame: Frame, result: ToolResult) -> ToolResult:
-    """Store the artifacts of a result and truncate it to its limit."""
-    return await truncate_result(frame, await store_artifacts(frame, result))
-
-
-async def _intercept(
-    tool: RegisteredTool, call: ToolCall, payload: ToolModel, services: RuntimeServices
-) -> None:
+async def _intercept(tool: RegisteredTool, call: ToolCall, services: RuntimeServices) -> None:
     """Run the interceptors, which set injected fields; their values appear in no log, hash or result."""
     for interceptor in tool.interceptors:
-        await run_with_timeout(services.stage_timeout, interceptor.intercept(call, payload))
+        await run_with_timeout(services.stage_timeout, interceptor.intercept(call, call.payload))
     for name in tool.intercepted_fields:
-        getattr(payload, name)  # raises NotInjectedError, which names the field
-
-
-def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
-    """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
-
-    Raises:
-        MalformedResultError: it is no `ToolResult`.
-        ToolError: it is an error.
-    """
-    if isinstance(answer, WithoutResult):
-        return answer
-    if not isinstance(answer, ToolResult):
-        raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
-    if answer.error is not None:
-        raise answer.error
-    return ToolOutcome(
-        result=answer.result,
-        artifacts=answer.artifacts,
-        content=answer.content,
-        display=answer.display or None,
-        is_final=answer.is_final,
-    )
+        getattr(call.payload, name)  # raises NotInjectedError, which names the field
 
 
 async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:

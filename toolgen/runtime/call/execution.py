@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
-from ..errors import BusyError, OutcomeUnknownError, ToolError
-from ..results import RetryHint, RetryReason
+from ..errors import BusyError, MalformedResultError, OutcomeUnknownError, ToolError
+from ..results import RetryHint, RetryReason, ToolOutcome, ToolResult, WithoutResult
 from ..sync_context import SyncToolContext
 from .boundary import TimeLimitError, run_in_task
 from .bridge import Bridge
@@ -61,6 +61,8 @@ class Execution:
     async def run(self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext) -> Any:
         """Run the executor of an admitted call, whose time begins now, and return its value.
 
+        `given` is the payload, or the call for a raw executor.
+
         Raises:
             OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
             ToolError: its time is over otherwise, or there is no thread for it.
@@ -70,9 +72,10 @@ class Execution:
         if timeout is not None:
             context.deadline = asyncio.get_running_loop().time() + timeout
         try:
-            return await self._run_attempt(call, tool, given, context)
+            returned = await self._run_attempt(call, tool, given, context)
         except ToolError as error:
-            return await self.retry(call, tool, error, given, context)
+            returned = await self.retry(call, tool, error, given, context)
+        return _outcome_of_raw(returned) if tool.raw else returned
 
     def close(self) -> None:
         """End the threads; a busy one ends with its function, or with the process."""
@@ -152,6 +155,28 @@ class Execution:
 
 async def _awaited(returned: Awaitable[Any]) -> Any:
     return await returned
+
+
+def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
+    """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
+
+    Raises:
+        MalformedResultError: it is no `ToolResult`.
+        ToolError: it is an error.
+    """
+    if isinstance(answer, WithoutResult):
+        return answer
+    if not isinstance(answer, ToolResult):
+        raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
+    if answer.error is not None:
+        raise answer.error
+    return ToolOutcome(
+        result=answer.result,
+        artifacts=answer.artifacts,
+        content=answer.content,
+        display=answer.display or None,
+        is_final=answer.is_final,
+    )
 
 
 def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:

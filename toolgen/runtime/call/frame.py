@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.secrets import Secrets, hiding, within
 
-from ..calls import CallMeta
+from ..calls import CallMeta, ToolCall
 from ..codec import Arguments, raw_arguments
 from ..context import ToolContext, actions_of, opened_by, set_resumption, set_store_retry, store_retry_of
 from ..errors import DeclaredError, ToolError, ToolValidationError
@@ -109,14 +109,13 @@ def event_reporter_for(events: Events | None, limits: Limits, metrics: Metrics |
 class Batch:
     """The calls of one turn's step; a single call is a batch of its own."""
 
-    __slots__ = ("_capabilities", "_secrets", "_values", "touched")
+    _secrets: tuple[Secrets, ...] = ()
 
     def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
         self._capabilities = capabilities
         self.touched: list[ToolContext] = []
         """Contexts of calls that used a capability, or asked something of their agent."""
         self._values = values
-        self._secrets: tuple[Secrets, ...] = ()
 
     def add_secrets(self, secrets: Secrets) -> None:
         """Add the sensitive values of a call, which are redacted while the batch is settled."""
@@ -208,19 +207,14 @@ class OnceCall(Protocol):
 class Frame:
     """The state of one call that has begun, with a context of its own."""
 
-    __slots__ = (
-        "arguments",
-        "batch",
-        "context",
-        "meta",
-        "once",
-        "resumption",
-        "secrets",
-        "services",
-        "spec",
-        "tool",
-        "trace",
-    )
+    call: ToolCall | None = None
+    """For what stands between the arguments and the executor; None before that, and for tools without any."""
+    once: OnceCall | None = None
+    """Of a call of a run whose tool may not run twice."""
+    resumption: Resumption | None = None
+    """Of a call that was suspended, and goes on."""
+    secrets: Secrets | None = None
+    """The sensitive values of the call; None where its design has none."""
 
     def __init__(
         self,
@@ -230,7 +224,6 @@ class Frame:
         batch: Batch,
         services: RuntimeServices,
         trace: Trace | None = None,
-        resumption: Resumption | None = None,
     ) -> None:
         spec = tool.spec
         self.spec = spec
@@ -245,22 +238,16 @@ class Frame:
             set_store_retry(self.context, services.store_retry)
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
-        self.resumption = resumption
-        """Of a call that was suspended, and goes on."""
-        self.once: OnceCall | None = None
-        """Of a call of a run whose tool may not run twice."""
-        self.secrets: Secrets | None = None
-        """The sensitive values of the call; None where its design has none."""
         if tool.is_sensitive:
-            self._note_secrets()
-        if resumption is not None:
-            set_resumption(self.context, resumption)
+            self.secrets = secrets_of(raw_arguments(arguments), spec.payload)
+            batch.add_secrets(self.secrets)
 
-    def _note_secrets(self) -> None:
-        self.secrets = secrets_of(raw_arguments(self.arguments), self.spec.payload)
-        self.batch.add_secrets(self.secrets)
-        if self.resumption is not None and self.spec.confirm is not None:
-            for answer in self.resumption.answers:
+    def resume(self, resumption: Resumption) -> None:
+        """Let the call go on, which was suspended, with the answers to it."""
+        self.resumption = resumption
+        set_resumption(self.context, resumption)
+        if self.secrets is not None and self.spec.confirm is not None:
+            for answer in resumption.answers:
                 note_answer(self.secrets, self.spec.confirm.payload, answer)
 
     @property

@@ -185,15 +185,13 @@ async def _resume(
     if why := await _refused_by_rule(services, record, answer, person):
         return _ask_again(services, frozen, why, tool)
     _report_answer(services, frozen, person, "answered")
-    result, resumption = _result_of_answer(services, tool, frozen, answer, person), None
-    if result is None:
-        resumption = Resumption(
-            answers=(*frozen.answers, answer_document(frozen, answer)), key=frozen.idempotency_key
-        )
-    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services, resumption=resumption)
+    result = _result_of_answer(services, tool, frozen, answer, person)
+    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services)
     keeping.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
+        answers = (*frozen.answers, answer_document(frozen, answer))
+        frame.resume(Resumption(answers=answers, key=frozen.idempotency_key))
         return await dispatch(frame)
     if isinstance(result, ToolError):
         result = frame.error_result(result)
