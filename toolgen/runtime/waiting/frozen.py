@@ -276,13 +276,14 @@ class SealedCall:
     call: FrozenCall
     document: dict[str, Json]
     """The call with its seal, as the journal keeps it."""
+    digest: str
+    """Of the document, by `digest_of`."""
 
     @property
     def claims(self) -> TokenClaims:
         """The contents of its token, and what an answer to it is bound to."""
         call = self.call
-        digest = digest_of(self.document)
-        return TokenClaims(self.run_id, self.op, call.meta.session_id, call.expires_at, digest)
+        return TokenClaims(self.run_id, self.op, call.meta.session_id, call.expires_at, self.digest)
 
 
 def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedCall:
@@ -290,8 +291,9 @@ def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedC
     document = call.as_json()
     if call.answers:
         document["answers"] = [_sealed_answer(sealer, run_id, op, answer) for answer in call.answers]
-    document[_SEAL] = sealer.mark(_CALL, _contents(run_id, op, document))
-    return SealedCall(run_id=run_id, op=op, call=call, document=document)
+    digest = digest_of(document)
+    document[_SEAL] = sealer.mark(_CALL, [run_id, op, digest])
+    return SealedCall(run_id=run_id, op=op, call=call, document=document, digest=digest)
 
 
 def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: Json = None) -> SealedCall:
@@ -314,9 +316,10 @@ def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: 
     if not isinstance(document, dict):
         raise TamperedSuspensionError(run_id)
     try:
-        contents = _contents(run_id, op, document)
+        digest = digest_of(document)
     except RecursionError as error:
         raise TamperedSuspensionError(run_id) from error
+    contents: Json = [run_id, op, digest]
     verdict: Verdict = sealer.judge(_CALL, contents, document.get(_SEAL))
     if verdict == "unsealed" and _is_adopted(sealer, contents, adoption):
         verdict = "sealed"
@@ -330,7 +333,8 @@ def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: 
         for answer in call.answers
         if isinstance(answer, dict) and _is_sealed(sealer, run_id, op, answer)
     ]
-    return SealedCall(run_id=run_id, op=op, call=replace(call, answers=tuple(answers)), document=document)
+    call = replace(call, answers=tuple(answers))
+    return SealedCall(run_id=run_id, op=op, call=call, document=document, digest=digest)
 
 
 def read_call(run_id: str, document: Json) -> FrozenCall:
@@ -349,7 +353,7 @@ def read_call(run_id: str, document: Json) -> FrozenCall:
 
 def adoption_of(sealer: Sealer, run_id: str, op: str, document: dict[str, Json], by: str) -> Json:
     """Return what an operator adds to a journal to adopt a record as it stands."""
-    return {"by": by, _SEAL: sealer.mark(_ADOPTED, [_contents(run_id, op, document), by])}
+    return {"by": by, _SEAL: sealer.mark(_ADOPTED, [[run_id, op, digest_of(document)], by])}
 
 
 def adoption_op(op: str, key: str) -> str:
@@ -370,10 +374,6 @@ def next_wait(op: str) -> str:
     """Return the key of the wait of a call that is asked again."""
     before, _, number = op.rpartition(":")
     return f"{before}:{int(number) + 1}"
-
-
-def _contents(run_id: str, op: str, document: dict[str, Json]) -> Json:
-    return [run_id, op, digest_of(document)]
 
 
 def _is_adopted(sealer: Sealer, contents: Json, adoption: Json) -> bool:
