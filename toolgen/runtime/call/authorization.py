@@ -19,7 +19,7 @@ from ..errors import ToolError
 from ..results import RetryHint, ToolResult
 from ..specs import ConfirmSpec, ToolSpec
 from ..waiting.frozen import Asked, FrozenCall, new_id
-from ..waiting.options import WaitOptions, require_question_left
+from ..waiting.options import WaitOptions
 from .boundary import run_with_timeout
 from .failures import error_result
 from .frame import Frame, RuntimeServices
@@ -75,7 +75,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
         message = f"{spec.name} needs approval, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
-    require_question_left(waits.options, spec.name, len(frame.answers))
+    waits.require_question_left(spec.name, len(frame.answers))
     if await waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)
     asked = Asked(

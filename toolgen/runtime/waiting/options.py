@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
 
-from ..errors import RegistrationError, ToolError
+from ..errors import RegistrationError
 from ..results import Suspended
 
 WEEK_S: Final = 7 * 24 * 3600.0
@@ -59,22 +58,6 @@ class WaitOptions:
 
 
 WAIT_OPTIONS: Final = WaitOptions()
-
-
-def require_question_left(options: WaitOptions, tool: str, answered: int) -> None:
-    """Raise where a call that had so many questions answered may ask no further one.
-
-    Raises:
-        ToolError: as said.
-    """
-    if answered >= options.max_questions:
-        raise ToolError(f"{tool} asked {answered} questions, and one call may ask no more")
-
-
-async def refusal(rule: AnswerRule | None, asked: Suspended, answer: Json, by: str) -> str:
-    """Return why the rule rejects this answer from this person; "" where it does not, or without a rule."""
-    said = "" if rule is None else rule(asked, answer, by)
-    return await said if inspect.isawaitable(said) else said
 
 
 def require_engine(engine: object) -> None:

@@ -37,7 +37,7 @@ from ..toolsets.toolsets import Toolsets
 from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
-from .options import WaitOptions, refusal
+from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
 FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
@@ -182,7 +182,7 @@ async def _resume(
         answer = validate_answer(spec, frozen, answer, services.limits)
     except BadAnswerError as error:
         return _ask_again(services, frozen, error.message, tool)
-    if why := await _refused_by_rule(services, record, answer, person):
+    if why := await _refused_by_rule(services.waits, record, answer, person):
         return _ask_again(services, frozen, why, tool)
     _report_answer(services, frozen, person, "answered")
     result = _result_of_answer(services, tool, frozen, answer, person)
@@ -260,15 +260,10 @@ async def _unfit_result(
     return await end_without_executor(frame, result)
 
 
-async def _refused_by_rule(services: RuntimeServices, record: SealedCall, answer: Json, person: str) -> str:
-    """Return why the rule of this process rejects the answer; "" where it does not.
-
-    The process that took the answer may have another rule, or none.
-    """
-    assert services.waits is not None, "nothing waits without"
-    asked = services.waits.suspended(record)
+async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json, person: str) -> str:
+    """Return why the rule of this process rejects the answer; "" where it does not."""
     try:
-        why = await refusal(services.waits.options.rule, asked, answer, person)
+        why = await waits.refusal(record, answer, person)
     except Exception:
         log.exception("the rule for answers to %s failed", record.call.tool)
         return "it is not known whether this person may answer: the rule failed"

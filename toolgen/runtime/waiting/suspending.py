@@ -19,7 +19,6 @@ from ..specs import ToolSpec
 from .answer_schema import checked_schema
 from .errors import NoEngineError
 from .frozen import Asked
-from .options import require_question_left
 
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
@@ -48,7 +47,7 @@ async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: b
         message = f"{spec.name} has to ask a person, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
     if asked is not None:
-        require_question_left(services.waits.options, spec.name, len(frame.answers))
+        services.waits.require_question_left(spec.name, len(frame.answers))
     if asked is not None and await services.waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} has to ask a person, and {TOO_MANY}", code=UNAVAILABLE)
     question = _pending(spec, unfinished) if isinstance(unfinished, Pending) else _asked(spec, unfinished)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from ..engine import (
     UnknownRunError,
     WaitStatus,
 )
-from ..errors import RegistrationError
+from ..errors import RegistrationError, ToolError
 from ..results import Suspended, ToolResult
 from .call_names import CALL
 from .errors import (
@@ -185,6 +186,15 @@ class WaitRegistry:
 
     # Calls that begin to wait.
 
+    def require_question_left(self, tool: str, answered: int) -> None:
+        """Raise where a call that had so many questions answered may ask no further one.
+
+        Raises:
+            ToolError: as said.
+        """
+        if answered >= self.options.max_questions:
+            raise ToolError(f"{tool} asked {answered} questions, and one call may ask no more")
+
     async def is_full(self, session_id: str) -> bool:
         """Return whether no further call of the session may wait."""
         most = self.options.max_per_session
@@ -275,6 +285,20 @@ class WaitRegistry:
             run_id=record.run_id,
             arguments_mac=self.arguments_mac(call.tool, call.payload_json, call.meta),
         )
+
+    async def refusal(self, record: SealedCall, answer: Json, by: str) -> str:
+        """Return why the rule of the host rejects an answer from this person; "" where it does not.
+
+        The process that took the answer may have another rule, or none.
+
+        Raises:
+            Exception: what the rule raises.
+        """
+        rule = self.options.rule
+        if rule is None:
+            return ""
+        said = rule(self.suspended(record), answer, by)
+        return await said if inspect.isawaitable(said) else said
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the keyed digest of the arguments of a call; as `Runtime.arguments_mac`."""

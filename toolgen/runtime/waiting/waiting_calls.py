@@ -38,7 +38,6 @@ from .errors import (
     UnknownSuspensionError,
 )
 from .frozen import SealedCall
-from .options import refusal
 from .resuming import WaitingTools
 from .wait_registry import OpenedToken, WaitRegistry, top_run
 
@@ -255,7 +254,10 @@ class WaitingCalls:
             )
         spec = None if tool is None else tool.spec
         validate_answer(spec, frozen, answer, self._services.limits)
-        await _check_rule(waits, record, answer, by)
+        if cancel_reason(answer) is None and (why := await waits.refusal(record, answer, by)):
+            raise NotAllowedAnswerError(
+                f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
+            )
         if within is not None and tool is not None and waits.engine.is_worker:
             self._tools.give(frozen, tool)
 
@@ -290,15 +292,6 @@ async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, by: str
         raise await late_answer(waits, record.run_id, error.message) from None
     if receipt == "conflict":
         raise ConflictingAnswerError
-
-
-async def _check_rule(waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
-    if cancel_reason(answer) is not None:
-        return
-    if why := await refusal(waits.options.rule, waits.suspended(record), answer, by):
-        raise NotAllowedAnswerError(
-            f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
-        )
 
 
 def require_waits(services: RuntimeServices) -> WaitRegistry:
