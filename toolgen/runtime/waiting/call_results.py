@@ -227,10 +227,10 @@ async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIte
 
 async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDocument] | None:
     """Return the direct call to whose result an answer leads, by its run; None where there is none."""
-    run_id, frozen = opened.run_id, opened.frozen
-    if frozen is None or opened.is_below:
+    run_id, record = opened.run_id, opened.record
+    if record is None or opened.is_below:
         return await outer_call(waits, run_id)
-    return (run_id, call_of({"frozen": frozen.as_json()})) if run_id.startswith(CALL) else None
+    return (run_id, call_of({"frozen": record.document})) if run_id.startswith(CALL) else None
 
 
 async def answered_result(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from toolgen.contract.json_value import Json
@@ -89,17 +89,18 @@ class WaitingCalls:
         await waits.start(top_run(claims.run_id))
         opened = await waits.open(claims, session_id)
         record = opened.record
-        if record is None:
-            send: Coroutine[Any, Any, None] = self._answer_planner(waits, opened, answer, by)
-        else:
+        key = ""
+        if record is not None:
             answer = without_nulls(record.call, answer)
-            answer_key(answer)  # raises for what is no JSON
+            key = answer_key(answer)
             if opened.status.answer is None:
                 await self._check(waits, opened.status, record, answer, by, within)
-            send = _answer(waits, record, answer, by)
         try:
             async with expected_results(waits, opened) as expected:
-                await send
+                if record is None:
+                    await self._answer_planner(waits, opened, answer, by)
+                else:
+                    await _answer(waits, record, answer, key, by)
                 return await answered_result(waits, opened, expected, wait_s, self._limit)
         except SuspensionError:  # the call goes on with no answer, or with another one
             if record is not None:
@@ -278,8 +279,8 @@ class WaitingCalls:
         return self._services.limits.result_bytes
 
 
-async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, by: str) -> None:
-    """Send the answer to the run.
+async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, key: str, by: str) -> None:
+    """Send the answer to the run; `key` is that of `answer_key`.
 
     Raises:
         LateAnswerError: the wait is over.
@@ -287,7 +288,7 @@ async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, by: str
     """
     sealed = waits.sealer.seal(record.claims, answer, by)
     try:
-        receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=answer_key(answer))
+        receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=key)
     except WaitOverError as error:
         raise await late_answer(waits, record.run_id, error.message) from None
     if receipt == "conflict":
