@@ -148,7 +148,14 @@ class CallActivities:
         events, services = self._call_services(info, argument)
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         keeping = self._keeping(info, call, events)
-        work = CallWork(run_id=info.run_id, services=services, events=events, batch=batch, keeping=keeping)
+        work = CallWork(
+            run_id=info.run_id,
+            waits=self._host.waits,
+            services=services,
+            events=events,
+            batch=batch,
+            keeping=keeping,
+        )
         resumed = await resume(work, argument, partial(self._find_waiting_tool, facts), _work_run(info, call))
         if resumed is None:
             return waiting_record(call, argument["frozen"])

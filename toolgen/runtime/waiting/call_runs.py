@@ -170,13 +170,12 @@ class CallRuns:
         try:
             record = waits.seal(run_id, FIRST, frozen)
             given: Json = {"frozen": record.document, "version": VERSION}
-            await self._start(run_id, tool, given, frozen.meta)
+            await self._start(waits, run_id, tool, given, frozen.meta)
             if waits.engine.is_worker:
                 await waits.engine.settled(run_id)
         except Exception as error:  # such as a call that is larger than the engine keeps
             return failed_call_result(tool, error, frozen.meta, self._services)
-        suspension = waits.suspended(record)
-        return replace(result, frozen=None, suspensions=(suspension,))
+        return replace(result, frozen=None, suspensions=(waits.suspended(record),))
 
     async def _over(
         self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_detached: bool = False
@@ -186,7 +185,7 @@ class CallRuns:
         typed = waits.expect_result(run_id)
         self._tools.hold(run_id, tool)
         try:
-            await self._start(run_id, tool, {**given, "version": VERSION}, meta)
+            await self._start(waits, run_id, tool, {**given, "version": VERSION}, meta)
             return await run_result(waits, run_id, given["call"], typed, self._services.limits.result_bytes)
         except asyncio.CancelledError:
             if not is_detached:
@@ -205,8 +204,9 @@ class CallRuns:
         except UnknownRunError:  # it has not begun
             failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
 
-    async def _start(self, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta) -> None:
-        waits = self._runs()
+    async def _start(
+        self, waits: WaitRegistry, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta
+    ) -> None:
         await waits.start(run_id)
         if waits.engine.is_worker:
             self._tools.made(run_id, tool)
@@ -284,7 +284,7 @@ class CallRuns:
 
         `number` is that of the step, `answered` the id of the call that was frozen before it.
         """
-        waits, child = self._runs(), None
+        child = None
         if result.delegated is not None and tool is not None:
             below = f"{work.run_id}/child:{number + 1}"
             try:
@@ -295,9 +295,8 @@ class CallRuns:
             return {**outcome_of(result, work.events), "child": child}
         if result.frozen is None:
             return self._told(work, result, None, answered)
-        record = seal_wait(waits, work.run_id, f"wait:{number + 1}", work.run_id, result)
-        asked = waits.suspended(record)
-        result = replace(result, frozen=None, suspensions=(asked,))
+        record = seal_wait(work.waits, work.run_id, f"wait:{number + 1}", work.run_id, result)
+        result = replace(result, frozen=None, suspensions=(work.waits.suspended(record),))
         return self._told(work, result, record.document, answered)
 
     def _told(
@@ -305,17 +304,19 @@ class CallRuns:
     ) -> Outcome:
         """Return the outcome with a result, after handing it to who waits for it in this process."""
         for key in (answered, work.run_id):
-            self._runs().set_result(key, result)
+            work.waits.set_result(key, result)
         return {**outcome_of(result, work.events), "frozen": frozen}
 
     def _work(self, info: ActivityInfo, *, tells_start: bool = False) -> CallWork:
         """Return what one step of a call is executed with."""
-        events = CallEvents(info, self._runs().options.clock, tells_start=tells_start)
+        waits = self._runs()
+        events = CallEvents(info, waits.options.clock, tells_start=tells_start)
         reports = EventReporter(events, self._services.limits.result_bytes)
         services = replace(self._services, reports=reports, run_id=info.run_id)
-        settle = partial(settle_call, services, self._runs(), self._tools, info.run_id)
+        settle = partial(settle_call, services, waits, self._tools, info.run_id)
         return CallWork(
             run_id=info.run_id,
+            waits=waits,
             services=services,
             events=events,
             batch=Batch(services.capabilities),
@@ -329,7 +330,7 @@ class CallRuns:
             NotRegisteredError: another worker may have it.
         """
         message = f"the tool {tool} is not registered in this runtime"
-        if self._runs().engine.caps.has_many_workers and info.missed < _MOST_MISSED:
+        if work.waits.engine.caps.has_many_workers and info.missed < _MOST_MISSED:
             raise NotRegisteredError(message)
         result = error_result(tool, ToolError(message), meta, work.services.limits.result_bytes)
         work.services.reports.emit_tool_end(result, meta)

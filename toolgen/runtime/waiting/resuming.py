@@ -37,7 +37,6 @@ from ..toolsets.toolsets import Toolsets
 from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
-from .options import WaitOptions
 from .wait_registry import WaitRegistry
 
 FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
@@ -64,6 +63,7 @@ class CallWork:
     """What an activity executes a call with."""
 
     run_id: str
+    waits: WaitRegistry
     services: RuntimeServices
     """With the reporter of the events."""
     events: CallEvents
@@ -101,22 +101,18 @@ async def resume(
     Raises:
         asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
     """
-    waits, run_id, op = work.services.waits, work.run_id, argument["op"]
-    assert waits is not None, "nothing waits without"
+    waits, run_id, op = work.waits, work.run_id, argument["op"]
     try:
         record = await waits.verify(run_id, op, argument["frozen"])
     except (TamperedSuspensionError, UnsealedSuspensionError) as error:
         log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
         return None
     tool = await find_tool(record.call, run_id)
-    result = await _resumed(work.services, tool, record, argument["given"], work.batch, work.keeping)
-    again = None if result.frozen is None else seal_wait(waits, run_id, next_wait(op), work_run, result)
-    if again is not None:
-        asked = waits.suspended(again)
-        result = replace(result, frozen=None, suspensions=(asked,))
-    return Resumed(
-        tool=tool, result=result, id=record.call.id, frozen=None if again is None else again.document
-    )
+    result, document = await _resumed(work, tool, record, argument["given"]), None
+    if result.frozen is not None:
+        again = seal_wait(waits, run_id, next_wait(op), work_run, result)
+        result, document = replace(result, frozen=None, suspensions=(waits.suspended(again),)), again.document
+    return Resumed(tool=tool, result=result, id=record.call.id, frozen=document)
 
 
 def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: ToolResult) -> SealedCall:
@@ -128,22 +124,17 @@ def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: 
 
 
 async def _resumed(
-    services: RuntimeServices,
-    tool: RegisteredTool | None,
-    record: SealedCall,
-    given: Json,
-    batch: Batch,
-    keeping: Keeping,
+    work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json
 ) -> ToolResult:
     """Return the result of a verified call after the answer of the journal.
 
     Where the answer cannot be used, it is the same question again, with the reason.
     """
-    frozen = record.call
+    frozen, services = record.call, work.services
     with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
         try:
-            result = await run_or_abandon(_resume(services, tool, record, given, batch, keeping))
-            return (await batch.settle((result,), services.reports))[0]
+            result = await run_or_abandon(_resume(work, tool, record, given))
+            return (await work.batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
             limit = services.limits.result_bytes if tool is None else tool.result_bytes
@@ -152,42 +143,34 @@ async def _resumed(
             return result
 
 
-async def _resume(
-    services: RuntimeServices,
-    tool: RegisteredTool | None,
-    record: SealedCall,
-    given: Json,
-    batch: Batch,
-    keeping: Keeping,
-) -> ToolResult:
-    assert services.waits is not None, "nothing waits without"
-    frozen = record.call
-    if not services.waits.sealer.is_sealed(record.claims, given):
+async def _resume(work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json) -> ToolResult:
+    frozen, services = record.call, work.services
+    if not work.waits.sealer.is_sealed(record.claims, given):
         log.warning("run %s: %s, of %s: %s", record.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
-        return _ask_again(services, frozen, UNSEALED, tool)
+        return _ask_again(work, frozen, UNSEALED, tool)
     assert isinstance(given, dict), "only such a document has a seal"
     answer, person = given["answer"], str(given["by"])
     if (canceled := cancel_reason(answer)) is not None:
-        return await _canceled_result(services, tool, frozen, canceled, person, batch)
+        return await _canceled_result(work, tool, frozen, canceled, person)
     if tool is None:
-        return _ask_again(services, frozen, _GONE, tool)
+        return _ask_again(work, frozen, _GONE, tool)
     spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
         try:
             spec.payload.decode(frozen.payload_json, UNLIMITED)
         except ToolValidationError as error:
-            return await _unfit_result(services, tool, frozen, error, person, batch)
-        return _ask_again(services, frozen, _CHANGED, tool)
+            return await _unfit_result(work, tool, frozen, error, person)
+        return _ask_again(work, frozen, _CHANGED, tool)
     try:
         answer = validate_answer(spec, frozen, answer, services.limits)
     except BadAnswerError as error:
-        return _ask_again(services, frozen, error.message, tool)
-    if why := await _refused_by_rule(services.waits, record, answer, person):
-        return _ask_again(services, frozen, why, tool)
-    _report_answer(services, frozen, person, "answered")
+        return _ask_again(work, frozen, error.message, tool)
+    if why := await _refused_by_rule(work.waits, record, answer, person):
+        return _ask_again(work, frozen, why, tool)
+    _report_answer(work, frozen, person, "answered")
     result = _result_of_answer(services, tool, frozen, answer, person)
-    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services)
-    keeping.watch(frame)
+    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, services)
+    work.keeping.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
         answers = (*frozen.answers, answer_document(frozen, answer))
@@ -201,61 +184,39 @@ async def _resume(
 
 
 def _report_answer(
-    services: RuntimeServices, frozen: FrozenCall, person: str, outcome: Literal["answered", "canceled"]
+    work: CallWork, frozen: FrozenCall, person: str, outcome: Literal["answered", "canceled"]
 ) -> None:
     """Emit that a call has its answer, and measure how long it has waited."""
-    services.reports.answered(frozen, person)
-    if services.metrics is not None and services.waits is not None:
-        waited_s = services.waits.options.clock() - frozen.created_at
-        services.metrics.end_wait(frozen.kind, outcome, waited_s)
+    work.services.reports.answered(frozen, person)
+    if work.services.metrics is not None:
+        waited_s = work.waits.options.clock() - frozen.created_at
+        work.services.metrics.end_wait(frozen.kind, outcome, waited_s)
 
 
-def _ask_again(
-    services: RuntimeServices, frozen: FrozenCall, reason: str, tool: RegisteredTool | None
-) -> ToolResult:
-    """Ask the same question again, with the reason, and return the suspended result."""
-    assert services.waits is not None, "nothing waits without"
-    schema: Mapping[str, Any] = frozen.answer_schema
-    if tool is not None and frozen.kind == "confirmation":
-        schema = approval_schema(tool.spec)
-    spec = None if tool is None else tool.spec
-    result = suspended_result(services, _asked_again(frozen, spec, schema, reason, services.waits.options))
-    services.reports.emit_tool_end(result, frozen.meta)
+def _ask_again(work: CallWork, frozen: FrozenCall, reason: str, tool: RegisteredTool | None) -> ToolResult:
+    """Ask the same question again, with the reason, and return the suspended result.
+
+    Where the tool is here, the question is about the tool as it is now.
+    """
+    options, again = work.waits.options, frozen
+    if tool is not None:
+        spec = tool.spec
+        again = replace(frozen, spec_digest=spec.approval_digest, sensitive=spec.payload.sensitive)
+        if frozen.kind == "confirmation":
+            again = replace(again, answer_schema=approval_schema(spec))
+    now = options.clock()
+    again = replace(again, id=new_id(), created_at=now, expires_at=now + options.expires_s, reason=reason)
+    result = suspended_result(work.services, again)
+    work.services.reports.emit_tool_end(result, frozen.meta)
     return result
 
 
-def _asked_again(
-    call: FrozenCall,
-    spec: ToolSpec[Any, Any] | None,
-    answer_schema: Mapping[str, Any],
-    reason: str,
-    options: WaitOptions,
-) -> FrozenCall:
-    """Return a frozen call that asks the same again, with the current tool where there is one."""
-    now = options.clock()
-    return replace(
-        call,
-        id=new_id(),
-        spec_digest=call.spec_digest if spec is None else spec.approval_digest,
-        answer_schema=answer_schema,
-        sensitive=call.sensitive if spec is None else spec.payload.sensitive,
-        created_at=now,
-        expires_at=now + options.expires_s,
-        reason=reason,
-    )
-
-
 async def _unfit_result(
-    services: RuntimeServices,
-    tool: RegisteredTool,
-    frozen: FrozenCall,
-    error: ToolValidationError,
-    person: str,
-    batch: Batch,
+    work: CallWork, tool: RegisteredTool, frozen: FrozenCall, error: ToolValidationError, person: str
 ) -> ToolResult:
     """Return the error of a call whose arguments do not fit its tool any more, whatever is answered."""
-    _report_answer(services, frozen, person, "answered")
-    frame = Frame(tool, frozen.payload_json, frozen.meta, batch, services)
+    _report_answer(work, frozen, person, "answered")
+    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, work.services)
     result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
     return await end_without_executor(frame, result)
 
@@ -271,15 +232,11 @@ async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json
 
 
 async def _canceled_result(
-    services: RuntimeServices,
-    tool: RegisteredTool | None,
-    frozen: FrozenCall,
-    reason: str,
-    person: str,
-    batch: Batch,
+    work: CallWork, tool: RegisteredTool | None, frozen: FrozenCall, reason: str, person: str
 ) -> ToolResult:
     """Return the result of a suspended call that was canceled."""
-    _report_answer(services, frozen, person, "canceled")
+    services = work.services
+    _report_answer(work, frozen, person, "canceled")
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
         services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
@@ -291,7 +248,7 @@ async def _canceled_result(
         services.reports.emit_tool_end(result, meta)
         return result
     result = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
-    return await end_without_executor(Frame(tool, frozen.payload_json, meta, batch, services), result)
+    return await end_without_executor(Frame(tool, frozen.payload_json, meta, work.batch, services), result)
 
 
 def _result_of_answer(
