@@ -46,6 +46,8 @@ class MemoryJournal:
     def __init__(self, keep_runs: int) -> None:
         self._keep_runs = keep_runs
         self._records: dict[str, RunRecord] = {}
+        self._open: dict[str, RunRecord] = {}
+        """Those of runs that are not over."""
         self._finished: deque[str] = deque()
         """Root runs in the order of their ends."""
         self.on_excess: Callable[[], None] | None = None
@@ -55,18 +57,17 @@ class MemoryJournal:
         return self._records.get(run_id)
 
     def find_open(self, run_id: str) -> RunRecord | None:
-        record = self._records.get(run_id)
-        return record if record is not None and record.ending is None else None
+        return self._open.get(run_id)
 
     def unfinished(self) -> list[RunRecord]:
-        return [record for record in self._records.values() if record.ending is None]
+        return [*self._open.values()]
 
     def newest(self) -> Iterator[RunRecord]:
         """Yield all runs, the newest first."""
         return reversed(self._records.values())
 
     def add(self, record: RunRecord) -> None:
-        self._records[record.run_id] = record
+        self._records[record.run_id] = self._open[record.run_id] = record
         if record.parent is not None:
             self._records[record.parent].children.append(record.run_id)
         starter = None if record.starter is None else self._records.get(record.starter)
@@ -123,6 +124,7 @@ class MemoryJournal:
 
     def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
         record.ending, record.output, record.error = ending, output, error
+        del self._open[record.run_id]
         if record.parent is None:
             self._finished.append(record.run_id)
             if len(self._finished) > self._keep_runs:
