@@ -24,6 +24,7 @@ from .journal import (
     EventLog,
     Journal,
     OpRecord,
+    RunRecord,
     SignalRecord,
     WaitRecord,
     decode,
@@ -42,7 +43,7 @@ _AGAIN_S: Final = 0.02
 
 
 class Waits:
-    """Ends each wait once, with a signal or without one, and records the end in the journal."""
+    """Ends each wait once, with a signal or without one, and records what ends within a loop."""
 
     def __init__(self, journal: Journal, clock: Callable[[], float], call_later: CallLater) -> None:
         self._journal = journal
@@ -62,8 +63,11 @@ class Waits:
         signal = run.take_signal(wait.names)
         if signal is None and not is_final:
             return None
-        record = self._record(wait, signal, 0.0)
-        self._journal.end_operation(run.record, record, signal)
+        return await self.keep(run, self._record(wait, signal, 0.0), signal)
+
+    async def keep(self, run: Run, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
+        """Record the end of an operation, with the signal that it took, and return it once it is durable."""
+        self._journal.end_operation(run.record, record, taken)
         with run.awake.busy():
             await self._journal.wait_durable()
         return record
@@ -135,18 +139,18 @@ class Waits:
 
 
 class Children(Protocol):
-    """Starts the child runs of a run, and records their ends."""
+    """Starts the child runs of a run."""
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
         """Return the child run of an operation, started now or before."""
         ...
 
-    async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Record the end of a child run as the end of the operation, and return it."""
+    def child_ended(self, op: str, child: RunRecord) -> OpRecord:
+        """Return the end of the operation of a child run that is over."""
         ...
 
-    async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
-        """Start a run that outlives its starter, and return the journaled operation."""
+    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+        """Start a run that outlives its starter, and return the end of the operation, which names it."""
         ...
 
 
@@ -245,13 +249,13 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._require_running()
-        return await self._children.child_ended(self._run, op, child)
+        return await self._waits.keep(self._run, self._children.child_ended(op, record))
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
-            recorded = await self._children.detached(self._run, op, loop, text)
+            recorded = await self._waits.keep(self._run, self._children.detached(self._run, op, loop, text))
         advance_clock(recorded)
         return str(decode(recorded.value))
 

@@ -169,7 +169,7 @@ class Runs:
             self._begin(child)
         return child
 
-    async def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
+    def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
         """Start a run that outlives its starter, and return the end of the operation, which names it.
 
         Raises:
@@ -179,23 +179,13 @@ class Runs:
         if self._journal.find(run_id) is None:
             self.create_run(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
         value, _ = encode(run_id, "the id of a run")
-        ended = OpRecord(op, loop, digest(text), self._clock(), value)
-        self._journal.end_operation(run.record, ended)
-        with run.awake.busy():
-            await self._journal.wait_durable()
-        return ended
+        return OpRecord(op, loop, digest(text), self._clock(), value)
 
-    async def child_ended(self, run: Run, op: str, child: Run) -> OpRecord:
-        """Record the end of a child run as the end of the operation, and return it."""
-        record = child.record
-        assert record.ending is not None, "a child that goes on has no end to keep"
-        kind = "" if record.ending == "completed" else record.ending
-        asked = digest(record.input)
-        ended = OpRecord(op, record.loop, asked, self._clock(), record.output, kind, record.error)
-        self._journal.end_operation(run.record, ended)
-        with run.awake.busy():
-            await self._journal.wait_durable()
-        return ended
+    def child_ended(self, op: str, child: RunRecord) -> OpRecord:
+        """Return the end of the operation of a child run that is over."""
+        assert child.ending is not None, "a child that goes on has no end to keep"
+        kind = "" if child.ending == "completed" else child.ending
+        return OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
 
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
         """Store a signal, and pass it to the oldest wait for it."""
