@@ -164,9 +164,6 @@ class MemoryJournal:
 class MemoryClient:
     """Reads and changes the records of a journal in memory."""
 
-    held_s: ClassVar[float] = 0.0
-    """What is in memory began under this very clock."""
-
     def __init__(
         self,
         keep_runs: int,
@@ -176,6 +173,8 @@ class MemoryClient:
         max_payload_bytes: int | None,
     ) -> None:
         self.id = f"memory_{uuid.uuid4().hex}"
+        self.held_s = 0.0
+        """What is in memory began under this very clock."""
         self._journal = MemoryJournal(keep_runs)
         self.runs = Runs(self._journal, clock, call_later, max_payload_bytes)
         self._pruning = Pruning(self._journal.doomed, self._journal.drop, clock)
