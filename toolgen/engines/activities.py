@@ -75,6 +75,7 @@ class Operation:
 class ActivityCall:
     """An activity to be performed."""
 
+    run: Run
     op: str
     activity: str
     function: Activity
@@ -181,7 +182,7 @@ class Activities:
         self._tasks = tasks
         self._events = events
         self.functions: Mapping[str, Activity] = {}
-        self._executing: dict[Operation, tuple[Run, ActivityCall]] = {}
+        self._executing: dict[Operation, ActivityCall] = {}
         """Those of which an attempt runs now."""
         self._is_draining = False
         self._drained = Notifier()
@@ -202,30 +203,32 @@ class Activities:
     def log_executing(self) -> None:
         """Log the attempts that run, before their tasks are cancelled; not those of runs that are over."""
         is_durable = self._journal.is_durable
-        for run, call in self._executing.values():
-            if not run.is_stopped:
-                is_unknown = call.options.once and run.record.attempts.get(call.op, NO_ATTEMPT).has_begun
-                name = activity_name(call.activity, decode(call.argument))
-                log_cut_off(run.record.run_id, call.op, name, is_unknown=is_unknown, is_durable=is_durable)
+        for call in self._executing.values():
+            if not call.run.is_stopped:
+                record, name = call.run.record, activity_name(call.activity, decode(call.argument))
+                is_unknown = call.options.once and record.attempts.get(call.op, NO_ATTEMPT).has_begun
+                log_cut_off(record.run_id, call.op, name, is_unknown=is_unknown, is_durable=is_durable)
 
     def undrain(self) -> None:
         """Begin attempts again, after the tasks of the drained ones were cancelled."""
         self._is_draining = False
 
-    def start(self, run: Run, call: ActivityCall, arg: Json) -> None:
+    def start(self, call: ActivityCall, arg: Json) -> None:
         """Start an activity in a task of its own; one that must not run twice is not started again."""
+        run = call.run
         if call.options.once and run.has_begun(call.op):
             message = "the process ended while it was executed; it may have had its effect"
             log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
-            self._end(run, call, self._failure(call, OUTCOME_UNKNOWN, message), None)
+            self._end(call, self._failure(call, OUTCOME_UNKNOWN, message), None)
             return
         name = f"{run.record.run_id}/{call.op}"
-        run.in_flight[call.op] = self._tasks.start(self._perform(run, call, arg), name)
+        run.in_flight[call.op] = self._tasks.start(self._perform(call, arg), name)
         run.moved()
 
-    async def _perform(self, run: Run, call: ActivityCall, arg: Json) -> None:
+    async def _perform(self, call: ActivityCall, arg: Json) -> None:
         """Execute an activity until it gives a result or has failed for good."""
-        options, kept = call.options, run.record.attempts.get(call.op, NO_ATTEMPT)
+        run, options = call.run, call.options
+        kept = run.record.attempts.get(call.op, NO_ATTEMPT)
         attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
         if kept.until:
             await self._pause(max(0.0, kept.until - self._clock()))
@@ -235,14 +238,14 @@ class Activities:
                 try:
                     left = await run.turnstile.wait(left)
                 except TimeoutError:
-                    self._end(run, call, self._failure(call, *_timed_out(options)), None)
+                    self._end(call, self._failure(call, *_timed_out(options)), None)
                     return
             if self._is_draining:
                 await self._closed.wait()
             is_last = attempt >= options.attempts
-            self._executing[call.operation] = run, call
+            self._executing[call.operation] = call
             try:
-                done = await self._attempt(run, call, arg, attempt, left, is_last=is_last)
+                done = await self._attempt(call, arg, attempt, left, is_last=is_last)
             finally:
                 del self._executing[call.operation]
                 if not self._executing:
@@ -250,21 +253,16 @@ class Activities:
             if run.is_stopped:
                 return
             if done is not None:
-                self._end(run, call, *done)
+                self._end(call, *done)
                 return
             failed = AttemptRecord(attempt, self._clock() + pause)
             self._journal.record_attempt(run.record, call.op, failed)
             await self._pause(pause)
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
 
-    def _end(self, run: Run, call: ActivityCall, record: OpRecord, value: Json) -> None:
-        self._journal.end_operation(run.record, record)
-        self._journal.when_durable(partial(self._notify_loop, run, call, record, value))
-
-    def _notify_loop(self, run: Run, call: ActivityCall, record: OpRecord, value: Json) -> None:
-        run.in_flight.pop(call.op, None)
-        call.operation.set_result(record, value)
-        run.moved()
+    def _end(self, call: ActivityCall, record: OpRecord, value: Json) -> None:
+        self._journal.end_operation(call.run.record, record)
+        self._journal.when_durable(partial(_notify_loop, call, record, value))
 
     async def _begun(
         self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
@@ -299,12 +297,13 @@ class Activities:
             timer.cancel()
 
     async def _attempt(
-        self, run: Run, call: ActivityCall, arg: Json, attempt: int, left: float | None, *, is_last: bool
+        self, call: ActivityCall, arg: Json, attempt: int, left: float | None, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
         """Return the end of the operation; None when another attempt must follow.
 
         It takes at most the seconds that are left of its time limit.
         """
+        run = call.run
         progress = Progress(
             run.record.run_id,
             call.op,
@@ -354,6 +353,12 @@ class Activities:
     def _failure(self, call: ActivityCall, kind: str, message: str) -> OpRecord:
         asked = digest(call.argument)
         return OpRecord(call.op, call.activity, asked, self._clock(), kind=kind, message=message)
+
+
+def _notify_loop(call: ActivityCall, record: OpRecord, value: Json) -> None:
+    call.run.in_flight.pop(call.op, None)
+    call.operation.set_result(record, value)
+    call.run.moved()
 
 
 def _timed_out(options: CallOptions) -> tuple[str, str]:

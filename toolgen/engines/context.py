@@ -138,8 +138,13 @@ class Waits:
         return OpRecord(wait.op, WAIT, wait.digest, max(self._clock(), until), value)
 
 
-class Children(Protocol):
-    """Starts the child runs of a run."""
+class Host(Protocol):
+    """What executes the run beside others, and starts its child runs."""
+
+    activities: Activities
+    events: EventLog
+    waits: Waits
+    max_payload_bytes: int | None
 
     def child_of(self, run: Run, op: str, loop: str, text: bytes) -> Run:
         """Return the child run of an operation, started now or before."""
@@ -157,35 +162,11 @@ class Children(Protocol):
 class JournaledContext:
     """The `RunContext` of one execution of a loop."""
 
-    __slots__ = (
-        "_activities",
-        "_children",
-        "_events",
-        "_is_replay",
-        "_max_payload_bytes",
-        "_ops",
-        "_run",
-        "_waits",
-        "fault",
-    )
+    __slots__ = ("_host", "_is_replay", "_ops", "_run", "fault")
 
-    def __init__(
-        self,
-        run: Run,
-        *,
-        activities: Activities,
-        children: Children,
-        events: EventLog,
-        waits: Waits,
-        max_payload_bytes: int | None,
-        is_replay: bool,
-    ) -> None:
+    def __init__(self, run: Run, host: Host, *, is_replay: bool = False) -> None:
         self._run = run
-        self._activities = activities
-        self._children = children
-        self._events = events
-        self._waits = waits
-        self._max_payload_bytes = max_payload_bytes
+        self._host = host
         self._is_replay = is_replay
         self._ops: set[str] = set()
         self.fault: EngineError | None = None
@@ -204,15 +185,16 @@ class JournaledContext:
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
         argument, copy = encode(
-            arg, f"the argument of {activity} for the operation {op}", self._max_payload_bytes
+            arg, f"the argument of {activity} for the operation {op}", self._host.max_payload_bytes
         )
         if recorded := self._take_recorded(op, activity, argument):
             return Operation(self._run.awake, recorded)
-        function = self._activities.functions.get(activity)
+        function = self._host.activities.functions.get(activity)
         if function is None:
             raise EngineError(f"no activity is registered as {activity!r}, for the operation {op}")
         operation = Operation(self._run.awake)
         call = ActivityCall(
+            run=self._run,
             op=op,
             activity=activity,
             function=function,
@@ -220,11 +202,11 @@ class JournaledContext:
             options=options or DEFAULT,
             operation=operation,
         )
-        self._activities.start(self._run, call, copy)
+        self._host.activities.start(call, copy)
         return operation
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
-        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
+        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             recorded = await self._child_ended(op, loop, text)
@@ -235,7 +217,7 @@ class JournaledContext:
         return value
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
-        child = self._children.child_of(self._run, op, loop, text)
+        child = self._host.child_of(self._run, op, loop, text)
         record = child.record
         if (record.loop, record.input) != (loop, text):
             raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
@@ -249,13 +231,13 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._require_running()
-        return await self._waits.keep(self._run, self._children.child_ended(op, record))
+        return await self._host.waits.keep(self._run, self._host.child_ended(op, record))
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
-        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._max_payload_bytes)
+        text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
-            recorded = await self._waits.keep(self._run, self._children.detached(self._run, op, loop, text))
+            recorded = await self._host.waits.keep(self._run, self._host.detached(self._run, op, loop, text))
         advance_clock(recorded)
         return str(decode(recorded.value))
 
@@ -294,9 +276,9 @@ class JournaledContext:
             wait = Wait(op, names, digest(asked), about_text, Bell(self._run.awake))
             until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
-            recorded = await self._waits.take_or_none(self._run, wait, is_final=is_final)
+            recorded = await self._host.waits.take_or_none(self._run, wait, is_final=is_final)
             if recorded is None:
-                recorded = await self._waits.wait_for_signal(self._run, wait, until)
+                recorded = await self._host.waits.wait_for_signal(self._run, wait, until)
                 self._require_running()
         advance_clock(recorded)
         got = decode(recorded.value)
@@ -309,7 +291,7 @@ class JournaledContext:
             if log_key(key, copy) not in self._run.record.keys:
                 raise self._note_fault(NondeterminismError(f"run {self.run_id} never published {key!r}"))
             return
-        self._events.append(self._run.record, key, text, copy)
+        self._host.events.append(self._run.record, key, text, copy)
 
     def one_by_one(self) -> AbstractAsyncContextManager[None]:
         return OneByOne(self._run.awake)

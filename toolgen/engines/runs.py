@@ -54,11 +54,11 @@ class Runs:
         self._journal = journal
         self._clock = clock
         self.tasks = Tasks()
-        self._events = EventLog(journal)
-        self.followers = self._events.followers
-        self._waits = Waits(journal, clock, call_later)
+        self.events = EventLog(journal)
+        self.followers = self.events.followers
+        self.waits = Waits(journal, clock, call_later)
         self.activities = Activities(
-            journal, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self._events
+            journal, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self.events
         )
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
@@ -76,7 +76,7 @@ class Runs:
     ) -> None:
         """Set the loops and activities of runs, and the callbacks for their events."""
         self._loops, self.activities.functions = loops, activities
-        self._events.on_event, self._last_events = on_event, last_events
+        self.events.on_event, self._last_events = on_event, last_events
 
     def start(self, *, worker: bool, only: Collection[str] | None = None) -> None:
         """Start the runs that are not over, all or only these; running ones are left alone."""
@@ -190,7 +190,7 @@ class Runs:
     def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
         """Store a signal, and pass it to the oldest wait for it."""
         self._journal.add_signal(record, signal)
-        self._waits.deliver(self.run_of(record), signal)
+        self.waits.deliver(self.run_of(record), signal)
 
     def cancel(self, record: RunRecord, reason: str) -> None:
         """Cancel a run and all runs that it has started, the children first."""
@@ -258,7 +258,7 @@ class Runs:
         """
         if record.ending != "completed":
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
-        context = self._context(Run(record, None, self), is_replay=True)
+        context = JournaledContext(Run(record, None, self), self, is_replay=True)
         output: Json = await self.tasks.start(self._execute(context, record), f"replay of {record.run_id}")
         if context.fault is not None:
             raise context.fault
@@ -273,17 +273,6 @@ class Runs:
                 self._journal.begin(run.record, self._clock())
             run.task = self.tasks.start(self._run_loop(run), run.record.run_id)
 
-    def _context(self, run: Run, *, is_replay: bool = False) -> JournaledContext:
-        return JournaledContext(
-            run,
-            activities=self.activities,
-            children=self,
-            events=self._events,
-            waits=self._waits,
-            max_payload_bytes=self.max_payload_bytes,
-            is_replay=is_replay,
-        )
-
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
         LOOP_TIME.set(record.began or 0.0)
         if record.loop not in self._loops:
@@ -297,7 +286,7 @@ class Runs:
     async def _run_loop(self, run: Run) -> None:
         """Run a loop to its end, and record the end."""
         record = run.record
-        context = self._context(run)
+        context = JournaledContext(run, self)
         output, problem = NULL, None
         try:
             value = await self._execute(context, record)
@@ -361,7 +350,7 @@ class Runs:
 
     def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
-        self._events.append(run.record, None, text, copy)
+        self.events.append(run.record, None, text, copy)
 
 
 def _over(run: Run) -> None:
