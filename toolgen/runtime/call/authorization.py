@@ -70,6 +70,23 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
             is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, shown)
     if not must_ask:
         return None
+    asked = Asked(
+        kind="confirmation",
+        question=question or f"Run {spec.title}?",
+        preview=preview,
+        is_shortened=is_shortened,
+        answer_schema=approval_schema(spec),
+    )
+    return await _ask(frame, frozen, asked)
+
+
+async def _ask(frame: Frame, frozen: bytes, asked: Asked) -> ToolResult:
+    """Suspend a call with these arguments until a person has answered; deny it where nobody can.
+
+    Raises:
+        ToolError: the call has asked too many questions.
+    """
+    spec, services = frame.spec, frame.services
     waits = services.waits if services.is_interactive else None
     if waits is None:
         services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
@@ -78,13 +95,6 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     waits.require_question_left(spec.name, len(frame.answers))
     if await waits.is_full(frame.meta.session_id):
         return frame.denied_result(f"{spec.name} needs approval, but {TOO_MANY}", code=UNAVAILABLE)
-    asked = Asked(
-        kind="confirmation",
-        question=question or f"Run {spec.title}?",
-        preview=preview,
-        is_shortened=is_shortened,
-        answer_schema=approval_schema(spec),
-    )
     return suspended_result(services, freeze(frame, frozen, asked, waits.options))
 
 
