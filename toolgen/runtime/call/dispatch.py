@@ -91,7 +91,10 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
 
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
-    """Execute the steps of a call up to its after-hooks, and return its result."""
+    """Execute the steps of a call up to its after-hooks, and return its result.
+
+    It is long because a further function would cost every call; what few calls need stands in others.
+    """
     tool, spec, meta = frame.tool, frame.spec, frame.meta
     context, services, trace = frame.context, frame.services, frame.trace
     try:
