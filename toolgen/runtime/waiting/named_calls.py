@@ -11,29 +11,18 @@ from ..call_meta import NO_META, CallMeta
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
-from ..toolsets.snapshot import Snapshot
+from ..toolsets.snapshot import CallService, Snapshot
 from .call_names import CallName
 from .ledger import Ledger
 
 
-class NamedCalls:
+class NamedCalls(CallService):
     """The methods of `Runtime` for named calls; each hands on to its `Ledger`."""
 
     _hook_tools: HookTools
     _directory: Directory
     _services: RuntimeServices
     _ledger: Ledger | None
-
-    async def call(
-        self,
-        tool: str | ToolSpec[Any, Any],
-        arguments: HostArguments,
-        meta: CallMeta = NO_META,
-        *,
-        within: Snapshot | None = None,
-    ) -> ToolResult:
-        """Return the one result of a call: `Runtime.call`."""
-        raise NotImplementedError
 
     async def call_once(
         self,

@@ -15,7 +15,7 @@ from ..engine import RunWait, WaitOverError, WaitStatus
 from ..errors import DeclaredError
 from ..events.progress import checked_fraction, progress_json, require_text
 from ..results import Suspended, ToolResult
-from ..toolsets.snapshot import Snapshot
+from ..toolsets.snapshot import CallService, Snapshot
 from .answers import (
     answer_key,
     cancel_answer,
@@ -42,7 +42,7 @@ from .resuming import WaitingTools
 from .wait_registry import OpenedToken, WaitRegistry, top_run
 
 
-class WaitingCalls:
+class WaitingCalls(CallService):
     """The methods of `Runtime` for calls that wait."""
 
     _hook_tools: HookTools
