@@ -15,8 +15,7 @@ from toolgen.agents import SessionBusyError, agents_of
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult
-from toolgen.runtime.waiting.call_names import CallName
-from toolgen.runtime.waiting.ledger import CallNameError
+from toolgen.runtime.waiting.call_names import CallName, CallNameError
 
 YES: Final[Json] = {"approved": True}
 

@@ -16,9 +16,8 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolResult
-from toolgen.runtime.waiting.call_names import CallName
+from toolgen.runtime.waiting.call_names import CallName, CallNameError
 from toolgen.runtime.waiting.errors import SuspensionError
-from toolgen.runtime.waiting.ledger import CallNameError
 
 TOOLS: Final = ("pay", "pay_approved", "pay_asking", "look")
 ONCE: Final = TOOLS[:3]

@@ -37,6 +37,7 @@ from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
+from toolgen.runtime.codec import arguments_json
 from toolgen.runtime.specs import LongRunningSpec
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.errors import LateAnswerError
@@ -335,7 +336,7 @@ async def executed() -> list[RunRecord]:
         for name, arguments in (("add", {"a": 1, "b": 2}), RESET, ("look", {})):
             tool = directory.by_name.get(name)
             assert tool is not None, name
-            result = await runtime._calls.execute(tool, arguments, META, f"call_{name}")
+            result = await runtime._calls.execute(tool, arguments_json(arguments), META, f"call_{name}")
             if result.suspension is not None:
                 await runtime.deliver(result.suspension.token, YES)
         return await _records(engine)

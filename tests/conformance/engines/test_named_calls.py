@@ -12,8 +12,7 @@ from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.waiting.call_names import CallName
-from toolgen.runtime.waiting.ledger import CallNameError
+from toolgen.runtime.waiting.call_names import CallName, CallNameError
 
 _SECRET = b"0123456789abcdef"
 _NUMBERS = itertools.count(1)

@@ -9,9 +9,14 @@ from typing import Final
 from toolgen.contract.record import record
 
 from ..call_meta import CallMeta
+from ..errors import ToolError
 
 CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""
+
+
+class CallNameError(ToolError):
+    """Another call has the name: one of another tool, or with other arguments. Nothing was executed."""
 
 
 @record

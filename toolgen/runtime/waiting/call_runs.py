@@ -15,7 +15,7 @@ from toolgen.contract.logs import logger
 
 from ..call.artifact_refs import dropping
 from ..call.boundary import run_or_abandon
-from ..call.dispatch import CANCELLED, dispatch, emit_end, failed_call_result, stray_error_result
+from ..call.dispatch import CANCELLED, dispatch, failed_call_result, stray_error_result
 from ..call.failures import error_result
 from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.once_call import Keeping
@@ -23,11 +23,11 @@ from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
-from ..errors import ToolError, ToolValidationError
+from ..errors import ToolError
 from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
-from .call_names import CALL
+from .call_names import CALL, CallNameError
 from .call_results import outcome_of, run_result
 from .errors import NoEngineError, UnsharedToolError
 from .frozen import FIRST
@@ -40,6 +40,7 @@ from .loop import (
     CallDocument,
     ChildOfCall,
     Outcome,
+    call_of,
     waiting_call,
 )
 from .resolving import LOOP as RESOLVED
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 log = logger("toolgen.runtime")
 
+_AT_ONCE: Final = (
+    "another call of this name began at once, of another tool or with other arguments; this one did not"
+)
 _MOST_MISSED: Final = 20
 """Workers that may lack a tool, within about five minutes, before its call goes on without it."""
 
@@ -129,9 +133,8 @@ class CallRuns:
         if result.delegated is None:
             assert result.frozen is not None, "only a call that waits begins to"
             frozen = self._runs().seal(run_id, FIRST, result.frozen).document
-            return await self._over(
-                run_id, tool, meta, {"call": _call(tool, arguments, meta), "frozen": frozen}
-            )
+            given = {"call": _call(tool, arguments, meta), "frozen": frozen}
+            return await self._over(tool, meta, given, run_id, is_named=True)
         services = self._services
         try:
             if services.is_found_again is not None and not services.is_found_again(tool):
@@ -140,28 +143,19 @@ class CallRuns:
         except Exception as error:  # such as agents that call one another for ever
             return failed_call_result(tool, error, meta, services)
         payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
-        return await self._over(run_id, tool, meta, {"call": _call(tool, payload, meta), "child": child})
+        given = {"call": _call(tool, payload, meta), "child": child}
+        return await self._over(tool, meta, given, run_id, is_named=bool(named))
 
     async def execute(
-        self,
-        tool: RegisteredTool,
-        arguments: Arguments,
-        meta: CallMeta,
-        run_id: str,
-        *,
-        is_detached: bool = False,
+        self, tool: RegisteredTool, payload: bytes, meta: CallMeta, run_id: str, *, is_detached: bool = False
     ) -> ToolResult:
-        """Execute a call in a run of this id and return its result; a run that has the id is joined.
+        """Execute a call that has a name in the run of this id; a run that has the id is joined.
 
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
         result is suspended. A detached one goes on although its caller is cancelled.
         """
-        try:
-            given = {"call": _call(tool, arguments, meta)}
-        except ToolValidationError as error:  # a mapping that is not JSON
-            frame = Frame(tool, arguments, meta, Batch(self._services.capabilities), self._services)
-            return emit_end(frame, frame.invalid_arguments_result(error))
-        return await self._over(run_id, tool, meta, given, is_detached=is_detached)
+        given = {"call": _call(tool, payload, meta)}
+        return await self._over(tool, meta, given, run_id, is_named=True, is_detached=is_detached)
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
         """Begin the run of a suspended call and return the result for its client."""
@@ -178,29 +172,48 @@ class CallRuns:
         return replace(result, frozen=None, suspensions=(waits.suspended(record),))
 
     async def _over(
-        self, run_id: str, tool: RegisteredTool, meta: CallMeta, given: Any, *, is_detached: bool = False
+        self,
+        tool: RegisteredTool,
+        meta: CallMeta,
+        given: Any,
+        run_id: str,
+        *,
+        is_named: bool,
+        is_detached: bool = False,
     ) -> ToolResult:
         """Start a run and return the result of its call, when it is over or only waits for people."""
-        waits = self._runs()
+        waits, call = self._runs(), given["call"]
         typed = waits.expect_result(run_id)
         self._tools.hold(run_id, tool)
         try:
             await self._start(waits, run_id, tool, {**given, "version": VERSION}, meta)
-            return await run_result(waits, run_id, given["call"], typed, self._services.limits.result_bytes)
+            if is_named and not await self._is_of(run_id, call):
+                raise CallNameError(_AT_ONCE)
+            return await run_result(waits, run_id, call, typed, self._services.limits.result_bytes)
         except asyncio.CancelledError:
             if not is_detached:
-                await self._cancel(run_id, tool, meta)
+                await self._cancel(run_id, tool, call, meta)
             raise
         except Exception as error:
             return failed_call_result(tool, error, meta, self._services)
         finally:
-            self._tools.let_go(run_id)
+            self._tools.let_go(run_id, tool)
             waits.forget(run_id, typed)
 
-    async def _cancel(self, run_id: str, tool: RegisteredTool, meta: CallMeta) -> None:
+    async def _is_of(self, run_id: str, call: CallDocument) -> bool:
+        """Return whether a run is that of a call: another one may have begun under its name at once.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        made = call_of((await self._runs().engine.status(run_id)).input)  # type: ignore[arg-type]  # as given
+        return (made["tool"], made["arguments"]) == (call["tool"], call["arguments"])
+
+    async def _cancel(self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta) -> None:
         """Cancel the run of a caller that is cancelled; the log of the run, or nobody else, tells the end."""
         try:
-            await self._runs().engine.cancel(run_id, reason=CANCELLED)
+            if await self._is_of(run_id, call):
+                await self._runs().engine.cancel(run_id, reason=CANCELLED)
         except UnknownRunError:  # it has not begun
             failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
 

@@ -22,10 +22,10 @@ from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
 from ..engine import RunStatus, UnknownRunError
-from ..errors import ToolError, ToolValidationError
+from ..errors import ToolValidationError
 from ..results import Suspended, ToolResult
 from .asking import open_questions
-from .call_names import CallName
+from .call_names import CallName, CallNameError
 from .call_runs import CallRuns
 from .errors import SuspensionError
 from .loop import call_of
@@ -34,10 +34,6 @@ from .waiting_calls import WaitingCalls
 
 _EDITED: Final = "the call was made again with other arguments"
 """Why the question of a call was taken back whose arguments somebody edited."""
-
-
-class CallNameError(ToolError):
-    """Another call has the name: one of another tool, or with other arguments. Nothing was executed."""
 
 
 @record

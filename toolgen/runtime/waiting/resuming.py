@@ -304,10 +304,10 @@ class WaitingTools:
         """Finds the tools of the runs of agents, where the runtime has any."""
         self._given: dict[str, RegisteredTool] = {}
         """By id of a frozen call, its tool in the snapshot with which it is being answered."""
-        self._made: dict[str, RegisteredTool] = {}
-        """By run of a call that waits here, its tool, of a toolset that this runtime cannot list."""
-        self._held: dict[str, RegisteredTool] = {}
-        """By run of a call whose caller waits here, its tool."""
+        self._made: dict[str, dict[str, RegisteredTool]] = {}
+        """By run of a call that waits here, and by id, its tool, of a toolset that cannot be listed here."""
+        self._held: dict[str, list[RegisteredTool]] = {}
+        """By run of a call, the tools of the callers that wait here: of another one too that has its name."""
 
     @property
     def is_empty(self) -> bool:
@@ -329,19 +329,26 @@ class WaitingTools:
     def made(self, run_id: str, tool: RegisteredTool) -> None:
         """Remember the tool of a suspended call that no toolset of this runtime can list again."""
         if not self.can_list(tool):
-            self._made[run_id] = tool
+            self._made.setdefault(run_id, {})[tool.spec.id] = tool
 
     def ended(self, run_id: str) -> None:
         """Drop the remembered tool of a call that no longer waits."""
         self._made.pop(run_id, None)
 
     def hold(self, run_id: str, tool: RegisteredTool) -> None:
-        """Set the tool of a call for as long as its caller waits."""
-        self._held[run_id] = tool
+        """Add the tool of a caller for as long as it waits for a call."""
+        self._held.setdefault(run_id, []).append(tool)
 
-    def let_go(self, run_id: str) -> None:
-        """Drop the tool that was set by `hold`."""
-        self._held.pop(run_id, None)
+    def let_go(self, run_id: str, tool: RegisteredTool) -> None:
+        """Drop a tool that was added by `hold`."""
+        held = self._held[run_id]
+        held.remove(tool)
+        if not held:
+            del self._held[run_id]
+
+    def callers(self, run_id: str) -> int:
+        """Return how many callers wait for a call here."""
+        return len(self._held.get(run_id, ()))
 
     async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of an answered call: the one set by `give`, else as `find`."""
@@ -351,7 +358,8 @@ class WaitingTools:
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
         """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
-        found = self._held.get(run_id) if within is None else within.directory.by_id.get(tool)
+        held = (one for one in self._held.get(run_id, ()) if one.spec.id == tool)
+        found = next(held, None) if within is None else within.directory.by_id.get(tool)
         if found is None and self.of_run is not None:
             found = await self.of_run(tool, meta, run_id)
         if found is None:
@@ -359,7 +367,7 @@ class WaitingTools:
         if found is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
             found = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
-        return found or self._made.get(run_id)
+        return found or self._made.get(run_id, {}).get(tool)
 
 
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:

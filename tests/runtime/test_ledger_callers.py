@@ -1,0 +1,58 @@
+"""Several callers of one named call: other calls of its name, cancelled callers, results that are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+
+from tests.runtime.bank import META, Bank
+from tests.runtime.test_ledger import named, served
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ToolResult
+from toolgen.runtime.waiting.call_names import CallNameError
+
+
+def begun(*calls: Coroutine[Any, Any, ToolResult]) -> list[asyncio.Task[ToolResult]]:
+    return [asyncio.ensure_future(call) for call in calls]
+
+
+async def cancelled(call: asyncio.Task[ToolResult]) -> None:
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+# Other calls of the name, at the same time.
+
+CALLS = [("pay", 5), ("pay", 6), ("pay_asking", 5), ("pay_approved", 5), ("look", 5), ("look", 6)]
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(CALLS, 2)))
+async def test_of_two_calls_of_one_name_at_once_one_is_made(
+    engine: InProcessEngine, first: tuple[str, int], second: tuple[str, int]
+) -> None:
+    """Neither gets the result or the question of the other, and no tool runs for a call of another one."""
+    bank = Bank()
+    runtime = served(bank, engine)
+    made = [first, second]
+    results = await asyncio.gather(
+        *(runtime.call_once(named("c1"), tool, {"amount": amount}, META) for tool, amount in made)
+    )
+    refused = [place for place, one in enumerate(results) if isinstance(one.error, CallNameError)]
+    assert len(refused) == 1
+    [place] = {0, 1} - set(refused)
+    (tool, amount), result = made[place], results[place]
+    assert result.tool == f"bank.accounts.{tool}"
+    if tool == "pay":
+        assert (result.json, bank.paid) == (f'"pay {amount}"'.encode(), [("pay", amount)])
+    else:
+        assert result.suspension is not None
+        assert (result.suspension.tool, dict(result.suspension.arguments)) == (
+            result.tool,
+            {"amount": amount},
+        )
+        assert bank.paid == []
