@@ -34,6 +34,7 @@ from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Pending
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.asking import question_order
+from toolgen.runtime.waiting.call_names import CallName
 from toolgen.runtime.waiting.errors import LateAnswerError, NotAllowedAnswerError
 from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
 
@@ -375,3 +376,25 @@ async def test_what_a_person_has_to_answer_comes_before_work_and_in_the_order_of
         assert [asked.kind for asked in result.suspensions] == ["confirmation", "confirmation", "pending"]
         assert [asked.arguments.get("id") for asked in result.suspensions] == ["top", "low", None]
         assert sorted(await runtime.suspended("s"), key=question_order) == list(result.suspensions)
+
+
+@pytest.mark.parametrize("is_detached", [True, False])
+async def test_the_run_of_an_agent_goes_on_without_the_caller_of_a_detached_call(is_detached: bool) -> None:
+    """As that of any call whose peer asks for the result later, under the name that it has given it."""
+    gate, planning = asyncio.Event(), asyncio.Event()
+
+    async def plan(given: PlanInput) -> FinalResult:
+        planning.set()
+        await gate.wait()
+        return FinalResult(result="seen")
+
+    name = CallName(door="test", call_id="c1", is_detached=is_detached)
+    async with desk(ScriptedPlanner([plan])) as runtime:
+        call = asyncio.ensure_future(runtime.call_once(name, "look", {}, META))
+        await planning.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        gate.set()
+        again = await runtime.call_once(name, "look", {}, META)
+        assert (again.status == "ok", again.json == b'"seen"') == (is_detached, is_detached)

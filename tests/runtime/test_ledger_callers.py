@@ -56,3 +56,48 @@ async def test_of_two_calls_of_one_name_at_once_one_is_made(
             {"amount": amount},
         )
         assert bank.paid == []
+
+
+# Callers that are cancelled.
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_a_call_that_was_joined_goes_on_for_who_still_waits(
+    engine: InProcessEngine, first: int
+) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    calls = begun(*(runtime.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(2)))
+    await bank.holding.wait()
+    await cancelled(calls.pop(first))
+    assert bank.hold is not None
+    bank.hold.set()
+    assert ((await calls[0]).json, bank.paid) == (b'"pay 5"', [("pay", 5)])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_a_call_for_which_nobody_waits_any_more_is_cancelled(
+    engine: InProcessEngine, first: int
+) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    calls = begun(*(runtime.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(2)))
+    await bank.holding.wait()
+    for call in (calls.pop(first), calls[0]):
+        await cancelled(call)
+    assert [run.state for run in await engine.list_runs()] == ["canceled"]
+    again = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    assert (again.status, bank.paid) == ("unknown", [("pay", 5)])
+
+
+async def test_a_caller_that_is_cancelled_while_the_engine_closes_is_cancelled(
+    engine: InProcessEngine,
+) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    [call] = begun(runtime.call_once(named("c1"), "pay", {"amount": 5}, META))
+    await bank.holding.wait()
+    closing = asyncio.ensure_future(engine.close())
+    await asyncio.sleep(0)
+    await cancelled(call)
+    await closing

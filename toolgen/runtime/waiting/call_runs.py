@@ -104,6 +104,8 @@ class CallRuns:
         self._agents = agents
         self._hub = hub
         self._waits: WaitRegistry | None = None
+        self._ends_with_callers: set[str] = set()
+        """Runs that are cancelled with the last of their callers here."""
 
     def serve(self, waits: WaitRegistry) -> None:
         """Register the loop and its activities with an engine, which then executes the runs."""
@@ -121,11 +123,13 @@ class CallRuns:
         result: ToolResult,
         meta: CallMeta,
         named: str = "",
+        *,
+        is_detached: bool = False,
     ) -> ToolResult:
         """Return the result of a call that was executed, and that an agent answers or that is suspended.
 
         `named` is the id of the run of a call that has a name; where somebody else has begun it meanwhile, it
-        is joined.
+        is joined. A detached one goes on although its callers are cancelled.
         """
         run_id = named or f"{CALL}{uuid.uuid4().hex}"
         if result.delegated is None and not named:
@@ -134,7 +138,7 @@ class CallRuns:
             assert result.frozen is not None, "only a call that waits begins to"
             frozen = self._runs().seal(run_id, FIRST, result.frozen).document
             given = {"call": _call(tool, arguments, meta), "frozen": frozen}
-            return await self._over(tool, meta, given, run_id, is_named=True)
+            return await self._over(tool, meta, given, run_id, is_named=True, is_detached=is_detached)
         services = self._services
         try:
             if services.is_found_again is not None and not services.is_found_again(tool):
@@ -144,7 +148,7 @@ class CallRuns:
             return failed_call_result(tool, error, meta, services)
         payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
         given = {"call": _call(tool, payload, meta), "child": child}
-        return await self._over(tool, meta, given, run_id, is_named=bool(named))
+        return await self._over(tool, meta, given, run_id, is_named=bool(named), is_detached=is_detached)
 
     async def execute(
         self, tool: RegisteredTool, payload: bytes, meta: CallMeta, run_id: str, *, is_detached: bool = False
@@ -152,7 +156,7 @@ class CallRuns:
         """Execute a call that has a name in the run of this id; a run that has the id is joined.
 
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
-        result is suspended. A detached one goes on although its caller is cancelled.
+        result is suspended. A detached one goes on although its callers are cancelled.
         """
         given = {"call": _call(tool, payload, meta)}
         return await self._over(tool, meta, given, run_id, is_named=True, is_detached=is_detached)
@@ -179,25 +183,32 @@ class CallRuns:
         run_id: str,
         *,
         is_named: bool,
-        is_detached: bool = False,
+        is_detached: bool,
     ) -> ToolResult:
-        """Start a run and return the result of its call, when it is over or only waits for people."""
+        """Start a run and return the result of its call, when it is over or only waits for people.
+
+        The last of its callers here that is cancelled cancels the run, unless all that began it are detached.
+        """
         waits, call = self._runs(), given["call"]
         typed = waits.expect_result(run_id)
         self._tools.hold(run_id, tool)
+        if not is_detached:
+            self._ends_with_callers.add(run_id)
         try:
             await self._start(waits, run_id, tool, {**given, "version": VERSION}, meta)
             if is_named and not await self._is_of(run_id, call):
                 raise CallNameError(_AT_ONCE)
             return await run_result(waits, run_id, call, typed, self._services.limits.result_bytes)
         except asyncio.CancelledError:
-            if not is_detached:
+            if self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers:
                 await self._cancel(run_id, tool, call, meta)
             raise
         except Exception as error:
             return failed_call_result(tool, error, meta, self._services)
         finally:
             self._tools.let_go(run_id, tool)
+            if not self._tools.callers(run_id):
+                self._ends_with_callers.discard(run_id)
             waits.forget(run_id, typed)
 
     async def _is_of(self, run_id: str, call: CallDocument) -> bool:
@@ -216,6 +227,8 @@ class CallRuns:
                 await self._runs().engine.cancel(run_id, reason=CANCELLED)
         except UnknownRunError:  # it has not begun
             failed_call_result(tool, ToolError(CANCELLED), meta, self._services)
+        except Exception:  # it must not take the place of the cancellation
+            log.exception("run %s was not cancelled with its caller", run_id)
 
     async def _start(
         self, waits: WaitRegistry, run_id: str, tool: RegisteredTool, given: Json, meta: CallMeta

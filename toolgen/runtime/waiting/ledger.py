@@ -80,7 +80,7 @@ class Ledger:
         result = await dispatch(frame)
         if result.delegated is None and result.frozen is None:
             return result
-        return await self._runs.later(tool, payload, result, meta, place.run_id)
+        return await self._runs.later(tool, payload, result, meta, place.run_id, is_detached=name.is_detached)
 
     async def question(
         self, name: CallName, tool: RegisteredTool, arguments: Arguments, meta: CallMeta
