@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,6 +89,23 @@ async def test_a_call_for_which_nobody_waits_any_more_is_cancelled(
     assert [run.state for run in await engine.list_runs()] == ["canceled"]
     again = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
     assert (again.status, bank.paid) == ("unknown", [("pay", 5)])
+
+
+# An engine that fails while a call runs.
+
+
+@pytest.mark.parametrize(("tool", "status"), [("pay", "unknown")])
+async def test_a_call_whose_result_cannot_be_read_is_unknown_where_it_has_begun(
+    engine: InProcessEngine, tool: str, status: str
+) -> None:
+    """The runtime is closed, or its file fails; the executor goes on meanwhile."""
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    [call] = begun(runtime.call_once(replace(named("c1"), is_detached=True), tool, {"amount": 5}, META))
+    await bank.holding.wait()
+    await engine.close()
+    result = await call
+    assert (result.status, result.retry_hint, bank.paid) == (status, None, [("pay", 5)])
 
 
 async def test_a_caller_that_is_cancelled_while_the_engine_closes_is_cancelled(

@@ -23,13 +23,13 @@ from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
-from ..errors import ToolError
+from ..errors import OutcomeUnknownError, ToolError
 from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .call_names import CALL, CallNameError
 from .call_results import outcome_of, run_result
-from .errors import NoEngineError, UnsharedToolError
+from .errors import NoEngineError, SuspensionError, UnsharedToolError
 from .frozen import FIRST
 from .loop import (
     CONCLUDE,
@@ -194,17 +194,19 @@ class CallRuns:
         self._tools.hold(run_id, tool)
         if not is_detached:
             self._ends_with_callers.add(run_id)
+        has_begun = False
         try:
             await self._start(waits, run_id, tool, {**given, "version": VERSION}, meta)
             if is_named and not await self._is_of(run_id, call):
                 raise CallNameError(_AT_ONCE)
+            has_begun = True
             return await run_result(waits, run_id, call, typed, self._services.limits.result_bytes)
         except asyncio.CancelledError:
             if self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers:
                 await self._cancel(run_id, tool, call, meta)
             raise
         except Exception as error:
-            return failed_call_result(tool, error, meta, self._services)
+            return self._lost_result(tool, meta, error, has_begun=has_begun)
         finally:
             self._tools.let_go(run_id, tool)
             if not self._tools.callers(run_id):
@@ -219,6 +221,18 @@ class CallRuns:
         """
         made = call_of((await self._runs().engine.status(run_id)).input)  # type: ignore[arg-type]  # as given
         return (made["tool"], made["arguments"]) == (call["tool"], call["arguments"])
+
+    def _lost_result(
+        self, tool: RegisteredTool, meta: CallMeta, error: Exception, *, has_begun: bool
+    ) -> ToolResult:
+        """Return the result of a call whose run could not be started, or says nothing any more.
+
+        One that has begun goes on, or has ended: nobody knows.
+        """
+        if has_begun and not tool.may_be_retried and not isinstance(error, SuspensionError):
+            log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
+            error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")
+        return failed_call_result(tool, error, meta, self._services)
 
     async def _cancel(self, run_id: str, tool: RegisteredTool, call: CallDocument, meta: CallMeta) -> None:
         """Cancel the run of a caller that is cancelled; the log of the run, or nobody else, tells the end."""
