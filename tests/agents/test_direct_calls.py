@@ -398,3 +398,23 @@ async def test_the_run_of_an_agent_goes_on_without_the_caller_of_a_detached_call
         gate.set()
         again = await runtime.call_once(name, "look", {}, META)
         assert (again.status == "ok", again.json == b'"seen"') == (is_detached, is_detached)
+
+
+async def test_a_call_is_not_made_again_whose_agent_has_begun() -> None:
+    """A run of an agent that was cancelled may have had effects."""
+    planning = asyncio.Event()
+
+    async def plan(given: PlanInput) -> FinalResult:
+        planning.set()
+        await asyncio.Event().wait()
+        raise AssertionError("it is cancelled")
+
+    async with desk(ScriptedPlanner([plan], ["again"])) as runtime:
+        call = asyncio.ensure_future(runtime.call_once(CallName(door="test", call_id="c1"), "look", {}, META))
+        await planning.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        again = await runtime.call_once(CallName(door="test", call_id="c1"), "look", {}, META)
+        assert again.status in ("error", "unknown")
+        assert b"reference" not in again.json

@@ -13,7 +13,7 @@ import pytest
 from tests.runtime.bank import META, Bank
 from tests.runtime.test_ledger import named, served
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import ToolResult
+from toolgen.runtime import Runtime, Scheduling, ToolResult
 from toolgen.runtime.waiting.call_names import CallNameError
 
 
@@ -89,6 +89,40 @@ async def test_a_call_for_which_nobody_waits_any_more_is_cancelled(
     assert [run.state for run in await engine.list_runs()] == ["canceled"]
     again = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
     assert (again.status, bank.paid) == ("unknown", [("pay", 5)])
+
+
+async def test_a_call_that_was_cancelled_before_it_began_is_made_again(engine: InProcessEngine) -> None:
+    """It has no result that could be kept."""
+    bank = Bank(hold=asyncio.Event())
+    runtime = Runtime(engine=engine, scheduling=Scheduling(max_calls=1))
+    runtime.register(bank.toolset())
+    [holder] = begun(runtime.call("pay", {"amount": 1}, META))
+    await bank.holding.wait()
+    [call] = begun(runtime.call_once(named("c1"), "pay", {"amount": 5}, META))
+    while not await engine.list_runs():  # noqa: ASYNC110  # of another task
+        await asyncio.sleep(0)
+    await cancelled(call)
+    assert bank.hold is not None
+    bank.hold.set()
+    await holder
+    again = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+    assert (again.json, bank.paid) == (b'"pay 5"', [("pay", 1), ("pay", 5)])
+
+
+async def test_a_call_for_which_there_was_no_room_is_made_again(engine: InProcessEngine) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = Runtime(engine=engine, scheduling=Scheduling(max_calls=1, max_queued=0))
+    runtime.register(bank.toolset())
+    [holder] = begun(runtime.call("pay", {"amount": 1}, META))
+    await bank.holding.wait()
+    for _ in range(2):
+        busy = await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)
+        assert (busy.status, b'"code":"busy"' in busy.json) == ("error", True)
+    assert bank.hold is not None
+    bank.hold.set()
+    await holder
+    results = [await runtime.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(2)]
+    assert ([one.json for one in results], bank.paid) == ([b'"pay 5"'] * 2, [("pay", 1), ("pay", 5)])
 
 
 # An engine that fails while a call runs.

@@ -19,7 +19,7 @@ from ..call.failures import error_result
 from ..calls import CallMeta
 from ..content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from ..engine import UnknownRunError
-from ..errors import DeclaredError, ToolError
+from ..errors import DeclaredError, NotBegunError, ToolError
 from ..events.event_reporter import CallEvents
 from ..results import RetryHint, RunLink, Suspended, Telemetry, ToolResult
 from .asking import open_questions, outer_call
@@ -91,6 +91,11 @@ def result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
     )
 
 
+def is_of_not_begun(outcome: Outcome) -> bool:
+    """Return whether the call of a document was not let in by the scheduler, and may be made again."""
+    return outcome.get("error", {}).get("has_begun") is False
+
+
 def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
     """Return the result in a `tool_end` event: as `result_of`, without its sensitive values, too."""
     return ToolResult(
@@ -118,6 +123,8 @@ def _error_json(error: ToolError) -> dict[str, Json]:
     facts: dict[str, Json] = {"message": error.message}
     if isinstance(error, DeclaredError):
         facts |= {"code": error.code, "details": error.details_json.decode()}
+    if isinstance(error, NotBegunError):
+        facts["has_begun"] = False
     return facts
 
 

@@ -26,6 +26,7 @@ from ..errors import ToolValidationError
 from ..results import Suspended, ToolResult
 from .asking import open_questions
 from .call_names import CallName, CallNameError
+from .call_results import is_of_not_begun
 from .call_runs import CallRuns
 from .errors import SuspensionError
 from .loop import call_of
@@ -113,6 +114,9 @@ class Ledger:
                 status = await self._waits.engine.status(run_id)
             except UnknownRunError:
                 return _Place(run_id=run_id, edited=edited)
+            if await self._has_not_begun(status):
+                edited = None
+                continue
             made = call_of(status.input)  # type: ignore[arg-type]  # as it was given to the loop
             if (made["tool"], made["arguments"]) == (tool.spec.id, payload.decode()):
                 return _Place(run_id=run_id, is_taken=True)
@@ -123,6 +127,20 @@ class Ledger:
                     "nothing was executed"
                 )
         raise AssertionError("counting ends never")
+
+    async def _has_not_begun(self, run: RunStatus) -> bool:
+        """Return whether a run is over whose call never began: there was no room, or it was cancelled before.
+
+        It has no result that could be kept, and the call may be made again.
+        """
+        if run.state == "completed":
+            return is_of_not_begun(run.output)  # type: ignore[arg-type]  # as the loop returns it
+        if not run.is_over:
+            return False
+        events = [event async for _, event in self._waits.engine.events(run.run_id, follow=False)]
+        ends = [event["status"] for event in events if event.get("type") == "tool_end"]
+        has_child = any(event.get("type") == "agent_run_started" for event in events)
+        return ends[-1:] == ["error"] and not has_child
 
     async def _is_unapproved(self, run: RunStatus) -> bool:
         """Return whether a call has not begun, since it waits for the approval by design or policy."""

@@ -206,7 +206,8 @@ class Outcome(TypedDict, total=False):
     bounds: Json
     is_final: bool
     error: dict[str, Json]
-    """`message`, and of a declared error its `code` and the JSON text of its `details`."""
+    """`message`, of a declared error its `code` and the JSON text of its `details`, and `has_begun`, which is
+    False where the scheduler did not let the call in."""
     hint: Json
     """A `RetryHint`."""
     content: list[Json]
