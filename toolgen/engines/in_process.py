@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -59,8 +59,6 @@ class InProcessEngine:
     Without a path they end with the process. With one they go on when the next process opens the file: one
     worker at a time executes them, and any number of clients starts, signals and watches them.
     """
-
-    name: ClassVar[str] = "in-process"
 
     def __init__(
         self,
@@ -115,7 +113,7 @@ class InProcessEngine:
                 max_payload_bytes=max_payload_bytes,
             )
         self._runs = self._client.runs
-        self.id = self._client.id
+        self.name, self.id = "in-process", self._client.id
         self._caps = EngineCaps(
             is_durable=self._path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
         )
