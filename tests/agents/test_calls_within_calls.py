@@ -11,6 +11,7 @@ import pytest
 from tests.agents.tools import agent, calling, everything, exported, running
 from toolgen.agents import FinalResult, RunOutput, ScriptedPlanner, agents_of
 from toolgen.runtime import Runtime, Scheduling, StaticToolset, ToolCall
+from toolgen.runtime.events.records import AssistantReply
 from toolgen.runtime.toolsets.functions import func_tool
 
 HOUR = 3600.0
@@ -56,6 +57,12 @@ class Nested:
         await asyncio.sleep(60)
         return (await handle.result()).text
 
+    async def follow(self) -> str:
+        """Start a run of an agent, and follow its events."""
+        self.started += 1
+        stream = agents_of(self.runtime).client("x.low").stream("Go.", session_id=f"low {self.started}")
+        return " ".join([event.text async for event in stream if isinstance(event, AssistantReply)])
+
     async def call_agent(self) -> str:
         """Call the tool of an agent."""
         result = await self.runtime.call("look", {})
@@ -68,7 +75,7 @@ class Nested:
         """Yield a runtime whose agent `x.top` makes these calls at once; `x.low` makes the last of them."""
         tools = [
             func_tool(one, toolset="x.nested", is_sequential=one.__name__ in sequential)
-            for one in (self.inner, self.outer, self.hand, self.later, self.call_agent)
+            for one in (self.inner, self.outer, self.hand, self.later, self.follow, self.call_agent)
         ]
         nested = StaticToolset(name="x.nested", bound=tuple(tools))
         top = agent("x.top", ScriptedPlanner([calling(*calls), everything]), nested)
@@ -97,12 +104,13 @@ async def test_runs_end_whose_tools_make_calls_at_once(sequential: str) -> None:
         assert nested.most == 1
 
 
-@pytest.mark.parametrize("sequential", ["", "hand", "inner outer hand"])
-async def test_runs_end_whose_tools_wait_for_runs(sequential: str) -> None:
-    """A sequential tool lets the calls of the run in that it waits for."""
+@pytest.mark.parametrize("tool", ["hand", "follow"])
+@pytest.mark.parametrize("sequential", ["", "hand follow", "inner outer hand follow"])
+async def test_runs_end_whose_tools_wait_for_runs(tool: str, sequential: str) -> None:
+    """A sequential tool lets the calls of the run in that it waits for, or whose events it follows."""
     nested = Nested()
     limits = Scheduling(max_calls=1)
-    async with nested.serving("hand", "outer", sequential=sequential, limits=limits) as runtime:
+    async with nested.serving(tool, "outer", sequential=sequential, limits=limits) as runtime:
         said = await outputs(runtime, 5)
     assert said == {'"\\"done\\" | \\"done done done\\"" | "done done done"'}
 

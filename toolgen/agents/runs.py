@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from typing import Any, Final, Unpack
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from typing import Any, Final, TypeVar, Unpack
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -42,6 +42,8 @@ from .run_options import RunOptions
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
+
+T = TypeVar("T")
 
 SESSION_ENDED: Final = "the session ended"
 """Why a run is canceled whose session was ended."""
@@ -214,9 +216,9 @@ class Runs:
     async def result(self, run_id: str) -> RunOutput:
         return await self._ended(await self._waited(run_id, self._engine.result(run_id)))
 
-    async def _waited(self, run_id: str, end: Coroutine[Any, Any, RunStatus]) -> RunStatus:
-        """Await the end of a run; a call that waits for it has no slot, and its locks let the run in."""
-        return await self._host.tools.scheduler.wait_for_run(run_id, end)
+    async def _waited(self, run_id: str, coming: Awaitable[T]) -> T:
+        """Await what a run does; a call that waits for it has no slot, and its locks let the run in."""
+        return await self._host.tools.scheduler.wait_for_run(run_id, coming)
 
     async def _ended(self, status: RunStatus) -> RunOutput:
         """Return the output of a run when every process may begin the next turn of its session."""
@@ -271,12 +273,14 @@ class Runs:
     async def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run after this `seq`."""
+        """Yield the events of a run after this `seq`; a call waits for the run while it waits for one."""
         status = await self._engine.status(run_id)
         if not has_facts(status):
             raise unknown_run(run_id)
         given: Any = status.input
-        async for offset, event in self._engine.events(run_id, after=after, follow=follow):
+        events = self._engine.events(run_id, after=after, follow=follow)
+        while (found := await self._waited(run_id, anext(events, None))) is not None:
+            offset, event = found
             yield event_of(run_id, offset, event, given["facts"])
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:

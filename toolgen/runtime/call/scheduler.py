@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import EventLoopError
@@ -231,8 +231,8 @@ class Scheduler:
 
     # Runs that make calls, and for which calls wait.
 
-    async def wait_for_run(self, run_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Await the end of a run; what it calls is called for the call that waits, if one does."""
+    async def wait_for_run(self, run_id: str, work: Awaitable[T]) -> T:
+        """Await what a run does; what it calls is called for the call that waits, if one does."""
         caller = open_call(CALLER.get())
         if caller is None:
             return await work
