@@ -28,6 +28,7 @@ from toolgen.runtime.waiting.resolving import resolved_end, unknown_ends
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until
 
 CALL = "call_0_0"
+LEFT = "x.slow.block ended after its runtime was closed, and its outcome stays unknown"
 JO = Resolution(outcome="failed", message="Jo looked: it did not.")
 
 
@@ -214,8 +215,10 @@ async def test_a_late_end_after_the_runtime_was_closed_settles_nothing(
             await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         slow.let_go()
         await until(lambda: not runtime.stuck_threads)
-        for _ in range(20):
-            await asyncio.sleep(0)
+        async with asyncio.timeout(30):
+            while LEFT not in caplog.messages:  # noqa: ASYNC110  # of the thread
+                await asyncio.sleep(0.01)
+        assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("late end")]
     finally:
         slow.let_go()
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

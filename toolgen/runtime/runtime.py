@@ -285,6 +285,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.require_all_known()
+        self._services.late_ends.open()
         await self._toolsets.open()
         await self._extension.open()
         if self._services.waits is not None and self._services.waits.engine.caps.is_durable:

@@ -26,13 +26,22 @@ class LateEnds:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
+
+    def open(self) -> None:
+        """Settle calls from now on, also after `close`."""
+        self._is_closed = False
 
     def settle(self, tool: str, resolution: Resolution, settle: Settle) -> None:
-        """Start to store what became of a call of a tool."""
+        """Start to store what became of a call of a tool; after `close` its outcome stays unknown."""
+        if self._is_closed:
+            log.warning("%s ended after its runtime was closed, and its outcome stays unknown", tool)
+            return
         start_task(self._tasks, _settled(tool, resolution, settle), name=f"late end of {tool}")
 
     async def close(self) -> None:
         """Leave the calls that are not settled yet as they are: of unknown outcome."""
+        self._is_closed = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
