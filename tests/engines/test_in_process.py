@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,18 @@ async def test_nothing_is_left_of_a_run_that_is_over(memory: InProcessEngine) ->
         await memory.cancel(f"r{number}")
         await asyncio.sleep(0.02)
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_reader_ends_with_its_run_although_its_log_ended_before(
+    memory: InProcessEngine, follow: Callable[..., Awaitable[list[object]]]
+) -> None:
+    await play(memory, [{"publish": {"type": "run_stream_end"}}, {"wait": ["go"]}], run_id="r")
+    reading = asyncio.ensure_future(follow(memory, "r"))
+    await memory.settled("r")
+    await asyncio.sleep(0.02)
+    assert not reading.done()
+    await memory.signal("r", "go", 1, signal_id="1")
+    assert await asyncio.wait_for(reading, 60) == [(1, {"type": "run_stream_end"})]
 
 
 async def test_a_replay_finds_what_is_different(memory: InProcessEngine, toys: Toys) -> None:
