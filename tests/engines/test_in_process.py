@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.work import work_of
 from toolgen.engines import InProcessEngine
 from toolgen.runtime.engine import (
     ActivityInfo,
@@ -111,6 +112,16 @@ async def test_nothing_is_left_of_a_run_that_is_over(memory: InProcessEngine) ->
         await memory.cancel(f"r{number}")
         await asyncio.sleep(0.02)
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_runs_that_are_over_cost_nothing_when_waits_are_listed(memory: InProcessEngine) -> None:
+    await play(memory, [{"wait": ["go"], "about": "x"}], run_id="waits")
+    await memory.settled("waits")
+    few = await work_of(memory.open_waits)
+    for number in range(50):
+        await play(memory, [], run_id=f"r{number}")
+        await memory.result(f"r{number}")
+    assert (await work_of(memory.open_waits)).total == few.total
 
 
 async def test_a_reader_ends_with_its_run_although_its_log_ended_before(
