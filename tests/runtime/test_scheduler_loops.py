@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import Counter
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.virtual_time import VirtualTimeLoop
 from toolgen.runtime import Scheduling, ToolResult
 
-from .test_scheduling import HOUR, calls_of, inner, is_idle, serving, statuses
+from .test_scheduling import HOUR, Crowd, calls_of, inner, is_idle, serving, statuses
 
 
 def test_a_runtime_goes_on_in_another_event_loop_when_its_own_has_ended() -> None:
@@ -32,6 +33,36 @@ def test_a_runtime_goes_on_in_another_event_loop_when_its_own_has_ended() -> Non
         with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
             runner.run(work())
     assert is_idle(host)
+
+
+def test_a_call_that_an_event_loop_has_left_behind_releases_no_lock_of_the_next_one() -> None:
+    """An event loop that was closed cancels nothing: its calls end when nobody refers to them any more."""
+    crowd, left = Crowd(), list[asyncio.Task[ToolResult]]()
+
+    async def alone(seconds: int) -> None:
+        """Stay alone."""
+        await crowd.stay(seconds)
+
+    async def leave_a_call() -> None:
+        left.append(asyncio.create_task(host.call("alone", {"seconds": int(HOUR)})))
+        await asyncio.sleep(1)
+
+    async def go_on() -> list[str]:
+        first = asyncio.create_task(host.call("alone", {"seconds": 5}))
+        await asyncio.sleep(1)
+        crowd.now = crowd.most = 1
+        left.clear()
+        gc.collect()
+        others = (host.call("alone", {"seconds": 1}) for _ in range(2))
+        return [result.status for result in await asyncio.gather(first, *others)]
+
+    host = serving(alone, sequential="alone")
+    before = VirtualTimeLoop()
+    before.run_until_complete(leave_a_call())
+    before.close()
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        assert runner.run(go_on()) == ["ok"] * 3
+    assert crowd.most == 1
 
 
 def test_limits_that_let_nothing_run_are_refused() -> None:

@@ -60,11 +60,11 @@ class Crowd:
     def __init__(self) -> None:
         self.now = self.most = 0
 
-    async def stay(self) -> None:
+    async def stay(self, seconds: int = 1) -> None:
         """Stay for a second."""
         self.now += 1
         self.most = max(self.most, self.now)
-        await asyncio.sleep(1)
+        await asyncio.sleep(seconds)
         self.now -= 1
 
 

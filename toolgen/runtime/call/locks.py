@@ -65,7 +65,8 @@ class Locks:
             waiting[1].set_result(False)
         if was_innermost:
             self._admit_next(lock)
-        if not lock.holders:
+        # A lock of an event loop that has ended is not among them.
+        if not lock.holders and self._locks.get(lock.key) is lock:
             del self._locks[lock.key]
 
     @staticmethod
