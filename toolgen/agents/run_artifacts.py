@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.limits import UNLIMITED
-from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.call.failures import log
+from toolgen.runtime.call.artifact_refs import kept_artifact, known_facts
 from toolgen.runtime.call.frame import RuntimeServices
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError
-from toolgen.runtime.results import Artifact, ArtifactRef
+from toolgen.runtime.results import Artifact
 
 from .output import RunArtifact
 
@@ -28,7 +26,7 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
         told: Any = event
         if told["type"] == "tool_end":
             call = {"tool": told["tool"], "tool_call_id": told["tool_call_id"]}
-            found += [RunArtifact(**_fields(ref), **call) for ref in told.get("artifacts", ())]
+            found += [RunArtifact(**known_facts(ref), **call) for ref in told.get("artifacts", ())]
     for child in status.children:
         found += await artifacts_so_far(engine, await engine.status(child))
     return found
@@ -53,36 +51,5 @@ async def child_artifacts(
 
     Those of tools that are gone are left out, and those whose data nobody kept.
     """
-    found = []
-    for document in documents:
-        tool = tool_of(document["tool"])
-        kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
-        data = None if kind is None else await _data(document, services)
-        if kind is not None and data is not None:
-            artifact = Artifact(
-                kind=kind.kind,
-                data=kind.codec.decode(data, UNLIMITED),  # by an executor of this runtime
-                source_tool=document["tool"],
-                json=data,
-                ref=ArtifactRef(**_fields(document)),
-            )
-            found.append(artifact)
-    return tuple(found)
-
-
-async def _data(document: Any, services: RuntimeServices) -> bytes | None:
-    """Return the data of an artifact; None where it is no longer stored."""
-    if document["json"]:
-        return bytes(document["json"], "utf-8")
-    keeper = keeper_of(services)
-    try:
-        found = None if keeper is None else await keeper.read(document["uri"])
-    except Exception:
-        log.exception("artifact %s was not read", document["uri"])
-        return None
-    return None if found is None else found.data
-
-
-def _fields(document: Any) -> dict[str, Any]:
-    """Return the known fields of a stored reference; other versions may write more or fewer."""
-    return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}
+    found = [await kept_artifact(one, tool_of(one["tool"]), services) for one in documents]
+    return tuple([artifact for artifact in found if artifact is not None])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED
 
 from ..content import ResourceContent
 from ..engine import ForgottenRun, OnForget
@@ -17,6 +17,7 @@ from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained, run_with_timeout
 from .failures import log
 from .frame import Frame, RuntimeServices
+from .registered_tool import RegisteredTool
 from .result_encoding import truncate_document, truncate_text
 
 if TYPE_CHECKING:
@@ -79,6 +80,31 @@ async def load_artifact(services: RuntimeServices, uri: str, session_id: str | N
     return found
 
 
+async def kept_artifact(
+    document: Mapping[str, Any], tool: RegisteredTool | None, services: RuntimeServices
+) -> Artifact | None:
+    """Return the artifact of a stored reference, with the `tool` that made it, typed.
+
+    None where the tool is gone, or nobody kept the data.
+    """
+    kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
+    data = None if kind is None else await _data(document, services)
+    if kind is None or data is None:
+        return None
+    return Artifact(
+        kind=kind.kind,
+        data=kind.codec.decode(data, UNLIMITED),  # by an executor of this runtime
+        source_tool=document["tool"],
+        json=data,
+        ref=ArtifactRef(**known_facts(document)),
+    )
+
+
+def known_facts(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the known fields of a stored reference; other versions may write more or fewer."""
+    return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}
+
+
 def keeper_of(services: RuntimeServices) -> ArtifactsCapability | None:
     """Return the artifacts capability of a runtime; None where it has none."""
     found = services.capabilities.get("artifacts")
@@ -100,6 +126,19 @@ def dropping(services: RuntimeServices) -> OnForget | None:
             await keeper.drop(run.session, run.run_id)
 
     return drop
+
+
+async def _data(document: Mapping[str, Any], services: RuntimeServices) -> bytes | None:
+    """Return the data of an artifact; None where it is no longer stored."""
+    if document["json"]:
+        return bytes(document["json"], "utf-8")
+    keeper = keeper_of(services)
+    try:
+        found = None if keeper is None else await keeper.read(document["uri"])
+    except Exception:
+        log.exception("artifact %s was not read", document["uri"])
+        return None
+    return None if found is None else found.data
 
 
 async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
