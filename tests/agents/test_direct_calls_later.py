@@ -74,7 +74,7 @@ async def test_a_client_answers_and_the_worker_executes(tmp_path: Path, way: str
         assert await client.suspension(result.suspension.token) == result.suspension
         ended = await client.deliver(result.suspension.token, answer)
         again = await client.deliver(result.suspension.token, answer)
-    assert (ended.status, ended.result, json.loads(ended.json)) == ("ok", None, told)
+    assert (ended.status, ended.result, json.loads(ended.json)) == ("ok", told, told)
     assert (again.status, again.json, again.run_link) == ("ok", ended.json, ended.run_link)
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.runtime.store_files import ARTIFACT_STORES
 from tests.virtual_time import in_virtual_time
 from toolgen.contract.json_value import Json
+from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Answer,
     Artifact,
@@ -38,10 +39,15 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import ToolEnd
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.type_codec import TypeCodec
+from toolgen.runtime.waiting.call_names import CallName
 
 
 class Photo(ToolModel):
     pixels: str
+
+
+class Sketch(ToolModel):
+    lines: int
 
 
 PHOTO: ArtifactSpec[Photo] = ArtifactSpec(kind="photo", codec=TypeCodec(Photo, "Photo"))
@@ -65,11 +71,16 @@ def paint_in_a_thread(sizes: list[int]) -> ToolOutcome[str]:
 
 
 def runtime(
-    store: ArtifactStore | None = None, tool: Any = paint, *, limits: Limits = LIMITS, **options: Any
+    store: ArtifactStore | None = None,
+    tool: Any = paint,
+    *,
+    limits: Limits = LIMITS,
+    kind: ArtifactSpec[Any] = PHOTO,
+    **options: Any,
 ) -> Runtime:
     """Return a runtime with one tool, `local.functions.paint`."""
     made = func_tool(tool, name="paint")
-    bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
+    bound = replace(made, spec=replace(made.spec, artifacts={"photo": kind}))
     capabilities = () if store is None else (ArtifactsCapability(store),)
     found = Runtime(capabilities=capabilities, limits=limits, **options)
     found.register(StaticToolset(name="local.functions", bound=(bound,)))
@@ -368,3 +379,47 @@ async def test_no_data_above_the_limit_of_what_goes_out_stands_in_a_reference(st
     made = runtime(store, limits=Limits(inline_artifact_bytes=500, result_bytes=100))
     small, large = refs(await made.call("paint", {"sizes": [3, 200]}, META))
     assert (small.json, large.json) == ('{"pixels":"xxx"}', "")
+
+
+# Results that are read from a journal.
+
+
+async def test_a_call_that_is_made_again_has_its_typed_result_and_its_artifacts(
+    store: ArtifactStore, tmp_path: Path
+) -> None:
+    """In the same process, and in one that only has the files; the large one comes from the store."""
+    name = CallName(door="test", call_id="c1")
+    results = []
+    for _ in range(2):
+        async with runtime(store, engine=InProcessEngine(tmp_path / "runs.db")) as made:
+            for _ in range(2):
+                results.append(await made.call_once(name, "paint", {"sizes": [3, 200]}, META))
+    first = results[0]
+    assert [artifact.data for artifact in first.artifacts] == [Photo(pixels="xxx"), Photo(pixels="x" * 200)]
+    for again in results[1:]:
+        assert (
+            (again.result, again.artifacts) == (first.result, first.artifacts) == ("painted", first.artifacts)
+        )
+
+
+async def test_artifacts_that_nobody_kept_are_not_there_again() -> None:
+    name, made = CallName(door="test", call_id="c1"), runtime(engine=InProcessEngine())
+    async with made:
+        first, again = [await made.call_once(name, "paint", {"sizes": [3, 200]}, META) for _ in range(2)]
+    assert again.artifacts == first.artifacts[:1]
+
+
+async def test_a_result_of_another_version_of_the_tool_has_no_typed_parts(tmp_path: Path) -> None:
+    """What the model saw stands."""
+    other: ArtifactSpec[Sketch] = ArtifactSpec(kind="photo", codec=TypeCodec(Sketch, "Sketch"))
+
+    async def count(sizes: list[int]) -> int:
+        """Count photos."""
+        raise AssertionError("it was called before")
+
+    name, results = CallName(door="test", call_id="c1"), []
+    for tool, kind in ((paint, PHOTO), (count, other)):
+        async with runtime(tool=tool, kind=kind, engine=InProcessEngine(tmp_path / "runs.db")) as made:
+            results.append(await made.call_once(name, "paint", {"sizes": [3]}, META))
+    first, again = results
+    assert (again.status, again.json, again.result, again.artifacts) == ("ok", first.json, None, ())

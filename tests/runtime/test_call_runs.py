@@ -99,7 +99,7 @@ async def test_a_call_is_executed_once_for_its_id() -> None:
         first = await execute(runtime, "pay", {"amount": 5})
         again = await execute(runtime, "pay", {"amount": 5})
         other = await execute(runtime, "pay", {"amount": 5}, "call_2")
-    assert (first.status, first.result, again.result, other.result) == ("ok", "5 paid", None, "5 paid")
+    assert (first.status, first.result, again.result, other.result) == ("ok", "5 paid", "5 paid", "5 paid")
     assert (again.status, again.json) == ("ok", first.json)
     assert desk.did == {"pay": 2}
     assert Counter(event.type for event in told) == {"tool_start": 2, "tool_end": 2}

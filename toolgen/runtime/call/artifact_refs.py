@@ -12,7 +12,7 @@ from toolgen.contract.limits import LONGEST_CHARACTER, UNLIMITED
 
 from ..content import ResourceContent
 from ..engine import ForgottenRun, OnForget
-from ..errors import ToolError, UnknownArtifactError
+from ..errors import ToolError, ToolValidationError, UnknownArtifactError
 from ..results import Artifact, ArtifactRef, ToolResult
 from .boundary import Contained, run_with_timeout
 from .failures import log
@@ -85,19 +85,19 @@ async def kept_artifact(
 ) -> Artifact | None:
     """Return the artifact of a stored reference, with the `tool` that made it, typed.
 
-    None where the tool is gone, or nobody kept the data.
+    None where the tool is gone or another one now, or nobody kept the data: a log has none that is sensitive.
     """
     kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
     data = None if kind is None else await _data(document, services)
     if kind is None or data is None:
         return None
-    return Artifact(
-        kind=kind.kind,
-        data=kind.codec.decode(data, UNLIMITED),  # by an executor of this runtime
-        source_tool=document["tool"],
-        json=data,
-        ref=ArtifactRef(**known_facts(document)),
-    )
+    try:
+        typed = kind.codec.decode(data, UNLIMITED)
+    except ToolValidationError as error:
+        log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
+        return None
+    ref = ArtifactRef(**known_facts(document))
+    return Artifact(kind=kind.kind, data=typed, source_tool=document["tool"], json=data, ref=ref)
 
 
 def known_facts(document: Mapping[str, Any]) -> dict[str, Any]:

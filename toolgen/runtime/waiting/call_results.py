@@ -13,21 +13,27 @@ from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
 from toolgen.shapes.issues import FieldIssue
 
-from ..call.failures import error_result
+from ..call.artifact_refs import kept_artifact
+from ..call.failures import error_result, log
+from ..call.frame import RuntimeServices
+from ..call.result_encoding import is_truncated
 from ..calls import CallMeta
 from ..content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from ..engine import UnknownRunError
-from ..errors import DeclaredError, NotBegunError, ToolError
+from ..errors import DeclaredError, NotBegunError, ToolError, ToolValidationError
 from ..events.event_reporter import CallEvents
-from ..results import RetryHint, RunLink, Suspended, Telemetry, ToolResult
+from ..results import ArtifactRef, RetryHint, RunLink, Suspended, Telemetry, ToolResult
+from ..specs import ToolSpec
 from .asking import open_questions, outer_call
 from .call_names import CALL
 from .errors import LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import CallDocument, Outcome, call_of
 from .resolving import is_unknown_end, resolved_end
+from .resuming import WaitingTools
 from .wait_registry import OpenedToken, WaitRegistry, unknown_suspension
 
 _PAUSE_S: Final = 1.0
@@ -58,6 +64,9 @@ def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
         outcome["error"] = _error_json(result.error)
     if result.retry_hint is not None:
         outcome["hint"] = to_jsonable_python(result.retry_hint)
+    if result.artifacts:
+        refs = [(one.ref or ArtifactRef(kind=one.kind), one.source_tool) for one in result.artifacts]
+        outcome["artifacts"] = [{**to_jsonable_python(ref), "tool": tool} for ref, tool in refs]
     if result.content:
         outcome["content"] = to_jsonable_python(result.content, bytes_mode="base64")
     if result.run_link is not None:
@@ -67,8 +76,48 @@ def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
     return outcome
 
 
-def result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
-    """Return the result of a document: all but the typed value, the artifacts and the actions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReader:
+    """Reads the results of calls from the journals of their runs."""
+
+    waits: WaitRegistry
+    tools: WaitingTools
+    services: RuntimeServices
+
+
+async def _kept_result(reader: CallReader, run_id: str, call: CallDocument, outcome: Outcome) -> ToolResult:
+    """Return the result of a run of a call as it was: all but the actions.
+
+    Without the typed value where the tool is gone or another one now, or where the document was truncated;
+    without the artifacts whose data nobody kept.
+    """
+    meta, tools = CallMeta(**call["meta"]), reader.tools
+    result = _result_of(outcome, call["tool"], meta)
+    if result.status != "ok" or (tool := await tools.find(call["tool"], meta, run_id)) is None:
+        return result
+    artifacts = [
+        await kept_artifact(one, await tools.find(one["tool"], meta, run_id), reader.services)
+        for one in outcome.get("artifacts", ())
+    ]
+    return replace(
+        result,
+        result=_typed(tool.spec, result.json),
+        artifacts=tuple([one for one in artifacts if one is not None]),
+    )
+
+
+def _typed(spec: ToolSpec[Any, Any], document: bytes) -> Any:
+    if is_truncated(document):
+        return None
+    try:
+        return spec.result.decode(document, UNLIMITED)
+    except ToolValidationError as error:
+        log.warning("the result of %s has no typed value any more: %s", spec.id, error)
+        return None
+
+
+def _result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
+    """Return the result of a document, without the typed value and the artifacts."""
     bounds: Any = outcome.get("bounds")
     link: Any = outcome.get("link")
     telemetry: Any = outcome.get("telemetry")
@@ -159,29 +208,30 @@ def _issue(facts: Mapping[str, Any]) -> FieldIssue:
 
 
 async def run_result(
-    waits: WaitRegistry, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult], limit: int
+    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
 ) -> ToolResult:
     """Return the result of the call of a run; suspended while the run only waits for people.
 
-    `typed` gets it where this process executes the call; `limit` are the bytes of an error.
+    `typed` gets it where this process executes the call.
     """
-    return await waits.scheduler.wait_for_run(run_id, _run_result(waits, run_id, call, typed, limit))
+    return await reader.waits.scheduler.wait_for_run(run_id, _run_result(reader, run_id, call, typed))
 
 
 async def _run_result(
-    waits: WaitRegistry, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult], limit: int
+    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
 ) -> ToolResult:
-    tool, meta = call["tool"], CallMeta(**call["meta"])
+    waits, tool, meta = reader.waits, call["tool"], CallMeta(**call["meta"])
     while True:
         status = await waits.engine.settled(run_id)
         outcome: Any = status.output
         if status.state == "completed":
-            is_kept = typed.done() and typed.result().status == outcome["status"]
-            return typed.result() if is_kept else result_of(outcome, tool, meta)
+            if typed.done() and typed.result().status == outcome["status"]:
+                return typed.result()
+            return await _kept_result(reader, run_id, call, outcome)
         told = await _told_end(waits, run_id, tool, meta)
         if status.is_over:
             why = ToolError(status.error or f"the run of the call was {status.state}")
-            return told or error_result(tool, why, meta, limit)
+            return told or error_result(tool, why, meta, reader.services.limits.result_bytes)
         if questions := await open_questions(waits, status, call):
             if told is None or told.status != "pending":
                 told = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
@@ -241,7 +291,7 @@ async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDoc
 
 
 async def answered_result(
-    waits: WaitRegistry, opened: OpenedToken, expected: Expected, wait_s: float | None, limit: int
+    reader: CallReader, opened: OpenedToken, expected: Expected, wait_s: float | None
 ) -> ToolResult:
     """Return the result of an answered call, once the log of its run has it.
 
@@ -249,12 +299,12 @@ async def answered_result(
     agent asked it is that of the direct call above, or what that still waits for. Where it is not there after
     `wait_s` seconds, it is pending.
     """
-    above, outer = expected.above, expected.outer
+    waits, above, outer = reader.waits, expected.above, expected.outer
     try:
         async with asyncio.timeout(wait_s):
             told = await waits.scheduler.wait_for_run(opened.run_id, _result_from_log(waits, opened))
             if above is not None and outer is not None and (told is None or opened.is_below):
-                return await run_result(waits, *above, outer, limit)
+                return await run_result(reader, *above, outer)
     except TimeoutError:
         return _pending(opened, above)
     if told is None:

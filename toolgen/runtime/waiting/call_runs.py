@@ -28,7 +28,7 @@ from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .call_names import CALL, CallNameError
-from .call_results import outcome_of, run_result
+from .call_results import CallReader, outcome_of, run_result
 from .errors import NoEngineError, SuspensionError, UnsharedToolError
 from .frozen import FIRST
 from .loop import (
@@ -200,7 +200,8 @@ class CallRuns:
             if is_named and not await self._is_of(run_id, call):
                 raise CallNameError(_AT_ONCE)
             has_begun = True
-            return await run_result(waits, run_id, call, typed, self._services.limits.result_bytes)
+            reader = CallReader(waits=waits, tools=self._tools, services=self._services)
+            return await run_result(reader, run_id, call, typed)
         except asyncio.CancelledError:
             if self._tools.callers(run_id) == 1 and run_id in self._ends_with_callers:
                 await self._cancel(run_id, tool, call, meta)

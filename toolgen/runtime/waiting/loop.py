@@ -211,6 +211,8 @@ class Outcome(TypedDict, total=False):
     hint: Json
     """A `RetryHint`."""
     content: list[Json]
+    artifacts: list[dict[str, Any]]
+    """An `ArtifactRef` each, and the id of the `tool` that made it."""
     link: Json
     """The `RunLink` of a call that an agent answered."""
     children: int

@@ -26,7 +26,7 @@ from .answers import (
     without_nulls,
 )
 from .asking import answer_question, suspended_at, suspended_calls
-from .call_results import answered_result, expected_results, late_answer
+from .call_results import CallReader, answered_result, expected_results, late_answer
 from .checking import CheckedCall, adopt_calls, checked_calls
 from .errors import (
     ConflictingAnswerError,
@@ -101,7 +101,7 @@ class WaitingCalls(CallService):
                     await self._answer_planner(waits, opened, answer, by)
                 else:
                     await _answer(waits, record, answer, key, by)
-                return await answered_result(waits, opened, expected, wait_s, self._limit)
+                return await answered_result(self._reader(waits), opened, expected, wait_s)
         except SuspensionError:  # the call goes on with no answer, or with another one
             if record is not None:
                 self._tools.take_back(record.call)
@@ -140,7 +140,7 @@ class WaitingCalls(CallService):
         waits = require_waits(self._services)
         opened = await waits.open(waits.sealer.open(token), session_id)
         async with expected_results(waits, opened) as expected:
-            return await answered_result(waits, opened, expected, wait_s, self._limit)
+            return await answered_result(self._reader(waits), opened, expected, wait_s)
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
@@ -274,9 +274,8 @@ class WaitingCalls(CallService):
         else:
             await answer_question(waits, self._services.limits, run_id, opened.question, answer, by)
 
-    @property
-    def _limit(self) -> int:
-        return self._services.limits.result_bytes
+    def _reader(self, waits: WaitRegistry) -> CallReader:
+        return CallReader(waits=waits, tools=self._tools, services=self._services)
 
 
 async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, key: str, by: str) -> None:
