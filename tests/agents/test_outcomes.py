@@ -12,6 +12,7 @@ import pytest
 from toolgen.agents import (
     AssistantMessage,
     FinalResponse,
+    FinalResult,
     Message,
     PlanInput,
     PlannedCall,
@@ -158,6 +159,66 @@ async def test_the_call_of_a_child_run_whose_time_ends_is_unknown() -> None:
         (call,) = await unknown_calls(runtime, child)
         await runtime.resolve(child, call, WELL, by="jo")
         assert await unknown_calls(runtime, child) == []
+
+
+@pytest.mark.parametrize("end", ["the child is canceled", "its time", "the time of the parent"])
+async def test_a_call_is_unknown_whose_agent_left_one_unknown(end: str) -> None:
+    """The model that made it reads nothing else of what its agent had begun."""
+    payments, short = Payments(), RunPolicy(time_budget=2.0)
+    low = ScriptedPlanner([calling("pay")])
+    high = ScriptedPlanner([calling("look"), first_answer])
+    async with running(
+        agent("x.low", low, payments.toolset, policy=short if end == "its time" else None),
+        agent("x.agent", high, exported("x.lows", "x.low"), policy=short if "parent" in end else None),
+    ) as (runtime, engine):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        if end == "the child is canceled":
+            await until(lambda: payments.began)
+            (child,) = (await engine.status(handle.run_id)).children
+            await runtime.cancel_run(child, "enough")
+        output = await handle.result()
+        assert output.text.endswith('; a call that it has made may have run"}')
+        (call,) = await unknown_calls(runtime, handle.run_id)
+        assert call == "call_0_0"
+    assert high.inputs[-1].retry_hints == ()
+
+
+async def test_a_call_whose_agent_failed_without_one_has_failed() -> None:
+    low = ScriptedPlanner([calling("look")])
+    high = ScriptedPlanner([calling("look"), first_answer])
+    looks = exported("x.others", "x.lower")
+    async with running(
+        agent("x.lower", ScriptedPlanner([FinalResult(result="seen")])),
+        agent("x.low", low, looks),
+        agent("x.agent", high, exported("x.lows", "x.low")),
+    ) as (runtime, _):
+        output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
+        assert output.text.startswith('{"error":"look failed: ')
+        assert await unknown_calls(runtime, output.run_id) == []
+
+
+@pytest.mark.parametrize("by", ["run", "direct call"])
+async def test_a_call_whose_agent_is_ended_with_it_says_what_may_have_been_done(by: str) -> None:
+    payments = Payments()
+    low = ScriptedPlanner([calling("pay")])
+    high = ScriptedPlanner([calling("look")])
+    async with running(
+        agent("x.low", low, payments.toolset), agent("x.agent", high, exported("x.lows", "x.low"))
+    ) as (runtime, engine):
+        calls = asyncio.ensure_future(runtime.call("x.lows.look", {}) if by == "direct call" else idle())
+        if by == "run":
+            await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        await until(lambda: payments.began)
+        (run,) = [one.run_id for one in await engine.list_runs() if "/" not in one.run_id]
+        await runtime.cancel_run(run, "enough")
+        await engine.result(run)
+        (end,) = [e async for _, e in engine.events(run, follow=False) if e["type"] == "tool_end"]
+        assert str(end["error"]).endswith("; what its agent had begun by then may have been done")
+        await calls
+
+
+async def idle() -> None:
+    """Make no call."""
 
 
 @pytest.mark.parametrize("by", ["cancel", "end of the session"])

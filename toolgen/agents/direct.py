@@ -54,7 +54,7 @@ class DirectCalls:
             document = empty_document(answer.link.agent, "failed", failure)
             document["artifacts"] = await documents_so_far(host.engine, run_id)
         took = max(0.0, host.clock() - answer.began - document["waited_s"])
-        result = await result_of_run(frame, document, answer.link, duration_s=took)
+        result = await result_of_run(frame, document, answer.link, host.engine, duration_s=took)
         below = await child_artifacts(document["artifacts"], host.find_tool, host.tools)
         return replace(result, artifacts=(*below, *result.artifacts))
 

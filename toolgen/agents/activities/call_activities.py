@@ -26,14 +26,20 @@ from toolgen.runtime.call.frame import Batch, Frame, RuntimeServices
 from toolgen.runtime.call.once_call import Keeping
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.call.result_encoding import encode_result, portable_text
-from toolgen.runtime.engine import ActivityInfo, UnknownRunError
-from toolgen.runtime.errors import MalformedResultError, ToolError, ToolValidationError
+from toolgen.runtime.engine import ActivityInfo, Engine, UnknownRunError
+from toolgen.runtime.errors import (
+    MalformedResultError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+)
 from toolgen.runtime.events.event_reporter import CallEvents, EventReporter
 from toolgen.runtime.results import RetryHint, RunLink, ToolResult
 from toolgen.runtime.specs import ToolSpec
 from toolgen.runtime.toolsets.directory import Directory
 from toolgen.runtime.waiting.frozen import FrozenCall
 from toolgen.runtime.waiting.loop import WORK
+from toolgen.runtime.waiting.resolving import unknown_ends
 from toolgen.runtime.waiting.resuming import CallWork, resume, seal_wait
 
 from ..host import AgentHost
@@ -188,7 +194,7 @@ class CallActivities:
         link = _link(info.run_id, call, argument["agent"])
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
         frame = Frame(tool, call["arguments"], meta, batch, services)
-        result = await result_of_run(frame, output, link, duration_s=took)
+        result = await result_of_run(frame, output, link, self._host.engine, duration_s=took)
         done = self._call_record(result, call, tool, facts, info.run_id, events)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
@@ -280,14 +286,20 @@ class CallActivities:
 
 
 async def result_of_run(
-    frame: Frame, output: RunDocument, link: RunLink, *, duration_s: float = 0.0
+    frame: Frame, output: RunDocument, link: RunLink, engine: Engine, *, duration_s: float = 0.0
 ) -> ToolResult:
-    """Return the result of a call that an agent run answered, after its hooks."""
+    """Return the result of a call that an agent run answered, after its hooks.
+
+    Where the run has failed, and a call of it is of unknown outcome, so is this one.
+    """
     spec, services = frame.spec, frame.services
     failure = output["failure"]
     if failure is not None:
         cause = _chained_error([failure["message"], *failure["causes"]])
-        result = frame.error_result(_agent_error(spec.name, failure["kind"], cause, spec.id))
+        error = _agent_error(spec.name, failure["kind"], cause, spec.id)
+        if await _has_unknown_calls(engine, link.run_id):
+            error = OutcomeUnknownError(f"{error.message}; a call that it has made may have run", cause=cause)
+        result = frame.error_result(error)
     else:
         try:
             value = spec.result.decode(to_json(output["result"]), services.limits)
@@ -309,6 +321,13 @@ async def result_of_run(
         remember(result, frame.context.values)
     (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), services.reports)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
+
+
+async def _has_unknown_calls(engine: Engine, run_id: str) -> bool:
+    try:
+        return bool(await unknown_ends(engine, run_id))
+    except UnknownRunError:  # it could not begin
+        return False
 
 
 def _ends_at(info: ActivityInfo, before_s: float) -> float | None:

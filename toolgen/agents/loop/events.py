@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from toolgen.contract.json_value import Json
@@ -72,6 +73,8 @@ class _OpenCall:
     """How often it was suspended."""
     asked: str = ""
     """Names what it waited for at last."""
+    is_delegated: bool = False
+    """The run of another agent had begun to answer it."""
 
 
 def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
@@ -80,6 +83,8 @@ def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
         id_ = event.get("tool_call_id", "")
         if event.get("type") == "tool_start":
             found[id_] = _OpenCall(start=event)
+        elif event.get("type") == "agent_run_started" and id_ in found:
+            found[id_] = replace(found[id_], is_delegated=True)
         elif event.get("type") == "tool_end" and id_ in found:
             call = found.pop(id_)
             if event["status"] == "suspended":
@@ -103,7 +108,9 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
         end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN, answered_id=call.asked)
     else:
         why = "the run ended before this call did"
-        if start.get("runs_once") and not begun:
+        if call.is_delegated:
+            why = f"{why}; what its agent had begun by then may have been done"
+        elif start.get("runs_once") and not begun:
             why = f"{start['name']} was not run: the run ended before"
         end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
     ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")

@@ -349,6 +349,8 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
         end = ToolEnd(tool=call["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
     else:
         why = "the run ended before this call did"
+        if any(event.get("type") == "agent_run_started" for event in ended.log):
+            why = f"{why}; what its agent had begun by then may have been done"
         end = ToolEnd(tool=call["tool"], status="error", result={"error": why}, error=why)
     return [{**as_json(end), **_ids_of(call), "time": ended.at}]
 
