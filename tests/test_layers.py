@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -26,21 +27,33 @@ OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}
 CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What the syntax tree of a file says, without the tree."""
+
+    docstring: str
+    imports: tuple[str, ...]
+    """Absolute dotted names, in functions and for type checkers too."""
+    called: frozenset[str]
+    """Names of functions that are called by their name alone."""
+
+
 @cache
-def tree_of(file: Path) -> ast.Module:
-    return ast.parse(file.read_text("utf-8"))
-
-
-def imports(file: Path) -> Iterator[str]:
-    """Yield what a file imports, as absolute dotted names, in functions and for type checkers too."""
+def source_of(file: Path) -> Source:
+    tree = ast.parse(file.read_text("utf-8"))
     package = ("toolgen", *file.relative_to(ROOT).parts[:-1])
-    for node in ast.walk(tree_of(file)):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = package[: len(package) - node.level + 1] if node.level else ()
-            source = ".".join([*start, *([node.module] if node.module else [])])
-            yield from (f"{source}.{name.name}" for name in node.names)
+    imports, called = list[str](), set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import():
+                imports += (name.name for name in node.names)
+            case ast.ImportFrom():
+                start = package[: len(package) - node.level + 1] if node.level else ()
+                source = ".".join([*start, *([node.module] if node.module else [])])
+                imports += (f"{source}.{name.name}" for name in node.names)
+            case ast.Call(func=ast.Name(id=name)):
+                called.add(name)
+    return Source(docstring=ast.get_docstring(tree) or "", imports=tuple(imports), called=frozenset(called))
 
 
 def table() -> Iterator[tuple[str, list[str], list[str]]]:
@@ -66,7 +79,7 @@ def test_every_file_imports_what_the_table_says() -> None:
         for room, *allowed in rows:  # the row of the smallest room counts
             if place.startswith(f"{room}/"):
                 own, others = [room.replace("/", "."), *allowed[0]], allowed[1]
-        for name in imports(file):
+        for name in source_of(file).imports:
             top, _, rest = name.partition(".")
             if top == "toolgen":
                 is_allowed = own == ["*"] or is_within(rest, own)
@@ -81,7 +94,7 @@ def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
     text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
     said = dict(re.findall(r"^\| `([\w/]+)` \| ([^|\n]*) \|", text, re.MULTILINE))
     own = {
-        file.parent.relative_to(ROOT).as_posix(): (ast.get_docstring(tree_of(file)) or "").partition("\n")[0]
+        file.parent.relative_to(ROOT).as_posix(): source_of(file).docstring.partition("\n")[0]
         for file in FILES
         if file.name == "__init__.py" and file.parent != ROOT
     }
@@ -90,7 +103,7 @@ def test_every_room_says_in_the_documentation_what_it_says_itself() -> None:
 
 def test_no_file_imports_itself_in_a_circle() -> None:
     graph = {
-        module: {part for name in imports(file) if (part := module_of(name)) and part != module}
+        module: {part for name in source_of(file).imports if (part := module_of(name)) and part != module}
         for module, file in MODULES.items()
     }
     while ends := [module for module, found in graph.items() if not found]:
@@ -114,14 +127,9 @@ def test_only_the_edges_touch_the_world_and_the_loop_has_no_chance() -> None:
         place = file.relative_to(ROOT).as_posix()
         banned = set() if place.startswith(EDGES) else {*OUTSIDE}
         banned |= CHANCE if place.startswith(LOOPS) else set()
-        for name in imports(file):
+        for name in source_of(file).imports:
             if name != "os.path" and name.partition(".")[0] in banned:
                 wrong.append(f"{place} imports {name}")
-        called = {
-            node.func.id
-            for node in ast.walk(tree_of(file))
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        if banned & OUTSIDE and called & {"open", "print"}:
+        if banned & OUTSIDE and source_of(file).called & {"open", "print"}:
             wrong.append(f"{place} opens or prints")
     assert not wrong
