@@ -106,13 +106,11 @@ def _readings(device_id: str, status: str, kind: dict[str, Any]) -> Iterator[tup
     if status == "unknown":
         return
     shift = kind["spread"] * (_share(device_id) - 0.5)
-    at = START
-    while at < (OFFLINE_SINCE if status == "offline" else END):
-        usual = kind["hours"][at.hour]
-        seconds = int(at.timestamp())
+    end = OFFLINE_SINCE if status == "offline" else END
+    for seconds in range(int(START.timestamp()), int(end.timestamp()), 3600):
+        usual = kind["hours"][seconds // 3600 % 24]
         noise = kind["noise"] * (_share(f"{device_id} {seconds}") - 0.5)
         yield device_id, seconds, max(0.0, round(usual + shift + noise, 1)) if usual else 0.0
-        at += timedelta(hours=1)
 
 
 def _share(seed: str) -> float:
