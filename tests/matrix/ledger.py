@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from tests.bound_tools import bound_to
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
@@ -50,8 +51,6 @@ class Ledger:
         self.metas: list[CallMeta] = []
         self._is_later = is_later
         """Each tool acknowledges its work where it would give its result."""
-        self._tools: dict[str, list[BoundTool]] = {}
-        """By toolset."""
 
     async def ok(self, ctx: ToolContext) -> Later:
         """Succeed."""
@@ -93,28 +92,33 @@ class Ledger:
         await asyncio.Event().wait()
         return "never"
 
-    def tools(self, toolset: str) -> list[BoundTool]:
-        """Return the tools, with what a design says of them; made once."""
-        if toolset not in self._tools:
-            self._tools[toolset] = [self._tool(toolset, outcome) for outcome in OUTCOMES]
-        return self._tools[toolset]
-
-    def _tool(self, toolset: str, outcome: Outcome) -> BoundTool:
-        facts: dict[str, Any] = {}
-        if outcome == "confirm":
-            facts["confirm"] = ConfirmSpec(hint=QUESTIONS["confirm"])
-        if outcome == "pending" or self._is_later:
-            facts["long_running"] = LongRunningSpec(ack=TEXT)
-        method: Callable[..., Any] = getattr(self, outcome)
-        tool = func_tool(method, toolset=toolset, name=outcome, **facts)
-        if outcome != "unknown":
-            return tool
-        return replace(tool, spec=replace(tool.spec, timeout=LIMIT_S))
+    def tools(self, toolset: str) -> tuple[BoundTool, ...]:
+        """Return the tools, with what a design says of them."""
+        return bound_to(self, _tools(toolset, self._is_later))
 
     def _end(self, what: str, result: str, ctx: ToolContext) -> Later:
         self.ran.append(what)
         self.metas.append(ctx.meta)
         return ToolOutcome.pending("job-1", "begun") if self._is_later and result else result
+
+
+@cache
+def _tools(toolset: str, is_later: bool) -> tuple[BoundTool, ...]:
+    """Return the tools of a ledger that nobody uses."""
+    return tuple(_tool(toolset, outcome, is_later) for outcome in OUTCOMES)
+
+
+def _tool(toolset: str, outcome: Outcome, is_later: bool) -> BoundTool:
+    facts: dict[str, Any] = {}
+    if outcome == "confirm":
+        facts["confirm"] = ConfirmSpec(hint=QUESTIONS["confirm"])
+    if outcome == "pending" or is_later:
+        facts["long_running"] = LongRunningSpec(ack=TEXT)
+    method: Callable[..., Any] = getattr(Ledger(), outcome)
+    tool = func_tool(method, toolset=toolset, name=outcome, **facts)
+    if outcome != "unknown":
+        return tool
+    return replace(tool, spec=replace(tool.spec, timeout=LIMIT_S))
 
 
 def static(ledger: Ledger, toolset: str) -> ToolsetRegistration:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
+from tests.bound_tools import bound_to
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -18,6 +20,7 @@ from toolgen.runtime import (
 from toolgen.runtime.toolsets.functions import func_tool
 
 META: Final = CallMeta(session_id="s", requested_by="mira")
+ACCOUNTS: Final = "bank.accounts"
 CONFIRM: Final = ConfirmSpec(hint="Pay {amount}?")
 
 
@@ -68,15 +71,20 @@ class Bank:
 
     def toolset(self) -> StaticToolset:
         """Return the tools as a toolset."""
-        name = "bank.accounts"
-        tools = [
-            func_tool(self.pay, toolset=name),
-            func_tool(self.pay_approved, toolset=name, confirm=CONFIRM),
-            func_tool(self.pay_asking, toolset=name),
-            _repeatable(func_tool(self.look, toolset=name, confirm=CONFIRM)),
-            _repeatable(func_tool(self.read, toolset=name)),
-        ]
-        return StaticToolset(name=name, bound=tuple(tools))
+        return StaticToolset(name=ACCOUNTS, bound=bound_to(self, _tools()))
+
+
+@cache
+def _tools() -> tuple[BoundTool, ...]:
+    """Return the tools of a bank that nobody uses."""
+    bank = Bank()
+    return (
+        func_tool(bank.pay, toolset=ACCOUNTS),
+        func_tool(bank.pay_approved, toolset=ACCOUNTS, confirm=CONFIRM),
+        func_tool(bank.pay_asking, toolset=ACCOUNTS),
+        _repeatable(func_tool(bank.look, toolset=ACCOUNTS, confirm=CONFIRM)),
+        _repeatable(func_tool(bank.read, toolset=ACCOUNTS)),
+    )
 
 
 def _repeatable(tool: BoundTool) -> BoundTool:

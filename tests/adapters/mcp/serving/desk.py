@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from mcp import Client, types
 from mcp.client._memory import InMemoryTransport
 from mcp.client.session import ElicitationFnT
 
+from tests.bound_tools import bound_to
 from toolgen.adapters.mcp import MCPServer, server
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -41,6 +43,7 @@ from toolgen.runtime.type_codec import TypeCodec
 ERAS: Final = ("legacy", "auto")
 """What `mcp.Client` takes as its mode: the handshake of 2025-11-25, and 2026-07-28 where a server has it."""
 MIRA: Final = "s-mira"
+PARCELS: Final = "desk.parcels"
 
 
 class Parcel(ToolModel):
@@ -172,7 +175,27 @@ class Shelves:
         self._desk = desk
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
-        return (func_tool(self._desk.rename, toolset=self.name),) if self._desk.is_signed_in else ()
+        return bound_to(self._desk, _shelf_tools()) if self._desk.is_signed_in else ()
+
+
+@cache
+def _parcel_tools() -> tuple[BoundTool, ...]:
+    """Return the tools of a desk that nobody uses."""
+    desk = Desk()
+    plain = (desk.count, desk.names, desk.find, desk.fail, desk.crash, desk.show, desk.send, desk.walk)
+    late = LongRunningSpec(ack=TypeCodec(Receipt, "Receipt"))
+    return (
+        func_tool(desk.weigh, toolset=PARCELS, annotations={"read_only": True}, tags=("scale",)),
+        *(func_tool(one, toolset=PARCELS) for one in (*plain, desk.hang, desk.sign_in)),
+        func_tool(desk.report, toolset=PARCELS, needs=("artifacts",)),
+        func_tool(desk.burn, toolset=PARCELS, confirm=ConfirmSpec(hint="Burn {id}?")),
+        func_tool(desk.export, toolset=PARCELS, long_running=late),
+    )
+
+
+@cache
+def _shelf_tools() -> tuple[BoundTool, ...]:
+    return (func_tool(Desk().rename, toolset=Shelves.name),)
 
 
 def desk_runtime(desk: Desk, **options: Any) -> Runtime:
@@ -183,17 +206,7 @@ def desk_runtime(desk: Desk, **options: Any) -> Runtime:
         "capabilities": [ArtifactsCapability(MemoryArtifactStore())],
     }
     runtime = Runtime(**{**given, **options})
-    toolset = "desk.parcels"
-    plain = (desk.count, desk.names, desk.find, desk.fail, desk.crash, desk.show, desk.send, desk.walk)
-    late = LongRunningSpec(ack=TypeCodec(Receipt, "Receipt"))
-    tools = [
-        func_tool(desk.weigh, toolset=toolset, annotations={"read_only": True}, tags=("scale",)),
-        *(func_tool(one, toolset=toolset) for one in (*plain, desk.hang, desk.sign_in)),
-        func_tool(desk.report, toolset=toolset, needs=("artifacts",)),
-        func_tool(desk.burn, toolset=toolset, confirm=ConfirmSpec(hint="Burn {id}?")),
-        func_tool(desk.export, toolset=toolset, long_running=late),
-    ]
-    runtime.register(function_toolset(toolset, tools))
+    runtime.register(function_toolset(PARCELS, bound_to(desk, _parcel_tools())))
     runtime.add_toolset(Shelves(desk))
     return runtime
 
