@@ -1,4 +1,4 @@
-"""A run that makes thousands of calls at once: what others notice of it, and what becomes of its batch."""
+"""A run that makes hundreds of calls at once: what others notice of it, and what becomes of its batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from toolgen.runtime.events.records import ToolEnd, ToolStart
 from toolgen.runtime.toolsets.functions import function_toolset
 
 
-async def test_a_small_run_goes_on_beside_a_batch_of_thousands() -> None:
+async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
     made: list[int] = []
     first = asyncio.Event()
 
@@ -30,7 +30,7 @@ async def test_a_small_run_goes_on_beside_a_batch_of_thousands() -> None:
             first.set()
         return upto
 
-    toolset, many = function_toolset("x.count", [count]), 2_000
+    toolset, many = function_toolset("x.count", [count]), 800
     large = ScriptedPlanner([calling(*(("count", {"upto": n}) for n in range(many))), results])
     one = calling(("count", {"upto": -1}))
     small = ScriptedPlanner([one, one, "done"])
@@ -47,7 +47,7 @@ async def test_a_small_run_goes_on_beside_a_batch_of_thousands() -> None:
             await asyncio.sleep(0)
             turns += 1
         assert task.result().text == "done"
-        assert turns < 150
+        assert turns < 60 < many / AT_ONCE
         assert len(made) - before <= turns * AT_ONCE
         assert (await handle.result()).text == f"{list(range(many))}"
         events = await clients.events(handle.run_id)
@@ -86,7 +86,7 @@ async def test_changes_of_a_large_batch_are_merged_at_once(turns: int) -> None:
             await asyncio.sleep(0)
         return number
 
-    ledger, many = Ledger(), 1_000
+    ledger, many = Ledger(), 300
     planner = ScriptedPlanner([calling(*(("enter", {"number": n}) for n in range(many))), results])
     toolset = function_toolset("x.ledger", [enter])
     found = await ran(planner, toolsets=(toolset,), options={"capabilities": [ledger]})
@@ -102,7 +102,7 @@ async def test_a_batch_stays_one_where_many_of_its_calls_are_refused() -> None:
         return number
 
     ledger = Ledger()
-    batch = calling(("enter", {"number": 1}), *["nothing"] * 1_000, ("enter", {"number": 2}))
+    batch = calling(("enter", {"number": 1}), *["nothing"] * 300, ("enter", {"number": 2}))
     planner = ScriptedPlanner([batch, "done"])
     toolset = function_toolset("x.ledger", [enter])
     await ran(planner, toolsets=(toolset,), options={"capabilities": [ledger]})
@@ -117,7 +117,7 @@ async def test_calls_that_were_not_started_when_their_run_was_canceled_were_not_
         made.append(upto)
         return upto
 
-    many = 1_000
+    many = 300
     planner = ScriptedPlanner([calling(*(("count", {"upto": n}) for n in range(many)))], ["again"])
 
     engine = InProcessEngine(clock=now)
