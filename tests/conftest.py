@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import os
 import subprocess
@@ -18,6 +19,7 @@ from toolgen.cli import main
 
 settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
+gc.set_threshold(10_000)  # the default visits what a test process keeps so often that it takes a tenth of it
 
 PACKAGE = str(Path(toolgen.__file__).parent)
 """The folder of toolgen, whose frames no author is shown."""
