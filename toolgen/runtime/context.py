@@ -103,10 +103,14 @@ class ToolContext:
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt at this call: its run and its id where they are known."""
+        """The same for every attempt at this call, and for no other call.
+
+        It is the run and the id of a call of a run, follows from the name of one that a peer may make again,
+        and is random for any other call, whose id alone says nothing: peers count theirs from 0.
+        """
         if not self._key:
-            call = self.meta.tool_call_id
-            self._key = f"{self.meta.run_id}:{call}" if call else uuid.uuid4().hex
+            run_id, call = self.meta.run_id, self.meta.tool_call_id
+            self._key = f"{run_id}:{call}" if run_id and call else uuid.uuid4().hex
         return self._key
 
     @property
@@ -218,6 +222,11 @@ def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     context.kept = resumption.kept
     context._resumption = resumption
     context._key = resumption.key
+
+
+def set_idempotency_key(context: ToolContext, key: str) -> None:
+    """Set the key of a call that its name or its own run tells apart."""
+    context._key = key
 
 
 def set_store_retry(context: ToolContext, retry: StoreRetry) -> None:

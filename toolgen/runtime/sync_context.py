@@ -78,7 +78,7 @@ class SyncToolContext:
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt at this call."""
+        """As `ToolContext.idempotency_key`."""
         return self._context.idempotency_key
 
     @property

@@ -42,3 +42,11 @@ class CallName:
         turn = "" if self.checkpoint else meta.turn_id
         parts = [self.door, meta.requested_by, meta.session_id, self.checkpoint, turn, self.call_id, edits]
         return f"{CALL}{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]}"
+
+    def idempotency_key(self, meta: CallMeta, tool: str, payload: bytes) -> str:
+        """Return the key of a call that has no run, or none yet: the same whenever it is made again.
+
+        Under a name that nothing is kept of, other arguments or another tool, of this id, are another call.
+        """
+        digest = hashlib.sha256(tool.encode() + b"\0" + payload).hexdigest()
+        return f"{self.run_id(meta)}:{digest[:32]}"

@@ -22,6 +22,7 @@ from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
+from ..context import set_idempotency_key
 from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
 from ..errors import OutcomeUnknownError, ToolError
 from ..events.document import from_json
@@ -265,6 +266,7 @@ class CallRuns:
             return self._gone(work, info, call["tool"], meta)
         services = work.services.for_direct_call(tool)
         frame = Frame(tool, call["arguments"].encode(), meta, work.batch, services)
+        set_idempotency_key(frame.context, info.run_id)
         work.keeping.watch(frame)
         result: ToolResult
         try:
@@ -294,6 +296,7 @@ class CallRuns:
         if tool is None:
             return self._gone(work, info, call["tool"], meta)
         frame = Frame(tool, call["arguments"].encode(), meta, work.batch, work.services)
+        set_idempotency_key(frame.context, info.run_id)
         link = RunLink(
             run_id=argument["run_id"],
             agent=argument["agent"],

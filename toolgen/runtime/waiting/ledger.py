@@ -21,6 +21,7 @@ from ..call.frame import Frame
 from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
+from ..context import set_idempotency_key
 from ..engine import RunStatus, UnknownRunError
 from ..errors import ToolValidationError
 from ..results import Suspended, ToolResult
@@ -64,7 +65,7 @@ class Ledger:
         somebody, any other one from its beginning.
         """
         tool, meta = frame.tool, frame.meta
-        payload = self._payload(tool, frame.arguments)
+        payload = canonical_arguments(tool, frame.arguments, self._limits)
         if payload is None:
             return await dispatch(frame)
         try:
@@ -78,6 +79,7 @@ class Ledger:
         if place.is_taken or tool.runs_once:
             is_detached = place.is_taken or name.is_detached
             return await self._runs.execute(tool, payload, meta, place.run_id, is_detached=is_detached)
+        set_idempotency_key(frame.context, name.idempotency_key(meta, tool.spec.id, payload))
         result = await dispatch(frame)
         if result.delegated is None and result.frozen is None:
             return result
@@ -87,7 +89,7 @@ class Ledger:
         self, name: CallName, tool: RegisteredTool, arguments: Arguments, meta: CallMeta
     ) -> Suspended | None:
         """Return the open question of a named call with these arguments; None where it asks nothing now."""
-        payload = self._payload(tool, arguments)
+        payload = canonical_arguments(tool, arguments, self._limits)
         if payload is None:
             return None
         try:
@@ -165,13 +167,14 @@ class Ledger:
                     f"the call {name.call_id!r} was answered, so its arguments stay: {error.message}"
                 ) from None
 
-    def _payload(self, tool: RegisteredTool, arguments: Arguments) -> bytes | None:
-        """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
-        codec = tool.spec.payload
-        try:
-            return codec.encode(codec.decode(arguments_json(arguments), self._limits))
-        except ToolValidationError:
-            return None
+
+def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limits) -> bytes | None:
+    """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
+    codec = tool.spec.payload
+    try:
+        return codec.encode(codec.decode(arguments_json(arguments), limits))
+    except ToolValidationError:
+        return None
 
 
 def _was_edited(run: RunStatus) -> bool:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..call.dispatch import dispatch
 from ..call.frame import Batch, Frame, RuntimeServices
 from ..call.hook_tools import HookTools
 from ..call.host_arguments import HostArguments, call_arguments, tool_name
 from ..call_meta import NO_META, CallMeta
+from ..context import set_idempotency_key
 from ..results import Suspended, ToolResult
 from ..specs import ToolSpec
 from ..toolsets.directory import Directory
 from ..toolsets.snapshot import CallService, Snapshot
 from .call_names import CallName
-from .ledger import Ledger
+from .call_runs import CallRuns
+from .ledger import Ledger, canonical_arguments
 
 
 class NamedCalls(CallService):
@@ -23,6 +26,7 @@ class NamedCalls(CallService):
     _directory: Directory
     _services: RuntimeServices
     _ledger: Ledger | None
+    _calls: CallRuns
 
     async def call_once(
         self,
@@ -47,13 +51,27 @@ class NamedCalls(CallService):
         """
         self._hook_tools.require_all_known()
         found = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
-        services = self._services if found is None else self._services.for_direct_call(found)
-        if self._ledger is None or found is None or services.waits is None:
+        if found is None:
             return await self.call(tool, arguments, meta, within=within)
+        services = self._services.for_direct_call(found)
         batch = Batch(services.capabilities)
         frame = Frame(found, call_arguments(found.spec, arguments), meta, batch, services)
-        result = await self._ledger.result(name, frame)
+        if self._ledger is None or services.waits is None:
+            result = await self._unkept(name, frame)
+        else:
+            result = await self._ledger.result(name, frame)
         return (await batch.settle((result,), services.reports))[0] if batch.touched else result
+
+    async def _unkept(self, name: CallName, frame: Frame) -> ToolResult:
+        """Return the result of a call of which nothing is kept but, by its name, its idempotency key."""
+        tool, meta = frame.tool, frame.meta
+        payload = canonical_arguments(tool, frame.arguments, frame.services.limits)
+        if payload is not None:
+            set_idempotency_key(frame.context, name.idempotency_key(meta, tool.spec.id, payload))
+        result = await dispatch(frame)
+        if result.delegated is None:
+            return result
+        return await self._calls.later(tool, frame.arguments, result, meta)
 
     async def question(
         self,
