@@ -144,6 +144,25 @@ async def test_a_record_that_was_changed_after_its_answer_runs_nothing(tmp_path:
         assert await made.checked() == ()
 
 
+async def test_a_host_without_the_key_costs_an_answer_and_not_the_call(tmp_path: Path) -> None:
+    """It executes nothing, and the call waits on, for whoever has the key."""
+    path, executor = tmp_path / "runs.db", Listing()
+    old, new = b"the secret of before, 32 bytes !", b"the secret of now, 32 bytes !!!!"
+    first = await asked(path, executor, CONFIRMED, secret=(new, old))
+    desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
+    async with desk:
+        await desk.deliver(first.token, YES, wait_s=0)
+    async with serving(path, executor, CONFIRMED, secret=old) as late:
+        assert late.engine is not None
+        await late.engine.settled(first.run_id)
+        assert ([one.state for one in await late.checked()], executor.calls) == (["unsealed"], [])
+    async with serving(path, executor, CONFIRMED, secret=(new, old)) as made:
+        (again,) = await made.suspended()
+        assert (again.id, again.token == first.token) == (first.id, False)
+        assert (await made.deliver(again.token, YES)).status == "ok"
+    assert len(executor.calls) == 1
+
+
 async def test_a_record_of_another_run_is_none_here(tmp_path: Path) -> None:
     """Though a host has sealed it, and everything that it says of itself fits."""
     path, executor = tmp_path / "runs.db", Listing()

@@ -61,10 +61,21 @@ def test_every_changed_byte_is_noticed() -> None:
     assert checked > 1_000
 
 
-@pytest.mark.parametrize(("run_id", "op"), [("run_2", OP), (RUN, "wait:c2:2"), (RUN, "wait:c1:3")])
+@pytest.mark.parametrize(("run_id", "op"), [("run_2", OP), (RUN, "wait:c2:2"), (RUN, "wait:c1:1")])
 def test_a_record_counts_in_its_own_place(run_id: str, op: str) -> None:
     with pytest.raises(TamperedSuspensionError, match=run_id):
         verify_call(SEALER, run_id, op, sealed().document)
+
+
+def test_a_record_counts_where_the_same_call_waits_on() -> None:
+    record = sealed()
+    for op in ("wait:c1:3", "wait:c1:102"):
+        again = verify_call(SEALER, RUN, op, record.document)
+        assert (again.call, again.op) == (record.call, op)
+        assert again.claims != record.claims  # an answer of before is none to it
+    for op in ("wait:c1:103", "wait:c1:9999999999"):
+        with pytest.raises(TamperedSuspensionError):
+            verify_call(SEALER, RUN, op, record.document)
 
 
 def test_a_record_of_the_secret_before_counts_while_it_is_known() -> None:

@@ -54,6 +54,8 @@ _CALL: Final = "call"
 _ANSWERED: Final = "answered"
 _ADOPTED: Final = "adopted"
 """Uses of seals: of a whole record, of an earlier answer in it, and of a record that an operator adopted."""
+_MOST_WAITS: Final = 100
+"""Waits of one call on which a record may have waited on unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,17 +299,19 @@ def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedC
 
 
 def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: Json = None) -> SealedCall:
-    """Return the call of a record that a host with one of the secrets has sealed for this very wait.
+    """Return the call of a record that a host with one of the secrets has sealed for this wait of the call.
 
-    It has those of the earlier answers that are sealed themselves, also where the record was adopted: who
-    removes a seal, and adds an approval, gets none although an operator adopts the call.
+    A record whose answer was not taken, since the host of that moment could not verify it, waits on under the
+    next key; so one that was sealed for an earlier wait of the same call counts too. It has those of the
+    earlier answers that are sealed themselves, also where the record was adopted: who removes a seal, and
+    adds an approval, gets none although an operator adopts the call.
 
     Args:
         sealer: Has the secrets.
         run_id: The run that waits.
         op: Key of its wait.
         document: What its journal keeps.
-        adoption: By which an operator adopted a record that has no seal, by `adoption_of`.
+        adoption: By which an operator adopted a record that has no seal for this wait, by `adoption_of`.
 
     Raises:
         TamperedSuspensionError: the record was changed, or is none.
@@ -319,9 +323,8 @@ def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: 
         digest = digest_of(document)
     except RecursionError as error:
         raise TamperedSuspensionError(run_id) from error
-    contents: Json = [run_id, op, digest]
-    verdict: Verdict = sealer.judge(_CALL, contents, document.get(_SEAL))
-    if verdict == "unsealed" and _is_adopted(sealer, contents, adoption):
+    verdict = _verdict(sealer, run_id, op, digest, document.get(_SEAL))
+    if verdict == "unsealed" and _is_adopted(sealer, [run_id, op, digest], adoption):
         verdict = "sealed"
     if verdict == "tampered":
         raise TamperedSuspensionError(run_id)
@@ -374,6 +377,18 @@ def next_wait(op: str) -> str:
     """Return the key of the wait of a call that is asked again."""
     before, _, number = op.rpartition(":")
     return f"{before}:{int(number) + 1}"
+
+
+def _verdict(sealer: Sealer, run_id: str, op: str, digest: str, seal: Json) -> Verdict:
+    """Return what a seal says of a record at a wait, or at an earlier one of the same call."""
+    verdict = sealer.judge(_CALL, [run_id, op, digest], seal)
+    before, _, number = op.rpartition(":")
+    newest = int(number) - 1 if number.isdecimal() else 0
+    for earlier in range(newest, max(0, newest - _MOST_WAITS), -1):
+        if verdict != "tampered":
+            break
+        verdict = sealer.judge(_CALL, [run_id, f"{before}:{earlier}", digest], seal)
+    return verdict
 
 
 def _is_adopted(sealer: Sealer, contents: Json, adoption: Json) -> bool:
