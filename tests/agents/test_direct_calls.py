@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.agents.tools import TOOLS, agent, answers, calling, exported, running
+from tests.agents.tools import TOOLS, agent, answers, calling, engine_of, exported, running
 from toolgen.agents import Await, FinalResult, PlanInput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.planner.planner import Planner
 from toolgen.contract.json_value import Json
@@ -33,6 +34,7 @@ from toolgen.runtime.events.hub import Events
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.results import Pending
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.type_codec import TypeCodec
 from toolgen.runtime.waiting.asking import question_order
 from toolgen.runtime.waiting.call_names import CallName
 from toolgen.runtime.waiting.errors import LateAnswerError, NotAllowedAnswerError
@@ -58,12 +60,18 @@ async def update() -> str | Pending[None]:
     return ToolOutcome.pending("job-1")
 
 
+async def order() -> str | Pending[str]:
+    """Order."""
+    return ToolOutcome.pending("job-2", "ordered")
+
+
 ASKING = function_toolset(
     "x.asking",
     [
         func_tool(burn, toolset="x.asking", confirm=ConfirmSpec(hint="Burn {id}?")),
         func_tool(sign_in, toolset="x.asking"),
         func_tool(update, toolset="x.asking", long_running=LongRunningSpec()),
+        func_tool(order, toolset="x.asking", long_running=LongRunningSpec(ack=TypeCodec(str, "str"))),
     ],
 )
 
@@ -398,6 +406,26 @@ async def test_the_run_of_an_agent_goes_on_without_the_caller_of_a_detached_call
         gate.set()
         again = await runtime.call_once(name, "look", {}, META)
         assert (again.status == "ok", again.json == b'"seen"') == (is_detached, is_detached)
+
+
+async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call() -> None:
+    """With its token, and also where the call is made again, until somebody has delivered its result."""
+    name = CallName(door="test", call_id="c1")
+    async with desk(ScriptedPlanner([calling("order"), result_of])) as runtime:
+        results = [await runtime.call_once(name, "look", {}, META) for _ in range(2)]
+        for result in results:
+            assert (result.status, result.result, result.suspensions) == ("ok", '"ordered"', ())
+            assert result.run_link is not None
+            (work,) = result.run_link.pending
+            assert (work.tool, work.kind, work.handle) == ("x.asking.order", "pending", "job-2")
+        assert (work,) == await runtime.suspended("s")
+        kept = [one.output for one in await engine_of(runtime).list_runs()]
+        assert work.token not in json.dumps(kept)
+        ended = await runtime.deliver(work.token, "here")
+        assert (ended.status, ended.result) == ("ok", "here")
+        again = await runtime.call_once(name, "look", {}, META)
+        assert again.run_link is not None
+        assert again.run_link.pending == ()
 
 
 async def test_a_call_is_not_made_again_whose_agent_has_begun() -> None:

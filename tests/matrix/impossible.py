@@ -70,17 +70,10 @@ IMPOSSIBLE: Final = (
     Impossible(
         why="an engine in memory ends with the process of the command, and the work of its run with it",
         door="command line",
-        kinds=frozenset({"static", "function"}),
+        kinds=frozenset({"static", "function", "agent's tool"}),
         outcomes=frozenset({"pending"}),
         stores=frozenset({"memory"}),
         told="it cannot be answered",
-    ),
-    Impossible(
-        why="as above; the agent has answered, and what its run began is not told of",
-        door="command line",
-        kinds=frozenset({"agent's tool"}),
-        outcomes=frozenset({"pending"}),
-        stores=frozenset({"memory"}),
     ),
 )
 

@@ -18,7 +18,7 @@ from toolgen.runtime.engine import Engine
 from toolgen.runtime.waiting.answers import cancel_answer
 from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
-from .call import waiting_text
+from .call import left_waiting, waiting_text
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
@@ -117,7 +117,7 @@ def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id
     """Print the redacted JSON of the model to stdout, and further information to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
-    for asked in result.suspensions:
+    for asked in left_waiting(result):
         print(waiting_text(asked), file=sys.stderr)
     if result.json:
         show_document(shown)

@@ -53,11 +53,17 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         print(printable(beside), file=sys.stderr)
     for line in unimplemented:
         print(line, file=sys.stderr)
-    for asked in result.suspensions:
+    for asked in left_waiting(result):
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
     if result.json:
         show_document(shown_document(result, spec, secrets))
     return 0 if result.status in ("ok", "pending", "suspended") else 1
+
+
+def left_waiting(result: ToolResult) -> tuple[Suspended, ...]:
+    """Return what a call waits for, and the work that the run of its agent has left."""
+    link = result.run_link
+    return (*result.suspensions, *(() if link is None else link.pending))
 
 
 def waiting_text(suspended: Suspended) -> str:

@@ -195,6 +195,8 @@ class RunLink:
     agent: str
     parent_run_id: str = ""
     parent_tool_call_id: str = ""
+    pending: tuple[Suspended, ...] = ()
+    """Of a direct call: work that was acknowledged in the run, or below it, and that goes on elsewhere."""
 
 
 @record

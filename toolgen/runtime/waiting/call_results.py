@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
@@ -70,7 +70,8 @@ def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
     if result.content:
         outcome["content"] = to_jsonable_python(result.content, bytes_mode="base64")
     if result.run_link is not None:
-        outcome["link"] = to_jsonable_python(result.run_link)
+        link = result.run_link  # no journal has a token, so not those of its work
+        outcome["link"] = {one.name: getattr(link, one.name) for one in fields(link) if one.name != "pending"}
         outcome["children"] = result.children_count
         outcome["telemetry"] = to_jsonable_python(result.telemetry)
     return outcome
@@ -93,6 +94,7 @@ async def _kept_result(reader: CallReader, run_id: str, call: CallDocument, outc
     """
     meta, tools = CallMeta(**call["meta"]), reader.tools
     result = _result_of(outcome, call["tool"], meta)
+    result = await with_pending(reader.waits, result, outcome.get("pending", ()))
     if result.status != "ok" or (tool := await tools.find(call["tool"], meta, run_id)) is None:
         return result
     artifacts = [
@@ -104,6 +106,24 @@ async def _kept_result(reader: CallReader, run_id: str, call: CallDocument, outc
         result=_typed(tool.spec, result.json),
         artifacts=tuple([one for one in artifacts if one is not None]),
     )
+
+
+async def with_pending(
+    waits: WaitRegistry, result: ToolResult, work: Sequence[Mapping[str, Any]]
+) -> ToolResult:
+    """Return the result of a call that an agent answered with what of the work of its run still goes on.
+
+    `work` is as in `Outcome`; where its record is not verified, it is left out.
+    """
+    if not work or result.run_link is None:
+        return result
+    pending = []
+    for one in work:
+        with suppress(TamperedSuspensionError, UnsealedSuspensionError, UnknownRunError):
+            record = await waits.verify(one["run_id"], one["op"], one["frozen"])
+            if not (await waits.engine.status(one["run_id"])).is_over:
+                pending.append(waits.suspended(record))
+    return replace(result, run_link=replace(result.run_link, pending=tuple(pending)))
 
 
 def _typed(spec: ToolSpec[Any, Any], document: bytes) -> Any:

@@ -29,7 +29,7 @@ from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
 from ..results import Delegated, RunLink, ToolResult
 from .call_names import CALL, CallNameError
-from .call_results import CallReader, outcome_of, run_result
+from .call_results import CallReader, outcome_of, run_result, with_pending
 from .errors import NoEngineError, SuspensionError, UnsharedToolError
 from .frozen import FIRST
 from .loop import (
@@ -70,7 +70,7 @@ class AgentAnswer:
     began: float
     """Seconds since 1970."""
     output: Any = None
-    """What the loop of the run returned; None where it returned nothing."""
+    """What the loop of the run returned, its `pending` as in `Outcome`; None where it returned nothing."""
     failure: Mapping[str, str] | None = None
     """`kind` and `message`, where it was not completed."""
 
@@ -313,7 +313,11 @@ class CallRuns:
             result = await self._agents.conclude(frame, answer)
         except Exception as error:
             result = failed_call_result(tool, error, meta, work.services)
-        return await self._done(work, tool, result, meta, 0)
+        left = [] if answer.output is None else answer.output["pending"]
+        done = await self._done(work, tool, await with_pending(work.waits, result, left), meta, 0)
+        if left:
+            done["pending"] = left
+        return done
 
     async def _done(
         self,

@@ -214,7 +214,9 @@ class Outcome(TypedDict, total=False):
     artifacts: list[dict[str, Any]]
     """An `ArtifactRef` each, and the id of the `tool` that made it."""
     link: Json
-    """The `RunLink` of a call that an agent answered."""
+    """The `RunLink` of a call that an agent answered, without its work."""
+    pending: list[dict[str, Any]]
+    """The work that goes on after that run: `run_id`, the `op` of its wait, and its `frozen` record."""
     children: int
     telemetry: Json
 
