@@ -27,6 +27,7 @@ from toolgen.runtime import (
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.call_names import CallName
 
 Ack, Done, Progress = (
     maintenance.UpdateFirmwareAck,
@@ -77,6 +78,33 @@ async def test_without_a_declared_acknowledgement_the_model_waits() -> None:
 async def test_the_result_may_be_there_at_once() -> None:
     result = await call(Done(version="2.4.0"))
     assert (result.status, result.json) == ("ok", b'{"version":"2.4.0"}')
+
+
+@pytest.mark.parametrize("spec", [DECLARED, SILENT], ids=["acknowledged", "waited for"])
+async def test_without_an_engine_it_is_not_run(
+    spec: ToolSpec[Any, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    begun: list[ToolContext] = []
+
+    def begins(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
+        begun.append(ctx)
+        return ToolOutcome.pending("job-1")
+
+    executor = Updating(begins)
+    made = Runtime()
+    toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
+    made.register(toolset)
+    name = CallName(door="test", call_id="c1")
+    for result in (
+        await made.call(spec.id, ARGUMENTS, META),
+        await made.call_once(name, spec.id, ARGUMENTS, META),
+    ):
+        assert (result.status, begun) == ("denied", [])
+        assert json.loads(result.json) == {
+            "error": "update_firmware was not run: its result comes later, and this runtime has no engine",
+            "code": "approval_unavailable",
+        }
+    assert "Runtime(engine=InProcessEngine())" in caplog.text
 
 
 MISTAKES: dict[str, tuple[Any, ToolSpec[Any, Any], str]] = {

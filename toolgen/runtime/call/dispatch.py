@@ -23,7 +23,7 @@ from ..disabling import DisabledTools, disabled_error
 from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
 from ..results import Delegated, Pending, Telemetry, ToolResult, Unfinished, WithoutResult
 from ..toolsets.directory import Directory
-from ..waiting.suspending import suspend
+from ..waiting.suspending import refuse_work, suspend
 from .artifact_refs import store_artifacts, truncate_result
 from .authorization import authorize
 from .boundary import as_task_exception, run_with_timeout
@@ -214,6 +214,8 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
         call = frame.call = _frozen(frame, call)
         if tool.may_need_approval and (result := await authorize(frame, call)) is not None:
             return result
+    if frame.spec.long_running is not None and frame.services.waits is None:
+        return refuse_work(frame)
     if tool.meta_fields:
         tool.inject_meta(call.payload, frame.meta)
     if tool.intercepted_fields:

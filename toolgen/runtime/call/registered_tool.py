@@ -118,7 +118,12 @@ class RegisteredTool:
         self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
-        self.needs_call = raw or bool(self.interceptors or self.on_error) or self.has_checks_before
+        self.needs_call = (
+            raw
+            or bool(self.interceptors or self.on_error)
+            or self.has_checks_before
+            or spec.long_running is not None
+        )
         self.may_be_retried = spec.may_repeat
         self.starts_run: bool = getattr(execute, "starts_run", False)
         """Whether the run of an agent answers its calls."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, assert_never
 
 from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
 from toolgen.contract.names import UNAVAILABLE
 
 from ..call.authorization import TOO_MANY, approval_schema, freeze, suspended_result
@@ -20,6 +21,8 @@ from .answer_schema import checked_schema
 from .errors import NoEngineError
 from .frozen import Asked
 
+log = logger("toolgen.runtime")
+
 _CREDENTIAL: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {"available": {"type": "boolean"}, "message": {"type": "string"}},
@@ -28,21 +31,27 @@ _CREDENTIAL: Final[dict[str, Json]] = {
 }
 
 
+def refuse_work(frame: Frame) -> ToolResult:
+    """Return the denial of a call whose result may come later, where nothing can wait for it."""
+    spec, services = frame.spec, frame.services
+    error = services.no_wait or NoEngineError("this runtime has no engine")
+    log.warning("%s was not run: %s; %s", spec.id, error.message, error.hint)
+    services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
+    message = f"{spec.name} was not run: its result comes later, and {error.message}"
+    return frame.denied_result(message, code=UNAVAILABLE)
+
+
 async def suspend(frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
     """Suspend a call whose executor has no result yet, and return its result with the frozen arguments.
 
     Raises:
         MalformedResultError: the design does not say that the tool may answer later, or its handle, its
             acknowledgement, its question, the schema of it or its request for a credential does not fit.
-        NoEngineError: the work is pending, and the runtime has no engine.
         ToolError: the call has asked too many questions.
-        UnsharedToolError: the work is pending, and other workers of the engine would not find the tool.
     """
     spec, services = frame.spec, frame.services
     asked = None if isinstance(unfinished, Pending) else unfinished
     document = _acknowledgement(spec, unfinished) if isinstance(unfinished, Pending) else b""
-    if services.waits is None and asked is None:
-        raise services.no_wait or NoEngineError(f"{spec.id} is pending, and no call of this runtime can wait")
     if services.waits is None or (not services.is_interactive and asked is not None):
         message = f"{spec.name} has to ask a person, but {services.nobody_to_ask}"
         return frame.denied_result(message, code=UNAVAILABLE)
