@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from contextvars import Context
+from typing import Any, TypeVarTuple
 
 import pytest
 
 from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.engines import InProcessEngine
 from toolgen.engines.live_run import AT_ONCE, Turnstile
-from toolgen.runtime.engine import Activity, ActivityFailed, ActivityInfo, CallOptions, RunContext
+from toolgen.runtime.engine import Activity, ActivityFailed, ActivityInfo, CallOptions, Loop, RunContext
 
 from .toys import Toys, call, play
+
+Arguments = TypeVarTuple("Arguments")
 
 MANY = 5_000
 
@@ -35,6 +38,21 @@ class Turns:
         self._handle.cancel()
 
 
+class SlowTimersLoop(VirtualTimeLoop):
+    """Setting a timer takes a moment, so that no two are set at one time."""
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[*Arguments], object],
+        *args: *Arguments,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        timer = super().call_at(when, callback, *args, context=context)
+        self.put_forward(0.01)
+        return timer
+
+
 async def parts(ctx: RunContext, many: int) -> Any:
     """Start one activity in each of so many parts of the loop."""
 
@@ -51,7 +69,9 @@ async def operations(ctx: RunContext, many: int) -> Any:
 
 
 @asynccontextmanager
-async def started(tool: Activity, told: list[str] | None = None) -> AsyncIterator[InProcessEngine]:
+async def started(
+    tool: Activity, told: list[str] | None = None, loop: Loop = operations
+) -> AsyncIterator[InProcessEngine]:
     """Yield an engine in memory with the loops above; `told` gets the types of the events of runs."""
     engine = InProcessEngine(clock=now)
 
@@ -60,7 +80,9 @@ async def started(tool: Activity, told: list[str] | None = None) -> AsyncIterato
             told.append(event["type"])
 
     engine.register(
-        loops={"parts": parts, "operations": operations}, activities={"tool": tool}, on_event=tell
+        loops={"parts": parts, "operations": operations, "loop": loop},
+        activities={"tool": tool},
+        on_event=tell,
     )
     await engine.start()
     try:
@@ -126,14 +148,37 @@ async def test_the_time_of_an_activity_passes_while_it_waits_to_begin() -> None:
             event_loop.put_forward(10)  # as tools that block the loop do
         return "done"
 
-    engine = InProcessEngine(clock=now)
-    engine.register(loops={"loop": loop}, activities={"tool": tool})
-    await engine.start()
-    await engine.start_run("loop", 100, run_id="r")
-    output = (await engine.result("r")).output
-    await engine.close()
+    async with started(tool, loop=loop) as engine:
+        await engine.start_run("loop", 100, run_id="r")
+        output = (await engine.result("r")).output
     assert output == ["done"] * AT_ONCE + ["timeout"] * (100 - AT_ONCE)
     assert begun == list(range(AT_ONCE))
+
+
+def test_what_is_started_at_one_time_ends_at_one_time() -> None:
+    """Else the first that is cut off makes room for the next, which begins only to be cut off too."""
+    begun: list[int] = []
+    room = asyncio.Lock()
+
+    async def loop(ctx: RunContext, many: int) -> Any:
+        options = CallOptions(attempts=1, timeout=10, once=True)
+        started = [ctx.start(f"tool:{number}", "tool", number, options) for number in range(many)]
+        return [_kind(one) for one in await ctx.gather(*started)]
+
+    async def tool(info: ActivityInfo, number: int) -> None:
+        async with room:
+            await info.begun()
+            begun.append(number)
+            await asyncio.Event().wait()
+
+    async def output() -> Any:
+        async with started(tool, loop=loop) as engine:
+            await engine.start_run("loop", 3 * AT_ONCE, run_id="r")
+            return (await engine.result("r")).output
+
+    with asyncio.Runner(loop_factory=SlowTimersLoop) as runner:
+        assert runner.run(output()) == ["outcome_unknown"] + ["timeout"] * (3 * AT_ONCE - 1)
+    assert begun == [0]
 
 
 async def test_what_waits_to_begin_when_its_run_is_canceled_never_begins(toys: Toys) -> None:

@@ -82,6 +82,8 @@ class ActivityCall:
     argument: bytes
     options: CallOptions
     operation: Operation
+    asked_at: float
+    """The loop's time when it asked for it."""
 
 
 class Progress:
@@ -230,13 +232,15 @@ class Activities:
         run, options = call.run, call.options
         kept = run.record.attempts.get(call.op, NO_ATTEMPT)
         attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
+        asked_at = call.asked_at
         if kept.until:
             await self._pause(max(0.0, kept.until - self._clock()))
+            asked_at = self._clock()
         while True:
-            left = options.timeout
+            until = None if options.timeout is None else run.turnstile.until(asked_at, options.timeout)
             if not run.turnstile.pass_at_once():
                 try:
-                    left = await run.turnstile.wait(left)
+                    await run.turnstile.wait(until)
                 except TimeoutError:
                     self._end(call, self._failure(call, *_timed_out(options)), None)
                     return
@@ -245,7 +249,7 @@ class Activities:
             is_last = attempt >= options.attempts
             self._executing[call.operation] = call
             try:
-                done = await self._attempt(call, arg, attempt, left, is_last=is_last)
+                done = await self._attempt(call, arg, attempt, until, is_last=is_last)
             finally:
                 del self._executing[call.operation]
                 if not self._executing:
@@ -259,6 +263,7 @@ class Activities:
             self._journal.record_attempt(run.record, call.op, failed)
             await self._pause(pause)
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
+            asked_at = self._clock()
 
     def _end(self, call: ActivityCall, record: OpRecord, value: Json) -> None:
         self._journal.end_operation(call.run.record, record)
@@ -297,11 +302,11 @@ class Activities:
             timer.cancel()
 
     async def _attempt(
-        self, call: ActivityCall, arg: Json, attempt: int, left: float | None, *, is_last: bool
+        self, call: ActivityCall, arg: Json, attempt: int, until: float | None, *, is_last: bool
     ) -> tuple[OpRecord, Json] | None:
         """Return the end of the operation; None when another attempt must follow.
 
-        It takes at most the seconds that are left of its time limit.
+        It is over at the latest when its time is, on the clock of the event loop.
         """
         run = call.run
         progress = Progress(
@@ -314,11 +319,11 @@ class Activities:
             op=call.op,
             attempt=attempt,
             emit=progress.emit,
-            timeout=left,
+            timeout=None if until is None else until - asyncio.get_running_loop().time(),
             is_followed=run.turnstile.has_waiting,
             begun=partial(self._begun, run, call.op, call.options.once),
         )
-        limit = asyncio.timeout(left)
+        limit = asyncio.timeout_at(until)
         try:
             async with limit:
                 result = await call.function(info, arg)

@@ -201,6 +201,7 @@ class JournaledContext:
             argument=argument,
             options=options or DEFAULT,
             operation=operation,
+            asked_at=LOOP_TIME.get(),
         )
         self._host.activities.start(call, copy)
         return operation

@@ -151,7 +151,7 @@ class Turnstile:
     Nobody waits for another's end: while some wait, some begin in every turn.
     """
 
-    __slots__ = ("_holders", "_is_turning", "_left", "_waiting")
+    __slots__ = ("_asked", "_holders", "_is_turning", "_left", "_until", "_waiting")
 
     def __init__(self) -> None:
         self._left = AT_ONCE
@@ -160,6 +160,19 @@ class Turnstile:
         """The next turn is awaited."""
         self._holders = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._asked: tuple[float, float] | None = None
+        self._until = 0.0
+
+    def until(self, asked_at: float, limit_s: float) -> float:
+        """Return when an activity has to end for which the run's loop asks, on the event loop's clock.
+
+        Those that are asked for at one time of the run, with one limit, end at one time: else the first that
+        is cut off would make room for the next one, which would begin only to be cut off too.
+        """
+        now = asyncio.get_running_loop().time()
+        if self._asked != (asked_at, limit_s) or self._until <= now:
+            self._asked, self._until = (asked_at, limit_s), now + limit_s
+        return self._until
 
     def has_waiting(self) -> bool:
         """Return whether activities are about to begin in the next turns."""
@@ -173,8 +186,8 @@ class Turnstile:
         self._left -= 1
         return True
 
-    async def wait(self, timeout: float | None) -> float | None:  # noqa: ASYNC109  # returns what is left of it
-        """Wait until an activity may begin that could not at once; return the seconds left of its time.
+    async def wait(self, until: float | None) -> None:
+        """Wait until an activity may begin that could not at once.
 
         Raises:
             TimeoutError: its time is over before.
@@ -184,14 +197,10 @@ class Turnstile:
         self._waiting.append(future)
         if not self._holders:
             self._await_turn()
-        until = None if timeout is None else loop.time() + timeout
         async with asyncio.timeout_at(until):
             await future
-        if until is None:
-            return None
-        if (left := until - loop.time()) <= 0:
+        if until is not None and until <= loop.time():
             raise TimeoutError
-        return left
 
     @contextmanager
     def hold(self) -> Iterator[None]:
