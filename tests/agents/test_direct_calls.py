@@ -413,12 +413,12 @@ async def test_work_that_is_acknowledged_in_the_run_is_in_the_result_of_the_call
     name = CallName(door="test", call_id="c1")
     async with desk(ScriptedPlanner([calling("order"), result_of])) as runtime:
         results = [await runtime.call_once(name, "look", {}, META) for _ in range(2)]
+        (work,) = await runtime.suspended("s")
+        assert (work.tool, work.kind, work.handle) == ("x.asking.order", "pending", "job-2")
         for result in results:
             assert (result.status, result.result, result.suspensions) == ("ok", '"ordered"', ())
             assert result.run_link is not None
-            (work,) = result.run_link.pending
-            assert (work.tool, work.kind, work.handle) == ("x.asking.order", "pending", "job-2")
-        assert (work,) == await runtime.suspended("s")
+            assert result.run_link.pending == (work,)
         kept = [one.output for one in await engine_of(runtime).list_runs()]
         assert work.token not in json.dumps(kept)
         ended = await runtime.deliver(work.token, "here")
