@@ -8,7 +8,7 @@ import re
 import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -32,8 +32,10 @@ from toolgen.runtime import (
     Limits,
     MalformedResultError,
     Runtime,
+    Sensitive,
     Suspended,
     ToolCall,
+    ToolContext,
     ToolError,
     ToolOutcome,
     ToolResult,
@@ -49,6 +51,7 @@ from toolgen.runtime.capabilities import (
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.hub import Events
 from toolgen.runtime.telemetry import ToolSpans
+from toolgen.runtime.toolsets.functions import function_toolset
 from toolgen.runtime.waiting.errors import BadAnswerError
 from toolgen.runtime.waiting.options import WaitOptions
 
@@ -699,3 +702,47 @@ async def test_a_capability_that_fails_after_the_calls(count: int) -> None:
     watch.clean()
     assert f"did not commit the changes of {count} calls" in watch.all
     assert "CAPABLE" not in watch.all
+
+
+# Questions of tools that quote what nobody is shown.
+
+
+def two_cards(ask: Callable[[Any, str], Any]) -> Callable[..., Any]:
+    """Return a tool that asks about one card and about another one, by the same words."""
+
+    async def pay(first: Annotated[str, Sensitive()], second: Annotated[str, Sensitive()], ctx: Any) -> Any:
+        """Pay with two cards."""
+        for card in (first, second):
+            if (unfinished := ask(ctx, f"Pay with {card}?")) is not None:
+                return unfinished
+        return "paid"
+
+    pay.__annotations__["ctx"] = ToolContext
+    return pay
+
+
+ASKS: dict[str, tuple[Callable[[Any, str], Any], Any]] = {
+    "approval": (
+        lambda ctx, question: None if ctx.approved(question) else ToolOutcome.approval(question),
+        {"approved": True},
+    ),
+    "question": (
+        lambda ctx, question: None if ctx.answered(str, question) else ToolOutcome.ask(question, str),
+        "yes",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", ASKS)
+async def test_an_answer_to_a_question_with_a_sensitive_value_counts_for_that_question(way: str) -> None:
+    """What is shown of both questions is the same: an answer to one is none to the other."""
+    ask, answer = ASKS[way]
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.register(function_toolset("x.cards", [two_cards(ask)]))
+    cards = {"first": "4111222233334444", "second": "4999888877776666"}
+    result, questions = await runtime.call("pay", cards), []
+    while result.suspension is not None:
+        questions.append(result.suspension.question)
+        assert not any(card in repr(result) for card in cards.values())
+        result = await runtime.deliver(result.suspension.token, answer)
+    assert (result.result, questions) == ("paid", [f"Pay with {HIDDEN}?"] * 2)

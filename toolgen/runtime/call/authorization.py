@@ -102,8 +102,11 @@ def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions
     """Return the call of a frame, frozen with the arguments that will run."""
     spec, now = frame.spec, options.clock()
     facts: dict[str, Any] = {one.name: getattr(asked, one.name) for one in fields(asked)}
+    own = portable_text(asked.question)
+    question = scrubbed(own)
     shown = {
-        "question": scrubbed(portable_text(asked.question)),
+        "question": question,
+        "own_question": "" if own == question else own,
         "preview": scrubbed(portable_text(asked.preview)),
         "request": scrubbed_json(asked.request),
     }

@@ -19,6 +19,7 @@ from toolgen.shapes.sensitive import keys_of, values_at
 
 from ..call.bounds import bounds_of
 from ..call.failures import log
+from ..call.result_encoding import portable_text
 from ..call.secrets import note_answer, note_document
 from ..codec import Codec
 from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
@@ -253,12 +254,12 @@ class Resumption:
 
     def approved(self, question: str) -> bool:
         """Return whether a person has approved this question of the tool itself."""
-        return any(one.get("by_tool") and one["question"] == question for one in self._all())
+        return any(one.get("by_tool") and _is_to(one, question) for one in self._all())
 
     def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
         """Return the newest answer to a question of this type, with defaults; None where there is none."""
         for one in reversed(self._all()):
-            if question is not None and one.get("question") != question:
+            if question is not None and not _is_to(one, question):
                 continue
             codec: Codec[T] | None
             if one["kind"] == "confirmation":
@@ -277,9 +278,16 @@ class Resumption:
         return [_facts(one) for one in self.answers]
 
 
+def _is_to(answer: Mapping[str, Any], question: str) -> bool:
+    """Return whether an earlier answer is to a question, as its executor asks it."""
+    return bool(answer.get("own_question", answer.get("question")) == portable_text(question))
+
+
 def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     """Return the document of an accepted answer for the journal."""
     facts: dict[str, Json] = {"kind": frozen.kind, "answer": answer, "question": frozen.question}
+    if frozen.own_question:
+        facts["own_question"] = frozen.own_question
     if frozen.kind == "input":
         facts["schema"] = dict(frozen.answer_schema)
     if frozen.is_asked_by_tool:

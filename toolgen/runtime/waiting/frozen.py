@@ -32,7 +32,7 @@ seal, or that of another secret, so that nobody here knows."""
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
-        *("idempotency_key", "sensitive", "keep"),
+        *("idempotency_key", "sensitive", "keep", "own_question"),
     }
 )
 """Fields that are left out where they say nothing."""
@@ -92,6 +92,8 @@ class FrozenCall:
     """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
     keep: Json = field(default=None, repr=False)
     """What the executor gets back with the answer."""
+    own_question: str = field(default="", repr=False)
+    """As it was asked, where it quotes a sensitive value, which `question` does not show."""
 
     def shown(self) -> dict[str, Any]:
         """Return what people and programs see of the call, by the names of `Suspended` and of events."""
