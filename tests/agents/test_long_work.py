@@ -102,11 +102,32 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
         assert [event.type for event in seen] == [event["type"] for event in log]
         with pytest.raises(UnknownRunError, match="or belong to another session or agent"):
             await anext(client.handle(work.run_id, session_id="other").events())
-    why = '{"error":"no power","code":"canceled"}' if is_canceled else '{"error":"nobody answered in time"}'
-    assert text.endswith(f"[The work of update (call_0_0) ended without a result: {why}]")
+    why = "no power" if is_canceled else "nobody answered in time"
+    told = f'{{"unknown":"{why}; the work may be done all the same"}}'
+    assert text.endswith(f"[The work of update (call_0_0) has an unknown outcome: {told}]")
     (ended,) = [event for event in log if event["type"] == "tool_end"]
-    assert (ended["status"], ended["run_id"], ended["tool_call_id"]) == ("denied", output.run_id, "call_0_0")
+    assert (ended["status"], ended["run_id"], ended["tool_call_id"]) == ("unknown", output.run_id, "call_0_0")
     assert [event["person"] for event in log if event["type"] == "answer_accepted"] == ["jo"] * is_canceled
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+@pytest.mark.parametrize("by", ["run", "token", "time"])
+async def test_work_for_which_its_run_waits_is_unknown_without_a_result(by: str) -> None:
+    planner = ScriptedPlanner([calling("update"), first_answer])
+    waits = WaitOptions(expires_s=60, clock=now)
+    async with running(agent("x.agent", planner, long_running(ack=False)), waiting=waits) as (runtime, _):
+        handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
+        asked = await waiting(handle)
+        if by == "run":
+            await handle.cancel("no power")
+        elif by == "token":
+            await runtime.cancel(asked.token, "no power")
+        await handle.result()
+        (said,) = await agents_of(runtime).sessions.transcript("s")
+        (result,) = [one for message in said.messages for one in getattr(message, "answers", ())]
+        why = "nobody answered in time" if by == "time" else "no power"
+        told = f'{{"unknown":"{why}; the work may be done all the same"}}'
+        assert (result.status, result.text) == ("unknown", told)
 
 
 def asking(**more: Any) -> dict[str, Any]:

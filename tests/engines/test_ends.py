@@ -72,7 +72,7 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
 ) -> None:
     """Canceled at once, in the middle, or not at all."""
     asked: list[Any] = []
-    waits: list[Set[str]] = []
+    waits: list[Mapping[str, Any]] = []
 
     def last(ended: EndedRun) -> list[Mapping[str, Json]]:
         asked.append((ended.input, ended.at > 0, [event["type"] for event in ended.log]))
@@ -92,7 +92,7 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
     assert [one[:2] for one in asked] == [(steps, True)] * 2
     assert asked[0][2] in ([], ["x"]), "a file has its first event, where the start is awaited for long"
     assert asked[1][2] == ["x"]
-    assert waits[1] == {"wait:1"}
+    assert waits[1] == {"wait:1": "it"}
     at_once = [event for _, event in await follow(engine, "at once")]
     assert at_once[len(asked[0][2]) :] == [{"type": "last"}, *endings("no")]
     assert [event for _, event in await follow(engine, "later")][:2] == [{"type": "x"}, {"type": "last"}]

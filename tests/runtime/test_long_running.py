@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -25,6 +26,7 @@ from toolgen.runtime import (
     ToolSpec,
 )
 from toolgen.runtime.events.hub import Events
+from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime.waiting.call_names import CallName
@@ -38,6 +40,7 @@ DECLARED = replace(maintenance.UPDATE_FIRMWARE, injected=())
 """Has an acknowledgement and progress."""
 SILENT = replace(DECLARED, long_running=LongRunningSpec())
 AT_ONCE = replace(DECLARED, long_running=None)
+LEFT = "no power; the work may be done all the same"
 ARGUMENTS = b'{"device_id": "h01", "version": "2.4.0"}'
 
 
@@ -52,7 +55,7 @@ class Updating:
 
 
 def runtime(returns: Any, spec: ToolSpec[Any, Any] = DECLARED, **host: Any) -> Runtime:
-    made = Runtime(engine=InProcessEngine(), **host)
+    made = Runtime(**{"engine": InProcessEngine(), **host})
     executor = Updating(returns if callable(returns) else lambda ctx: returns)
     toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
     made.register(toolset)
@@ -277,6 +280,46 @@ async def test_without_declared_progress_any_json_is_told() -> None:
     await made.progress(waiting.token, value=[1, {"a": None}])
     with pytest.raises(MalformedResultError, match="does not fit"):
         await made.progress(waiting.token, value=object())
+
+
+@pytest.mark.parametrize("spec", [DECLARED, SILENT], ids=["acknowledged", "silent"])
+@pytest.mark.parametrize("by", ["token", "run", "name"])
+async def test_work_that_nobody_waits_for_any_more_is_unknown(by: str, spec: ToolSpec[Any, Any]) -> None:
+    """It has begun elsewhere; that its result is not wanted does not undo it."""
+    pending = ToolOutcome.pending("job-1", Ack(minutes=4) if spec is DECLARED else None)
+    made = runtime(pending, spec)
+    name = CallName(door="test", call_id="c1")
+
+    async def called() -> ToolResult:
+        if by == "name":
+            return await made.call_once(name, spec.id, ARGUMENTS, META)
+        return await made.call(spec.id, ARGUMENTS, META)
+
+    asked = (await called()).suspension
+    assert asked is not None
+    if by in ("run", "name"):
+        await made.cancel_run(asked.run_id, "no power")
+    else:
+        result = await made.cancel(asked.token, "no power")
+        assert (result.status, result.retry_hint) == ("unknown", None)
+    assert made.engine is not None
+    ends = [one async for _, one in made.engine.events(asked.run_id) if one["type"] == "tool_end"]
+    assert (ends[-1]["status"], ends[-1]["result"]) == ("unknown", {"unknown": LEFT})
+    if by == "name":
+        again = await called()
+        assert (again.status, json.loads(again.json)) == ("unknown", {"unknown": LEFT})
+    resolved = await made.resolve(asked.run_id, "", Resolution(outcome="failed", message="no"), by="jo")
+    assert resolved.status == "error"
+
+
+async def test_work_whose_tool_is_gone_is_unknown_when_it_is_canceled(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    async with runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), engine=InProcessEngine(path)) as made:
+        asked = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
+    assert asked is not None
+    async with Runtime(engine=InProcessEngine(path)) as other:
+        result = await other.cancel(asked.token, "no power")
+    assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": LEFT})
 
 
 async def test_a_function_may_answer_later() -> None:

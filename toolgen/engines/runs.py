@@ -341,7 +341,11 @@ class Runs:
                 at=self._clock(),
                 log=[decode(text) for text in run.record.events],
                 begun=run.begun(),
-                waits=frozenset(op for op in run.record.waits if op not in run.record.ops),
+                waits={
+                    op: _subject(wait.about)
+                    for op, wait in run.record.waits.items()
+                    if op not in run.record.ops
+                },
             )
             for event in self._last_events(ended):
                 self._append_event(run, event)
@@ -351,6 +355,15 @@ class Runs:
     def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
         self.events.append(run.record, None, text, copy)
+
+
+def _subject(text: bytes) -> Json:
+    """Return what a wait is about; None where somebody has changed it into no JSON."""
+    try:
+        found: Json = decode(text)
+    except ValueError:
+        return None
+    return found
 
 
 def _over(run: Run) -> None:

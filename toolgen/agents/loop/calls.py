@@ -8,6 +8,7 @@ from typing import Any, Final, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
 
+from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
@@ -21,6 +22,8 @@ from toolgen.runtime.waiting.loop import (
     answer_to,
     attempt,
     finish,
+    is_work,
+    left_work,
     with_answered_id,
 )
 from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
@@ -144,6 +147,9 @@ class Calls:
 
     async def _expired(self, call: StepCall, frozen: dict[str, Any]) -> CallRecord:
         """Return the result of a call whose time to be answered is over."""
+        if is_work({"frozen": frozen}):
+            left: dict[str, Json] = {"unknown": left_work(EXPIRED)}
+            return await self._kept(call, unknown_call(call, self._facts["version"], left))
         why = EXPIRED
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
         if self._facts["version"] >= _KEPT and not has_begun:
@@ -284,13 +290,13 @@ def _late(call: StepCall) -> str:
     return f"{call['name']} did not end within the time of the run"
 
 
-def unknown_call(call: StepCall, version: int) -> CallRecord:
-    """Return the record of a call of unknown outcome: its process or its time ended while it ran."""
+def unknown_call(call: StepCall, version: int, told: dict[str, Json] = UNKNOWN) -> CallRecord:
+    """Return the record of a call of unknown outcome, as where its process or its time ended while it ran."""
     status: Any = "unknown" if version >= TELLING else "pending"
     return {
         "status": status,
-        "answer": _answer_message(call, status, to_json(UNKNOWN).decode()),
-        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=UNKNOWN))],
+        "answer": _answer_message(call, status, to_json(told).decode()),
+        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=told))],
     }
 
 

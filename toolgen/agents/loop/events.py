@@ -12,7 +12,7 @@ from toolgen.contract.record import record
 from toolgen.runtime.engine import EndedRun, RunContext
 from toolgen.runtime.events.document import as_json
 from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
-from toolgen.runtime.waiting.loop import UNKNOWN
+from toolgen.runtime.waiting.loop import UNKNOWN, is_work, left_work
 
 from .documents import RunFacts, RunInput
 
@@ -100,8 +100,12 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
     """
     start, id_ = call.start, call.start["tool_call_id"]
     begun = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"tool:{id_}" in ended.begun else [])]
-    is_waiting = bool(_numbers(ended.waits, f"wait:{id_}"))
-    if is_waiting and ended.ending == "canceled":
+    waits = [about for op, about in ended.waits.items() if _numbers({op}, f"wait:{id_}")]
+    is_waiting = bool(waits)
+    if any(map(is_work, waits)):
+        why = left_work(ended.reason or f"the run was {ended.ending}")
+        end = ToolEnd(tool=start["tool"], status="unknown", result={"unknown": why})
+    elif is_waiting and ended.ending == "canceled":
         why = ended.reason or f"{start['name']} was canceled"
         end = ToolEnd(tool=start["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
     elif begun and max(begun) >= call.waits and not is_waiting:

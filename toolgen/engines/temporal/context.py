@@ -180,7 +180,7 @@ class WorkflowContext:
         if signal is not None or (timeout_s is not None and timeout_s <= 0):
             self._wait_over(op, signal, had_begun=False)
             return signal
-        wait = self._inbox.begin(op, names)
+        wait = self._inbox.begin(op, names, copy)
         self._log.add(Entry(wait=op, names=list(names), about=copy), len(text))
         timer = None
         if timeout_s is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import Signal, answer_name
 
 from .documents import SentAnswer, SentSignal
@@ -19,6 +20,8 @@ class Wait:
     """An open wait; its future gets the signal, or None when the time is over."""
 
     names: tuple[str, ...]
+    about: Json
+    """None for nothing."""
     taken: asyncio.Future[Signal | None] = field(default_factory=asyncio.Future)
 
 
@@ -50,9 +53,9 @@ class Inbox:
             self._add(Signal(name=answer_name(op), payload=sent["payload"]))
 
     @property
-    def open(self) -> Set[str]:
-        """Keys under which the loop waits now."""
-        return frozenset(self._waits)
+    def open(self) -> Mapping[str, Json]:
+        """What the loop waits for now, by the keys of the waits with a subject."""
+        return {op: wait.about for op, wait in self._waits.items() if wait.about is not None}
 
     def is_open(self, op: str) -> bool:
         """Return whether the loop waits under this key now."""
@@ -65,9 +68,9 @@ class Inbox:
                 return self._signals.pop(index)
         return None
 
-    def begin(self, op: str, names: tuple[str, ...]) -> Wait:
+    def begin(self, op: str, names: tuple[str, ...], about: Json = None) -> Wait:
         """Open a wait."""
-        wait = self._waits[op] = Wait(names)
+        wait = self._waits[op] = Wait(names, about)
         return wait
 
     def end(self, op: str, signal: Signal | None) -> str | None:

@@ -340,9 +340,11 @@ class RunReading:
                 at=view.time,
                 log=view.events,
                 begun=view.begun,
-                waits=frozenset(
-                    op for op, wait in view.waits.items() if wait.is_open and wait.about is not None
-                ),
+                waits={
+                    op: wait.about
+                    for op, wait in view.waits.items()
+                    if wait.is_open and wait.about is not None
+                },
             )
             last += self._last_events(ended)
         last.append({"type": "run_completed", "status": view.ending or "", "error": view.error})

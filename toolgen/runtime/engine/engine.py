@@ -174,8 +174,8 @@ class EndedRun:
     log: Sequence[Mapping[str, Json]]
     begun: Set[str]
     """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
-    waits: Set[str]
-    """Keys of the waits with a subject that were open."""
+    waits: Mapping[str, Json]
+    """By the keys of the waits with a subject that were open, what each was about."""
 
 
 LastEvents: TypeAlias = Callable[[EndedRun], Sequence[Mapping[str, Json]]]

@@ -122,6 +122,20 @@ async def answer_to(ctx: RunContext, op: str, frozen: Mapping[str, Any]) -> Sign
     return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": dict(frozen)})
 
 
+def is_work(about: Json) -> bool:
+    """Return whether a wait is about work that goes on elsewhere: its call has begun."""
+    match about:
+        case {"frozen": {"kind": "pending"}}:
+            return True
+        case _:
+            return False
+
+
+def left_work(why: str) -> str:
+    """Return what is said of work for whose result nobody waits any more."""
+    return f"{why}; the work may be done all the same"
+
+
 def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
     """Add the id of the answered frozen call to the `tool_end` event of a call."""
     return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
@@ -297,16 +311,19 @@ class _Steps:
         op = f"wait:{number}"
         signal = await answer_to(self._ctx, op, frozen)
         if signal is None:
-            return await self._without_answer(number)
+            return await self._without_answer(frozen, number)
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
         done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
-    async def _without_answer(self, number: int) -> Outcome:
+    async def _without_answer(self, frozen: Frozen, number: int) -> Outcome:
         """Return the outcome of a call to which nobody gave an answer in time."""
         if self._version < TELLING:
             return {"status": "expired", "json": "", "events": []}
-        self._expired = self._ended("denied", {"error": EXPIRED}, error=EXPIRED)
+        if is_work({"frozen": frozen}):
+            self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
+        else:
+            self._expired = self._ended("denied", {"error": EXPIRED}, error=EXPIRED)
         await self._ctx.publish(f"{number}:expired", self._expired["events"][0])
         return self._expired
 
@@ -330,18 +347,22 @@ class _Steps:
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     """Return the end of the call of a run that ended without its loop: of unknown outcome if it ran then.
 
-    A call that was suspended before its run began, and did not run since, has its end already.
+    So is one whose work goes on elsewhere. One that was suspended before its run began, and did not run
+    since, has its end already.
     """
     given: WaitingInput = ended.input
     call, is_waiting = call_of(given), bool(ended.waits)
     ends = [event for event in ended.log if event.get("type") == "tool_end"]
-    if any(event["status"] != "suspended" for event in ends):
+    if not all(map(_is_followed, ends)):
         return []
     asked = [event["suspension_id"] for event in ends]
     if "frozen" in given:
         asked.insert(0, given["frozen"]["id"])
     begun = [0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun]
-    if begun and max(begun) >= len(asked) and not is_waiting:
+    if any(map(is_work, ended.waits.values())):
+        why = left_work(ended.reason or f"the run was {ended.ending}")
+        end = ToolEnd(tool=call["tool"], status="unknown", result={"unknown": why})
+    elif begun and max(begun) >= len(asked) and not is_waiting:
         answered = str(asked[-1]) if asked else ""
         end = ToolEnd(tool=call["tool"], status="unknown", result=UNKNOWN, answered_id=answered)
     elif "frozen" in given:
@@ -355,6 +376,11 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
             why = f"{why}; what its agent had begun by then may have been done"
         end = ToolEnd(tool=call["tool"], status="error", result={"error": why}, error=why)
     return [{**as_json(end), **_ids_of(call), "time": ended.at}]
+
+
+def _is_followed(end: Mapping[str, Any]) -> bool:
+    """Return whether another one follows a `tool_end`; `pending` is also what `UNKNOWN` was before."""
+    return end["status"] == "suspended" or bool(end["status"] == "pending" and end["result"] != UNKNOWN)
 
 
 def _ids_of(call: CallDocument) -> dict[str, Json]:

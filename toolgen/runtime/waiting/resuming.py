@@ -26,7 +26,7 @@ from ..call.once_call import Keeping
 from ..call.registered_tool import RegisteredTool
 from ..call.result_encoding import encode_result
 from ..calls import CallMeta
-from ..errors import ToolError, ToolValidationError
+from ..errors import OutcomeUnknownError, ToolError, ToolValidationError
 from ..events.event_reporter import CallEvents
 from ..results import ToolResult
 from ..specs import ToolSpec
@@ -37,6 +37,7 @@ from ..toolsets.toolsets import Toolsets
 from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
+from .loop import left_work
 from .wait_registry import WaitRegistry
 
 FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
@@ -234,21 +235,21 @@ async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json
 async def _canceled_result(
     work: CallWork, tool: RegisteredTool | None, frozen: FrozenCall, reason: str, person: str
 ) -> ToolResult:
-    """Return the result of a suspended call that was canceled."""
+    """Return the result of a suspended call that was canceled: unknown of work that goes on elsewhere."""
     services = work.services
     _report_answer(work, frozen, person, "canceled")
     meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
     if frozen.kind == "confirmation":
         services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
+    lost = OutcomeUnknownError(left_work(reason)) if frozen.kind == "pending" else None
     if tool is None:
-        error = ToolError(reason)
-        result = replace(
-            error_result(frozen.tool, error, meta, services.limits.result_bytes), status="denied"
-        )
+        result = error_result(frozen.tool, lost or ToolError(reason), meta, services.limits.result_bytes)
+        result = result if lost else replace(result, status="denied")
         services.reports.emit_tool_end(result, meta)
         return result
-    result = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
-    return await end_without_executor(Frame(tool, frozen.payload_json, meta, work.batch, services), result)
+    frame = Frame(tool, frozen.payload_json, meta, work.batch, services)
+    denied = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
+    return await end_without_executor(frame, frame.error_result(lost) if lost else denied)
 
 
 def _result_of_answer(
