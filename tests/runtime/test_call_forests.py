@@ -1,4 +1,4 @@
-"""Random forests of calls end: deep, wide, at once, in threads, sequential, cancelled, under any limits."""
+"""Random forests of calls end: deep, wide, at once, in threads, sequential, late, cancelled, under limits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -20,12 +20,14 @@ from toolgen.runtime import (
     ToolCall,
     ToolResult,
 )
-from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.runtime.toolsets.functions import FunctionFacts, func_tool
 
 DEPTH, MOST_CALLS, DAY = 5, 150, 86_400.0
 WIDTHS = (0, 0, 1, 2, 3, 5, 50)
-LOCKED = {"alone": "", "session": "session", "keyed": "key", "keyed_thread": "key"}
+LOCKED = {"alone": "", "session": "session", "keyed": "key", "keyed_thread": "key", "late": "key"}
 """What calls of a sequential tool have in common."""
+LATE_S = 2.0
+"""After which an executor runs on without its call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +82,7 @@ class Forest:
         )
         self.roots = [self._tree((number,), rng.randint(0, 3), DEPTH) for number in range(rng.randint(2, 6))]
         self.host = Runtime(scheduling=self.limits)
-        bound = [
-            func_tool(
-                getattr(self, name),
-                toolset="x.tools",
-                is_sequential=name in LOCKED,
-                sequential_by=LOCKED.get(name, ""),
-            )
-            for name in self.tools
-        ]
+        bound = [func_tool(getattr(self, name), toolset="x.tools", **facts_of(name)) for name in self.tools]
         self.host.register(StaticToolset(name="x.tools", bound=tuple(bound)))
 
     rng: random.Random = field(init=False)
@@ -128,6 +122,14 @@ class Forest:
     async def keyed(self, path: list[int], key: str) -> list[str]:
         """Make calls, alone among those of a key."""
         return await self._execute(self.nodes[tuple(path)])
+
+    async def late(self, path: list[int], key: str) -> list[str]:
+        """Make calls, alone among those of a key, however long it takes."""
+        work = asyncio.create_task(self._execute(self.nodes[tuple(path)]))
+        while not work.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(work)
+        return work.result()
 
     def thread(self, path: list[int], key: str, ctx: SyncToolContext) -> list[str]:
         """Make calls in a thread."""
@@ -201,8 +203,17 @@ class Forest:
     def check_idle(self) -> None:
         scheduler = self.host._services.scheduler
         assert scheduler.is_idle
+        assert not scheduler._locks._locks
         assert not any(self.running.values())
         assert not any(self.fresh.values())
+
+
+def facts_of(tool: str) -> FunctionFacts:
+    """Return what the tool of a name says of itself."""
+    facts: FunctionFacts = {"is_sequential": tool in LOCKED, "sequential_by": LOCKED.get(tool, "")}
+    if tool == "late":
+        facts["timeout"] = LATE_S
+    return facts
 
 
 def told(results: Iterable[ToolResult]) -> list[str]:
@@ -255,6 +266,27 @@ async def check_cancelled(seeds: range) -> None:
         async with asyncio.timeout(DAY):
             await forest.run_and_cancel()
         forest.check_idle()
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+@pytest.mark.parametrize("is_cancelled", [False, True])
+@pytest.mark.parametrize("start", range(0, 60, 20))
+async def test_forests_of_late_executors_end(start: int, is_cancelled: bool) -> None:
+    """Executors that run on after their calls hold their locks, make calls, and leave nothing behind."""
+    seen = Counter[str]()
+    for seed in range(start, start + 20):
+        forest = Forest(seed=seed, tools=("plain", "late", "keyed", "alone"), keys="ab")
+        async with asyncio.timeout(DAY):
+            if is_cancelled:
+                await forest.run_and_cancel()
+            else:
+                seen.update(await forest.run())
+            while late := asyncio.all_tasks() - {asyncio.current_task()}:
+                await asyncio.wait(late)
+            await asyncio.sleep(0)  # for what the last of them calls back
+        forest.check_idle()
+    assert seen.keys() <= {"ok", "DeadlockError", "OutcomeUnknownError"}
+    assert is_cancelled or seen["OutcomeUnknownError"]
 
 
 @pytest.mark.asyncio(loop_factories=["real"])

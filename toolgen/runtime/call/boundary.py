@@ -213,12 +213,18 @@ async def run_with_timeout(seconds: float | None, work: Awaitable[T]) -> T:
 
 
 async def run_in_task(
-    work: Coroutine[Any, Any, T], *, name: str, seconds: float | None = None, grace_s: float = GRACE_S
+    work: Coroutine[Any, Any, T],
+    *,
+    name: str,
+    seconds: float | None = None,
+    grace_s: float = GRACE_S,
+    on_late: Callable[[asyncio.Task[None]], object] | None = None,
 ) -> T:
     """Run author code in a task of its own, with a time limit, and return its value.
 
     When its time is over, or the caller is cancelled, the code is cancelled and has a grace period to end.
-    Code that ignores this runs on, with a warning that names it, and nobody waits for it.
+    Code that ignores this runs on, with a warning that names it, and nobody waits for it; `on_late` gets its
+    task.
 
     Raises:
         TimeLimitError: its time is over.
@@ -235,7 +241,11 @@ async def run_in_task(
     except (asyncio.CancelledError, TimeLimitError):
         if not task.done():
             task.cancel()
-            await _wait_for_cancelled(task, name, grace_s)
+            try:
+                await _wait_for_cancelled(task, name, grace_s)
+            finally:
+                if on_late is not None and not task.done():
+                    on_late(task)
         raise
 
 

@@ -123,7 +123,8 @@ class Execution:
                 return await self._in_thread(call, tool, left, given, context)
             if left is None:
                 return await tool.execute(given, context)
-            return await run_in_task(tool.execute(given, context), name=tool.spec.id, seconds=left)
+            work = tool.execute(given, context)
+            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
         except TimeLimitError as over:
             limit, has_begun = self.timeout_of(tool), over.has_begun and context.has_begun
             raise _late(tool, f"within {limit:g} seconds", has_begun=has_begun) from None
@@ -143,6 +144,10 @@ class Execution:
             call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, given)
             try:
                 returned = await self._threads.ended(job, seconds)
+            except (asyncio.CancelledError, TimeLimitError):
+                if job.is_late:
+                    call.set_late(job)
+                raise
             finally:
                 call.thread = None
             if not inspect.isawaitable(returned):
@@ -150,7 +155,8 @@ class Execution:
             if seconds is None:
                 return await returned
             left = began + seconds - clock()
-            return await run_in_task(_awaited(returned), name=tool.spec.id, seconds=left)
+            work = _awaited(returned)
+            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
 
 
 async def _awaited(returned: Awaitable[Any]) -> Any:

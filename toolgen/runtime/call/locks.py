@@ -2,14 +2,23 @@
 
 A call that waits for a lock waits for its holders; a holder waits for the calls that it has made. An
 acquisition that would close a circle of these is refused, also one between two runs.
+
+An executor that outlives its call holds the lock until it has ended; it stays in this graph, as a call that
+nobody waits for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
+from typing import Final
+
+from toolgen.contract.logs import logger
 
 from ..errors import DeadlockError
-from .running_call import FairQueue, Lock, Queues, RunningCall
+from .running_call import FairQueue, LateExecutor, Lock, Queues, RunningCall
+
+log: Final = logger("toolgen.runtime")
 
 
 class Locks:
@@ -21,8 +30,10 @@ class Locks:
         self._queues = queues
         self._locks: dict[Hashable, Lock] = {}
 
-    def __len__(self) -> int:
-        return len(self._locks)
+    @property
+    def are_held(self) -> bool:
+        """Whether a call holds one that is not over."""
+        return any(call.late is None for lock in self._locks.values() for call in lock.holders)
 
     def try_acquire(self, key: Hashable, call: RunningCall) -> bool:
         """Let a call hold the lock of a key if it need not wait; return whether it holds it."""
@@ -68,6 +79,20 @@ class Locks:
         # A lock of an event loop that has ended is not among them.
         if not lock.holders and self._locks.get(lock.key) is lock:
             del self._locks[lock.key]
+
+    def release_after(self, late: LateExecutor, call: RunningCall) -> None:
+        """Let a call hold its lock until its executor has ended, which runs on after the call."""
+        call.outlive_caller()
+        late.add_done_callback(partial(self._end, call))
+        log.warning(
+            "%s runs on after its call and keeps its lock; sequential calls wait until it has ended",
+            call.tool,
+        )
+
+    def _end(self, call: RunningCall, late: object) -> None:
+        call.is_open = False
+        self.release(call)
+        call.drop_caller()
 
     @staticmethod
     def look_again(run: RunningCall) -> None:

@@ -14,7 +14,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextvars import ContextVar
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from ..errors import BusyError
 
@@ -171,6 +171,14 @@ class Thread(Protocol):
         ...
 
 
+class LateExecutor(Protocol):
+    """An executor that runs on after the end of its call: an `asyncio.Task`, or a `thread_pool.Job`."""
+
+    def add_done_callback(self, callback: Callable[[Any], object], /) -> None:
+        """Call back in the event loop once it has ended."""
+        ...
+
+
 class RunningCall:
     """A call from the time when it asks for admission to the end of its executor; or what makes calls as one.
 
@@ -208,6 +216,8 @@ class RunningCall:
     queue: FairQueue | None = None
     """In which it waits for a lock."""
     thread: Thread | None = None
+    late: LateExecutor | None = None
+    """What runs on of it when its time is over or its caller was cancelled."""
 
     def lineage(self) -> Iterator[RunningCall]:
         """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
@@ -239,6 +249,16 @@ class RunningCall:
         if self.caller is not None and self.caller.children is not None:
             self.caller.children.pop(self, None)
 
+    def set_late(self, executor: LateExecutor) -> None:
+        """Say that its executor runs on when the call is over."""
+        self.late = executor
+
+    def outlive_caller(self) -> None:
+        """Be a call of its own: what made it waits for it no more, and its own calls go on."""
+        children = self.children
+        self.drop_caller()
+        self.children, self.caller, self.is_open = children, None, True
+
     def give_back(self) -> None:
         """Leave the gates and let the next calls in; another thread may run in the place of its own."""
         if not self.has_slot:
@@ -250,8 +270,8 @@ class RunningCall:
             self.thread.block()
 
     def go_on(self) -> None:
-        """Count at the gates again, also beyond their limits, unless it still waits."""
-        if self.waits or self.is_paused or not self.is_open or self.has_slot:
+        """Count at the gates again, also beyond their limits, unless it still waits or is over."""
+        if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
             return
         self.has_slot = True
         for gate in self.gates:

@@ -70,12 +70,12 @@ class Scheduler:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call runs, waits or holds anything."""
+        """Whether no call runs, waits or holds anything; what runs on after its call does not count."""
         return self.loop is None or not (
             self._process.running
             or self._threads.running
             or self._queues.waiting
-            or len(self._locks)
+            or self._locks.are_held
             or len(self._runs)
             or len(self._sessions)
             or len(self._tools)
@@ -118,7 +118,10 @@ class Scheduler:
         await self._pass_gates(call)
 
     def leave(self, call: RunningCall) -> None:
-        """End a call, or its wait to be admitted, and let the next calls in."""
+        """End a call, or its wait to be admitted, and let the next calls in.
+
+        An executor that runs on keeps the lock until it ends: no other one runs beside it.
+        """
         call.is_open = False
         if call.has_slot:
             call.has_slot = False
@@ -133,9 +136,12 @@ class Scheduler:
         if call.lane is None:
             return
         call.thread = None
-        if call.lock is not None:
-            self._locks.release(call)
-        call.drop_caller()
+        if call.lock is not None and call.late is not None:
+            self._locks.release_after(call.late, call)
+        else:
+            if call.lock is not None:
+                self._locks.release(call)
+            call.drop_caller()
         for gate in call.gates:
             self._runs.put_back(gate)
             self._sessions.put_back(gate)

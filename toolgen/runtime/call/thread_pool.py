@@ -91,10 +91,11 @@ class ThreadPool:
         try:
             return await value_within(seconds, job.ended)
         except asyncio.CancelledError:
-            self._abandon(job)
+            job.is_late = self._abandon(job)
             raise
         except TimeLimitError:
-            raise TimeLimitError(has_begun=self._abandon(job)) from None
+            job.is_late = self._abandon(job)
+            raise TimeLimitError(has_begun=job.is_late) from None
 
     def block(self, job: Job, *, is_blocked: bool) -> None:
         """Let another thread run in the place of one that waits for other jobs, or no longer."""
@@ -186,7 +187,7 @@ class ThreadPool:
 class Job:
     """A function that runs in a thread, and the future that gets its outcome."""
 
-    __slots__ = ("_loop", "_pool", "call", "ended", "name")
+    __slots__ = ("_has_ended", "_loop", "_on_end", "_pool", "call", "ended", "is_late", "name")
 
     def __init__(
         self, pool: ThreadPool, name: str, call: Callable[[], Any], loop: asyncio.AbstractEventLoop
@@ -196,6 +197,16 @@ class Job:
         self.call = call
         self.ended: asyncio.Future[Outcome[Any]] = loop.create_future()
         self._loop = loop
+        self.is_late = False
+        """It had begun when its caller gave up."""
+        self._has_ended = False
+        self._on_end: Callable[[Job], object] | None = None
+
+    def add_done_callback(self, callback: Callable[[Job], object], /) -> None:
+        """Call back in the event loop once the function has returned, also if nobody waits for it."""
+        self._on_end = callback
+        if self._has_ended:
+            self._loop.call_soon(callback, self)
 
     def block(self) -> None:
         """Say that the function waits for other jobs, so that another thread may run in its place."""
@@ -208,9 +219,16 @@ class Job:
     def tell(self, outcome: Outcome[Any]) -> None:
         """Set the outcome of the job in its event loop, from any thread."""
         try:
-            self._loop.call_soon_threadsafe(_end, self.ended, outcome)
+            self._loop.call_soon_threadsafe(self._end, outcome)
         except RuntimeError:  # the loop is closed, and nobody waits
             log.debug("%s ended after its event loop", self.name)
+
+    def _end(self, outcome: Outcome[Any]) -> None:
+        self._has_ended = True
+        if not self.ended.done():
+            self.ended.set_result(outcome)
+        if self._on_end is not None:
+            self._on_end(self)
 
 
 class _Worker:
@@ -247,8 +265,3 @@ def _serve(jobs: SimpleQueue[Job | None], pool: weakref.ref[ThreadPool]) -> None
 def _dismiss(idle: list[_Worker]) -> None:
     while idle:
         idle.pop().jobs.put(None)
-
-
-def _end(ended: asyncio.Future[Outcome[Any]], outcome: Outcome[Any]) -> None:
-    if not ended.done():
-        ended.set_result(outcome)
