@@ -32,7 +32,7 @@ from .call_names import CALL
 from .errors import LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FrozenCall
 from .loop import CallDocument, Outcome, call_of
-from .resolving import is_unknown_end, resolved_end
+from .resolving import latest_end, latest_outcome
 from .resuming import WaitingTools
 from .wait_registry import OpenedToken, WaitRegistry, unknown_suspension
 
@@ -243,8 +243,9 @@ async def _run_result(
     waits, tool, meta = reader.waits, call["tool"], CallMeta(**call["meta"])
     while True:
         status = await waits.engine.settled(run_id)
-        outcome: Any = status.output
         if status.state == "completed":
+            given: Any = status.output
+            outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, given)
             if typed.done() and typed.result().status == outcome["status"]:
                 return typed.result()
             return await _kept_result(reader, run_id, call, outcome)
@@ -260,16 +261,10 @@ async def _run_result(
 
 
 async def _told_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
-    """Return what is said of the result of the call of a run; None where nothing is.
-
-    That is its last `tool_end`; of an unknown outcome the one with which it was resolved.
-    """
+    """Return what is said of the result of the call of a run, in its last `tool_end`; None for nothing."""
     engine = waits.engine
     ends = [event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"]
-    if not ends:
-        return None
-    resolved = await resolved_end(engine, run_id, meta.tool_call_id) if is_unknown_end(ends[-1]) else None
-    return result_of_event(resolved or ends[-1], tool, meta)
+    return result_of_event(await latest_end(engine, run_id, ends[-1]), tool, meta) if ends else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +362,8 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
             if asked == opened.id or (is_again and _follows(str(event["suspension_id"]), opened.id)):
                 return None
         elif kind == "tool_end" and event.get("answered_id") == frozen.id:
-            told = result_of_event(event, frozen.tool, frozen.meta)
+            end = await latest_end(waits.engine, opened.run_id, event)
+            told = result_of_event(end, frozen.tool, frozen.meta)
             suspension = await _suspension_of(waits, opened.run_id, str(event["suspension_id"]))
             return told if suspension is None else replace(told, suspensions=(suspension,))
         elif kind == "agent_run_started" and _is_of(event, frozen):

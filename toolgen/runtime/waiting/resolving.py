@@ -26,7 +26,7 @@ from ..events.redaction import shown_result
 from ..resolution import Resolution, ResolveError
 from ..results import ToolResult
 from ..specs import ToolSpec
-from .loop import UNKNOWN
+from .loop import UNKNOWN, Outcome
 
 LOOP: Final = "resolved_call"
 
@@ -67,6 +67,24 @@ async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mappin
     """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
     given = await _resolved_input(engine, run_id, tool_call_id)
     return None if given is None else given["resolved"]
+
+
+async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the `tool_end` of a call; of an unknown outcome that with which it was resolved, if it was."""
+    if not is_unknown_end(end):
+        return end
+    return await resolved_end(engine, run_id, end["tool_call_id"]) or end
+
+
+async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: Outcome) -> Outcome:
+    """Return the outcome of the one call of a run, as `latest_end`."""
+    if outcome["status"] not in ("unknown", "pending"):  # older versions called an unknown one pending
+        return outcome
+    end = await resolved_end(engine, run_id, tool_call_id)
+    if end is None:
+        return outcome
+    found: Outcome = {"status": end["status"], "json": to_json(end["result"]).decode(), "events": []}
+    return {**found, "error": {"message": end["error"]}} if end["error"] else found
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
