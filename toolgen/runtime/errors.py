@@ -15,9 +15,10 @@
     │       └── DeadlockError        the call would wait for one that waits for it
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
+    │   └── MalformedReportError     what it reported on its way does
     └── NotInjectedError             an injected field was read before it was set
 
-A call never raises the last six: they become its result.
+A call raises only the first of these families: the others become its result.
 """
 
 from __future__ import annotations
@@ -189,6 +190,10 @@ class ToolValidationError(ValueError):
 
 class MalformedResultError(RuntimeError):
     """An executor returned something that its contract does not allow; the message says what and where."""
+
+
+class MalformedReportError(MalformedResultError):
+    """An executor reported something on its way that its contract does not allow: it has not returned."""
 
 
 def check_format(name: str, format: int) -> None:

@@ -20,7 +20,13 @@ from toolgen.shapes.design.model import ToolModel
 from ..calls import CallMeta, ToolCall
 from ..codec import NO_ARGUMENTS, arguments_json, is_blank
 from ..disabling import DisabledTools, disabled_error
-from ..errors import MalformedResultError, OutcomeUnknownError, ToolError, ToolValidationError
+from ..errors import (
+    MalformedReportError,
+    MalformedResultError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+)
 from ..results import Delegated, Pending, Telemetry, ToolResult, Unfinished, WithoutResult
 from ..toolsets.directory import Directory
 from ..waiting.suspending import refuse_work, suspend
@@ -167,7 +173,8 @@ def _failure(frame: Frame, error: BaseException) -> ToolError:
     """
     if frame.once is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
         frame.once.give_up()
-    if isinstance(error, MalformedResultError) and frame.context.has_begun:
+    is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
+    if is_of_result and frame.context.has_begun:
         return unreadable_result(frame.spec, error)
     return tool_error_of(frame.spec, as_task_exception(error))
 

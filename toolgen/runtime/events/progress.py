@@ -10,7 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from toolgen.contract.json_value import Json
 
-from ..errors import MalformedResultError, ToolValidationError
+from ..errors import MalformedReportError, MalformedResultError, ToolValidationError
 from ..specs import ToolSpec
 
 ProgressCallback = Callable[..., None]
@@ -23,16 +23,16 @@ def checked_fraction(fraction: object) -> float | None:
     """Return the fraction of progress, from 0 to 1; one that rounding carried beyond is 0 or 1.
 
     Raises:
-        MalformedResultError: it is no number, or not from 0 to 1.
+        MalformedReportError: it is no number, or not from 0 to 1.
     """
     if fraction is None:
         return None
     if not isinstance(fraction, int | float) or isinstance(fraction, bool):
-        raise MalformedResultError(
+        raise MalformedReportError(
             f"the fraction of its progress must be a number, not {type(fraction).__name__}"
         )
     if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # nor is NaN
-        raise MalformedResultError("the fraction of its progress must be from 0 to 1")
+        raise MalformedReportError("the fraction of its progress must be from 0 to 1")
     return min(max(fraction, 0.0), 1.0)
 
 
@@ -40,17 +40,17 @@ def require_text(text: object) -> None:
     """Raise where the text of progress is no string.
 
     Raises:
-        MalformedResultError: as said.
+        MalformedReportError: as said.
     """
     if not isinstance(text, str):
-        raise MalformedResultError(f"the text of its progress must be a string, not {type(text).__name__}")
+        raise MalformedReportError(f"the text of its progress must be a string, not {type(text).__name__}")
 
 
 def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
     """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
 
     Raises:
-        MalformedResultError: it does not fit the design, or is no JSON.
+        MalformedReportError: it does not fit the design, or is no JSON.
     """
     codec = spec.long_running.progress if spec.long_running else None
     try:
@@ -59,5 +59,5 @@ def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
             return plain
         shown: Json = json.loads(codec.encode(codec.decode(value) if isinstance(value, dict) else value))
     except (MalformedResultError, ToolValidationError, ValueError) as error:
-        raise MalformedResultError(f"the progress of {spec.name} does not fit: {error}") from error
+        raise MalformedReportError(f"the progress of {spec.name} does not fit: {error}") from error
     return shown
