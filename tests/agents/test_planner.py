@@ -66,6 +66,16 @@ async def test_a_script_by_message_counts_no_runs(said: list[str], answer: str) 
     assert (await ran(Restarted())).output.text == answer
 
 
+async def test_a_script_by_message_answers_no_message_of_an_earlier_turn() -> None:
+    planner = ScriptedPlanner(by_message={"Buy": [calling(SUM), "bought"], "Sell": ["sold"]})
+    async with running(agent("x.agent", planner)) as (runtime, _):
+        client = agents_of(runtime).client("x.agent")
+        said = [await client.run(text, session_id="s") for text in ("Buy two.", "Thanks.", "Sell one.")]
+    assert [one.text for one in said] == ["bought", "", "sold"]
+    assert said[1].error.endswith("no list of by_message is for 'Thanks.'; there are 'Buy', 'Sell'")
+    assert len(planner.inputs) == 4
+
+
 async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None:
     first, second = ["one"], ["two", "three"]
     planner = ScriptedPlanner(first, second)

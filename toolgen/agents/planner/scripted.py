@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..activities.model_hooks import PlannerError
-from .messages import UserMessage
+from .messages import AssistantMessage, UserMessage
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]
@@ -30,9 +30,9 @@ class ScriptedPlanner:
 
         Args:
             runs: For the first run that is seen, for the second, and so on.
-            by_message: Lists by the beginning of the message that the run answers, the newest message of a
-                person, an agent or the runtime that begins with one; the longest beginning counts. A run
-                for which there is none plays one of `runs`.
+            by_message: Lists by the beginning of the message that the run answers: the newest of its own
+                messages of a person, an agent or the runtime that begins with one, and of no turn before;
+                the longest beginning counts. A run for which there is none plays one of `runs`.
         """
         self._scripts = runs
         self._by_message = dict(by_message or {})
@@ -48,7 +48,7 @@ class ScriptedPlanner:
         """Return the next step of the run's list.
 
         Raises:
-            PlannerError: the list has no such step.
+            PlannerError: the list has no such step, or there is no list for the run.
         """
         return await self._step(given)
 
@@ -57,6 +57,10 @@ class ScriptedPlanner:
         beginning = self._beginning(given)
         if beginning is not None:
             name, script = repr(beginning), self._by_message[beginning]
+        elif self._by_message and not self._scripts:
+            said, keys = _said(given), ", ".join(map(repr, self._by_message))
+            about = repr(said[-1]) if said else "the run, which answers no message"
+            raise PlannerError(f"no list of by_message is for {about}; there are {keys}")
         else:
             place = self._order.setdefault(given.run_id, len(self._order))
             name = f"run {place}"
@@ -75,9 +79,21 @@ class ScriptedPlanner:
 
     def _beginning(self, given: PlanInput) -> str | None:
         """Return the key of the list for a run; None where no list is for it."""
-        for message in reversed(given.messages):
-            if isinstance(message, UserMessage):
-                found = [one for one in self._by_message if message.text.startswith(one)]
-                if found:
-                    return max(found, key=len)
+        for text in reversed(_said(given)):
+            found = [one for one in self._by_message if text.startswith(one)]
+            if found:
+                return max(found, key=len)
         return None
+
+
+def _said(given: PlanInput) -> list[str]:
+    """Return what was said to the run, oldest first: each of its plannings has left one message, too."""
+    found, plannings = list[str](), given.step
+    for message in reversed(given.messages):
+        if isinstance(message, UserMessage):
+            found.append(message.text)
+        elif isinstance(message, AssistantMessage):
+            if not plannings:
+                break
+            plannings -= 1
+    return found[::-1]
