@@ -278,6 +278,10 @@ async def test_who_waits_for_too_many_is_told_so_and_has_not_begun() -> None:
     refused = next(result for result in flooded if result.error is not None)
     assert isinstance(refused.error, BusyError)
     assert refused.json.endswith(b'"code":"busy","retryable":true}')
+    assert str(refused.error) == (
+        "stay was not run: too many calls wait already: 5, of which 5 of the same run; the limit is "
+        "max_queued=10 of Runtime(scheduling=Scheduling(…)), and a run takes no more places than it leaves"
+    )
     assert refused.retry_hint is not None
     assert refused.retry_hint.reason == "tool_unavailable"
     assert statuses(tuple(answered)) == {"ok": 4}

@@ -141,8 +141,14 @@ class BusyError(NotBegunError):
 
     code = "busy"
 
-    def __init__(self, tool: str, of_run: int, waiting: int) -> None:
-        super().__init__(tool, f"{waiting} calls wait already, {of_run} of them of the same run")
+    def __init__(self, tool: str, of_run: int, waiting: int, limit: int) -> None:
+        """Construct the error of a call beyond `Scheduling.max_queued`, or the share of its run."""
+        share = "" if waiting >= limit else ", and a run takes no more places than it leaves"
+        super().__init__(
+            tool,
+            f"too many calls wait already: {waiting}, of which {of_run} of the same run; the limit is "
+            f"max_queued={limit} of Runtime(scheduling=Scheduling(…)){share}",
+        )
 
 
 class DeadlockError(NotBegunError):

@@ -82,7 +82,7 @@ class Queues:
         lane = call.lane
         assert lane is not None, "a call that waits has a lane"
         if lane.waiting >= self._limit - self.waiting:
-            raise BusyError(call.tool, lane.waiting, self.waiting)
+            raise BusyError(call.tool, lane.waiting, self.waiting, self._limit)
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         queue.add(call, future)
         lane.waiting += 1
