@@ -18,7 +18,7 @@ from toolgen.runtime.engine import Engine
 from toolgen.runtime.waiting.answers import cancel_answer
 from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
-from .call import left_waiting, waiting_text
+from .call import LEFT_WORK, left_work, waiting_text
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
@@ -117,8 +117,10 @@ def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id
     """Print the redacted JSON of the model to stdout, and further information to stderr."""
     for line in unimplemented:
         print(line, file=sys.stderr)
-    for asked in left_waiting(result):
+    for asked in result.suspensions:
         print(waiting_text(asked), file=sys.stderr)
+    for work in left_work(result):
+        print(f"{LEFT_WORK}\n{waiting_text(work)}", file=sys.stderr)
     if result.json:
         show_document(shown)
         sys.stdout.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import assert_never
+from typing import Final, assert_never
 
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import hiding, scrubbed
@@ -26,6 +26,8 @@ from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_
 from .sensitive import secrets_of, shown_document
 from .terminal import show_document
 from .waiting import describe_suspended
+
+LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"
 
 
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
@@ -53,17 +55,18 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         print(printable(beside), file=sys.stderr)
     for line in unimplemented:
         print(line, file=sys.stderr)
-    for asked in left_waiting(result):
+    for asked in result.suspensions:
         print(_waiting_text_of(runtime, asked), file=sys.stderr)
+    for work in left_work(result):
+        print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
     if result.json:
         show_document(shown_document(result, spec, secrets))
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 
-def left_waiting(result: ToolResult) -> tuple[Suspended, ...]:
-    """Return what a call waits for, and the work that the run of its agent has left."""
-    link = result.run_link
-    return (*result.suspensions, *(() if link is None else link.pending))
+def left_work(result: ToolResult) -> tuple[Suspended, ...]:
+    """Return the work that the run of an agent, which has answered a call, has left to come."""
+    return () if result.run_link is None else result.run_link.pending
 
 
 def waiting_text(suspended: Suspended) -> str:
