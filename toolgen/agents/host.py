@@ -33,6 +33,7 @@ from .event_forwarding import LAST, EventForwarder
 from .loop.documents import LOOP, ChildRun, RunFacts, RunInput, StepCall
 from .loop.events import last_events
 from .loop.loop import agent_loop
+from .planner.chats import NO_CHATS, Chats
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
 from .registered_agents import RegisteredAgent, register_agent
@@ -162,6 +163,11 @@ class AgentHost:
         """Return the facts of a call of a run."""
         self.events.learn(run_id, facts)
         return meta_of(run_id, facts, tool_call_id)
+
+    def chats(self, facts: RunFacts) -> Chats:
+        """Return what makes the spans of requests to models of a run."""
+        spans = self.tools.spans
+        return NO_CHATS if spans is None else Chats(spans, facts["agent"], facts["session_id"])
 
     # Tools.
 

@@ -12,7 +12,8 @@ from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
-from toolgen.runtime.metrics import OTHER, Metrics
+from toolgen.runtime.metrics import Metrics
+from toolgen.runtime.telemetry import OTHER
 
 _MOST_RUNS: Final = 10_000
 """Which are remembered; beyond it those that were silent for longest count as over."""

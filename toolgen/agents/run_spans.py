@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.telemetry import ToolSpans
+from toolgen.runtime.telemetry import OTHER, ToolSpans, ending
 
 from .loop.documents import PlanArgument
 from .recent_runs import RecentRuns
@@ -29,7 +29,7 @@ class RunSpans:
 
     def __init__(self, spans: ToolSpans, most: int | None) -> None:
         """Construct without spans; of more than `most` runs at once, the one that was used first is ended."""
-        self._tracer = spans.tracer
+        self._spans = spans
         self._running: RecentRuns[Span] = RecentRuns(most)
 
     def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
@@ -77,12 +77,11 @@ class RunSpans:
             "toolgen.turn_id": str(event.get("turn_id", "")),
             "toolgen.parent_run_id": str(event.get("parent_run_id", "")),
         }
-        span = self._tracer.start_span(
-            f"invoke_agent {attributes['gen_ai.agent.name']}",
-            context=None if parent is None else set_span_in_context(parent),
-            attributes={key: value for key, value in attributes.items() if value},
+        context = None if parent is None else set_span_in_context(parent)
+        span = self._spans.started(
+            f"invoke_agent {attributes['gen_ai.agent.name']}", attributes, context=context
         )
-        if (dropped := self._running.put(run_id, span)) is not None:
+        if span is not None and (dropped := self._running.put(run_id, span)) is not None:
             dropped.end()
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
@@ -105,20 +104,25 @@ class RunSpans:
             yield
 
     @contextmanager
-    def _plan(self, info: ActivityInfo, argument: PlanArgument) -> Iterator[Span]:
+    def _plan(self, info: ActivityInfo, argument: PlanArgument) -> Iterator[Span | None]:
         agent = argument["facts"]["agent"]
         attributes: dict[str, str | int] = {
+            "gen_ai.operation.name": "plan",
             "gen_ai.agent.id": agent,
+            "gen_ai.agent.name": agent.rpartition(".")[2],
+            "gen_ai.conversation.id": argument["facts"]["session_id"],
             "toolgen.run_id": info.run_id,
             "toolgen.step": argument["step"],
             "toolgen.attempt": argument.get("attempt", 1),
         }
-        name = f"plan {agent.rpartition('.')[2]}"
-        with self._tracer.start_as_current_span(name, attributes=attributes, record_exception=False) as span:
+        span = self._spans.started(f"plan {attributes['gen_ai.agent.name']}", attributes)
+        with ending(span):
             yield span
 
 
-def _mark_failed(span: Span) -> None:
+def _mark_failed(span: Span | None) -> None:
     from opentelemetry.trace import StatusCode
 
-    span.set_status(StatusCode.ERROR)
+    if span is not None:
+        span.set_attribute("error.type", OTHER)
+        span.set_status(StatusCode.ERROR)

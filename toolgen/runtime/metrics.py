@@ -19,6 +19,7 @@ from .errors import DeclaredError
 from .events.event_reporter import EventReporter, EventSink
 from .results import ToolResult
 from .specs import ToolSpec
+from .telemetry import OTHER, SCOPE, scope_version
 from .waiting.loop import EXPIRED
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
-OTHER: Final = "_OTHER"
-"""In the place of a name that a model made up, as OpenTelemetry's conventions have it."""
 _CALLS_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 """Buckets of calls: those of `gen_ai.execute_tool.duration` in the conventions."""
 _RUNS_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6)
@@ -49,7 +48,7 @@ class Metrics:
         """
         from opentelemetry import metrics
 
-        meter = metrics.get_meter("toolgen.runtime", meter_provider=provider)
+        meter = metrics.get_meter(SCOPE, scope_version(), meter_provider=provider)
         self._calls = meter.create_counter("toolgen.calls.ended", "{call}", "Calls that have ended.")
         self._call_s = meter.create_histogram(
             "gen_ai.execute_tool.duration",

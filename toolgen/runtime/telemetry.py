@@ -6,9 +6,10 @@ span"); what they have no name for stands under `toolgen.`. Nothing here is impo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json, to_json
 
@@ -24,8 +25,15 @@ from .results import ToolResult
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
+    from opentelemetry.context import Context
     from opentelemetry.trace import Span, TracerProvider
 
+Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
+
+SCOPE: Final = "toolgen.runtime"
+"""Name of the instrumentation scope of all spans and metrics."""
+OTHER: Final = "_OTHER"
+"""In the place of a name that is not known or that a model made up, by OpenTelemetry's conventions."""
 _LONGEST: Final = 8192
 """Characters of arguments or of a result in a span."""
 
@@ -71,19 +79,27 @@ class CallSpan:
 class ToolSpans:
     """Makes one span for each call; the spans of what the tool calls are its children."""
 
-    def __init__(self, provider: TracerProvider | None = None, *, shows_content: bool = False) -> None:
+    def __init__(
+        self,
+        provider: TracerProvider | None = None,
+        *,
+        shows_content: bool = False,
+        makes_chats: bool = True,
+    ) -> None:
         """Get a tracer of the provider, by default of the process's provider.
 
         With `shows_content` spans hold the model's arguments and what it saw of the result; injected
-        and sensitive values are in neither.
+        and sensitive values are in neither. `makes_chats=False` leaves the spans of requests to models to
+        another instrumentation, so that no token is counted twice.
 
         Raises:
             ImportError: `opentelemetry-api` is not installed.
         """
         from opentelemetry import trace
 
-        self.tracer = trace.get_tracer("toolgen.runtime", tracer_provider=provider)
+        self._tracer = trace.get_tracer(SCOPE, scope_version(), tracer_provider=provider)
         self._shows_content = shows_content
+        self.makes_chats = makes_chats
 
     @contextmanager
     def of(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"") -> Iterator[CallSpan]:
@@ -91,19 +107,27 @@ class ToolSpans:
 
         A tracer that fails is logged, and the call goes on without a span.
         """
-        from opentelemetry.trace import use_span
-
         span = self._started(spec, meta, arguments)
-        if span is None:
-            yield CallSpan(None, spec, False)
-            return
+        with ending(span):
+            yield CallSpan(span, spec, self._shows_content)
+
+    def started(
+        self, name: str, attributes: Attributes, *, context: Context | None = None, is_client: bool = False
+    ) -> Span | None:
+        """Return a span that has begun, without the attributes that are empty texts.
+
+        It is a child of the current span, or of that of a context. `is_client` is of a request to another
+        service. None where the tracer fails, which is logged.
+        """
+        from opentelemetry.trace import SpanKind
+
+        kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
+        known = {key: value for key, value in attributes.items() if value != ""}
         try:
-            with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-                yield CallSpan(span, spec, self._shows_content)
-        except BaseException as error:
-            _end(span, error)
-            raise
-        _end(span)
+            return self._tracer.start_span(name, context, kind, known)
+        except Exception:
+            log.exception("a span was not started")
+            return None
 
     def _started(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments) -> Span | None:
         attributes = {
@@ -118,14 +142,37 @@ class ToolSpans:
             "toolgen.turn_id": meta.turn_id,
             "toolgen.parent_tool_call_id": meta.parent_tool_call_id,
         }
-        try:
-            if self._shows_content:
+        if self._shows_content:
+            try:
                 attributes["gen_ai.tool.call.arguments"] = _shown_arguments(arguments, spec)[:_LONGEST]
-            known = {name: value for name, value in attributes.items() if value}
-            return self.tracer.start_span(f"execute_tool {spec.name}", attributes=known)
-        except Exception:
-            log.exception("a span was not started")
-            return None
+            except Exception:
+                log.exception("the arguments of a call are not in its span")
+        return self.started(f"execute_tool {spec.name}", attributes)
+
+
+@contextmanager
+def ending(span: Span | None) -> Iterator[None]:
+    """Make a span current and end it with the block; an exception that leaves it is recorded by type."""
+    if span is None:
+        yield
+        return
+    from opentelemetry.trace import use_span
+
+    try:
+        with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
+            yield
+    except BaseException as error:
+        _end(span, error)
+        raise
+    _end(span)
+
+
+def scope_version() -> str:
+    """Return the version of this package; "" where it is not installed as one."""
+    try:
+        return version("toolgen")
+    except PackageNotFoundError:
+        return ""
 
 
 def _description(result: ToolResult) -> str:

@@ -18,9 +18,10 @@ from pydantic_ai.models import Model, ModelRequestParameters, infer_model
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.settings import ModelSettings
 
-from toolgen.agents import PlanReports
+from toolgen.agents import PlanInput
 from toolgen.contract.errors import ToolgenError
 
+from .chat_spans import chat_span, record_response
 from .declared_tools import dialect_of, with_declared_tools
 from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model
@@ -84,7 +85,7 @@ class ModelClient:
         messages: Sequence[ModelMessage],
         parameters: ModelRequestParameters,
         settings: ModelSettings,
-        reports: PlanReports,
+        given: PlanInput,
         telling: StreamReporter | None = None,
     ) -> ModelReply:
         """Request an answer, in as many pieces as the provider gives, and return it whole.
@@ -97,9 +98,14 @@ class ModelClient:
         answer: ModelResponse | None = None
         for _ in range(_MOST_SEGMENTS):
             asked = [*messages, answer] if answer else list(messages)
-            piece, closings = await self._request_once(asked, parameters, settings, telling)
+            is_streamed = self._is_streamed(settings, telling)
+            with chat_span(given.chats, self.model, settings, is_streamed=is_streamed) as chat:
+                piece, closings = await self._request_once(asked, parameters, settings, telling, is_streamed)
+                record_response(chat, piece)
             used = piece.usage
-            reports.usage(piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens)
+            given.reports.usage(
+                piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens
+            )
             if not _is_incomplete(piece, closings):
                 how = finish_reason_of(
                     piece, closings, needs_reason=self._needs_reason, needs_word=self._needs_raw_finish_reason
@@ -113,17 +119,21 @@ class ModelClient:
                 telling.offset = len(answer.parts)
         raise interrupted_error(self.model.model_name, "the provider did not finish it")
 
+    def _is_streamed(self, settings: ModelSettings, telling: StreamReporter | None) -> bool:
+        return (self._streams and telling is not None) or _is_streamed_anyway(self.model, settings)
+
     async def _request_once(
         self,
         messages: list[ModelMessage],
         parameters: ModelRequestParameters,
         settings: ModelSettings,
         telling: StreamReporter | None,
+        is_streamed: bool,
     ) -> tuple[ModelResponse, StreamMonitor]:
         messages = self.model.prepare_messages(_repair_messages(messages), parameters)
         closings, has_begun = StreamMonitor(), False
         try:
-            if not (self._streams and telling) and not _is_streamed_anyway(self.model, settings):
+            if not is_streamed:
                 answer = await self.model.request(messages, settings, parameters)
             else:
                 async with self.model.request_stream(messages, settings, parameters) as stream:

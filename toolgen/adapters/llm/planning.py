@@ -74,7 +74,7 @@ async def _request_reply(
     ids = CallIds(_call_ids(messages), given.step)
     telling = StreamReporter(given.reports, ids, offered.own)
     asked = _with_reminder(messages, words)
-    answer = await asking.request(asked, offered.parameters, offered.settings, given.reports, telling)
+    answer = await asking.request(asked, offered.parameters, offered.settings, given, telling)
     parts = [
         replace(part, tool_call_id=ids.assign_id(index, part.tool_call_id))
         if isinstance(part, ToolCallPart)

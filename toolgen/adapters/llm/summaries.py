@@ -32,7 +32,7 @@ async def summarize(asking: ModelClient, messages: tuple[Message, ...], given: P
     text = "\n\n".join(_lines(messages))
     request = ModelRequest(parts=[UserPromptPart(content=f"<conversation>\n{text}\n</conversation>")])
     parameters = ModelRequestParameters(instruction_parts=[InstructionPart(content=_INSTRUCTIONS)])
-    answer = await asking.request([request], parameters, {}, given.reports)
+    answer = await asking.request([request], parameters, {}, given)
     words = (answer.response.text or "").strip()
     if answer.finish_reason != "complete" or not words:  # half a summary would replace the whole conversation
         raise ProviderError(f"{asking.model.model_name}: the model gave no summary")

@@ -146,6 +146,7 @@ class Planning:
             result_schema=_result_schema(host, facts),
             closing=argument["closing"],
             reports=events,
+            chats=host.chats(facts),
         )
         is_again, is_back = argument.get("attempt", 1) > 1, argument.get("is_back", False)
         talk = await host.conversations.of(

@@ -20,6 +20,7 @@ from toolgen.runtime.results import RetryHint
 from toolgen.runtime.specs import ToolSpec
 
 from ..loop.documents import AwaitKind
+from .chats import NO_CHATS, Chats
 from .messages import AssistantMessage, Message, PlannedCall
 
 
@@ -138,6 +139,8 @@ class PlanInput:
     closing: str = ""
     """Why this is the last planning: only a final answer is taken; "" while it is not."""
     reports: PlanReports
+    chats: Chats = NO_CHATS
+    """Makes the spans of requests to models, for planners that ask one."""
 
 
 class Planner(Protocol):
