@@ -12,6 +12,7 @@
     │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
     │   └── NotBegunError            the scheduler did not let the call begin
     │       ├── BusyError            too many calls wait
+    │       │   └── StuckLockError   an executor that runs on after its call keeps the lock
     │       └── DeadlockError        the call would wait for one that waits for it
     ├── ToolValidationError          a document does not fit its codec; carries the issues
     ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
@@ -149,6 +150,14 @@ class BusyError(NotBegunError):
             f"too many calls wait already: {waiting}, of which {of_run} of the same run; the limit is "
             f"max_queued={limit} of Runtime(scheduling=Scheduling(…)){share}",
         )
+
+
+class StuckLockError(BusyError):
+    """An executor that runs on after its call, maybe for ever, keeps the lock of a sequential one."""
+
+    def __init__(self, tool: str, holder: str) -> None:
+        name = holder.rpartition(".")[2]
+        NotBegunError.__init__(self, tool, f"{name} runs on after its call, and nothing may run beside it")
 
 
 class DeadlockError(NotBegunError):

@@ -9,14 +9,18 @@ nobody waits for.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Hashable
 from functools import partial
 from typing import Final
 
 from toolgen.contract.logs import logger
 
-from ..errors import DeadlockError
+from ..errors import DeadlockError, StuckLockError
 from .running_call import FairQueue, LateExecutor, Lock, Queues, RunningCall
+
+_LATE_S: Final = 60.0
+"""For which calls wait for the lock of an executor that outlives its call, which may hang for ever."""
 
 log: Final = logger("toolgen.runtime")
 
@@ -51,11 +55,13 @@ class Locks:
         Raises:
             DeadlockError: a holder waits, through others, for the call or one of its callers.
             BusyError: too many calls wait already.
+            StuckLockError: an executor that outlives its call has held the lock for a minute.
             asyncio.CancelledError: the caller's own task is being cancelled.
         """
         while call.lock is None and not self.try_acquire(key, call):
             lock = self._locks[key]
             above = lock.holder_above(call)
+            _refuse_stuck(lock, above, call)
             _refuse_circle(lock, above, call)
             queue = lock.queues.setdefault(above, FairQueue())
             call.waits_for, call.queue = lock, queue
@@ -83,13 +89,29 @@ class Locks:
     def release_after(self, late: LateExecutor, call: RunningCall) -> None:
         """Let a call hold its lock until its executor has ended, which runs on after the call."""
         call.outlive_caller()
-        late.add_done_callback(partial(self._end, call))
+        timer = asyncio.get_running_loop().call_later(_LATE_S, self._give_up, call)
+        late.add_done_callback(partial(self._end, call, timer))
         log.warning(
-            "%s runs on after its call and keeps its lock; sequential calls wait until it has ended",
+            "%s runs on after its call and keeps its lock; sequential calls wait for it for %g seconds",
             call.tool,
+            _LATE_S,
         )
 
-    def _end(self, call: RunningCall, late: object) -> None:
+    @staticmethod
+    def _give_up(call: RunningCall) -> None:
+        """Let nobody wait any more for the lock of an executor that runs on, until it has ended."""
+        if call.lock is None:
+            return
+        call.is_stuck = True
+        log.error(
+            "%s still runs on after its call; sequential calls are refused until it has ended", call.tool
+        )
+        for queue in call.lock.queues.values():
+            while waiting := queue.pop():
+                waiting[1].set_result(False)
+
+    def _end(self, call: RunningCall, timer: asyncio.TimerHandle, late: object) -> None:
+        timer.cancel()
         call.is_open = False
         self.release(call)
         call.drop_caller()
@@ -119,6 +141,17 @@ class Locks:
     def _grant(lock: Lock, call: RunningCall) -> None:
         lock.holders.append(call)
         call.lock = lock
+
+
+def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
+    """Raise where a call would wait for an executor that nobody waits for any more.
+
+    Raises:
+        StuckLockError: as said.
+    """
+    for holder in lock.holders_below(above):
+        if holder.is_stuck:
+            raise StuckLockError(call.tool, holder.tool)
 
 
 def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:

@@ -218,6 +218,8 @@ class RunningCall:
     thread: Thread | None = None
     late: LateExecutor | None = None
     """What runs on of it when its time is over or its caller was cancelled."""
+    is_stuck: bool = False
+    """That has run on for so long that nobody waits for its lock any more."""
 
     def lineage(self) -> Iterator[RunningCall]:
         """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
