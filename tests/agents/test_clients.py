@@ -27,6 +27,11 @@ pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # they speak through 
 SPEC = AgentSpec(id="x.agent", description="Asks.", policy=RunPolicy(max_tool_calls=3))
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engines of the tests keep their runs in files."""
+
+
 @asynccontextmanager
 async def both(folder: Path) -> AsyncIterator[tuple[Runtime, Runtime]]:
     """Give a runtime that executes, and one without agents and tools, over the same files."""

@@ -27,6 +27,11 @@ from toolgen.runtime.toolsets.functions import func_tool
 SUM = ("add", {"a": 1, "b": 1})
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """No engine executes a completion."""
+
+
 def total(n: int) -> int:
     """Count."""
     return n

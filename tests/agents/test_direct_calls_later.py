@@ -21,6 +21,11 @@ from toolgen.runtime import Runtime
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files, and a client beside a worker
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engines of the tests keep their runs in files."""
+
+
 @asynccontextmanager
 async def process(
     folder: Path, planner: Planner, *, worker: bool = True, is_client: bool = False

@@ -20,6 +20,11 @@ pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # processes
 PATIENCE_S = 30.0
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engines of the tests keep their runs in files."""
+
+
 @asynccontextmanager
 async def working(folder: Path, tool: str) -> AsyncIterator[asyncio.StreamReader]:
     """Give what a process prints whose run has begun to call a tool."""

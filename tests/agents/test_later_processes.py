@@ -44,6 +44,11 @@ from .tools import (
 pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files, and a client beside a worker
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engines of the tests keep their runs in files."""
+
+
 async def update() -> str | Pending[str]:
     """Update."""
     return ToolOutcome.pending("job-1", "begun")

@@ -38,6 +38,11 @@ LONGEST = PlannerRetry(random=lambda: 1.0)
 """Every pause is as long as it may be."""
 
 
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engine of the tests has a clock of theirs."""
+
+
 class Busy:
     """A planner whose provider is busy for some attempts, and then answers."""
 
