@@ -24,8 +24,11 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.agents.loop.events import last_events
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Scheduling, StaticToolset
+from toolgen.runtime.engine import EndedRun
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.runtime.waiting.resolving import unknown_ends
@@ -348,3 +351,14 @@ async def test_a_call_that_never_got_its_thread_was_not_run(end: str) -> None:
     assert payments.began == ["block"]
     not_run = [event.error for event in found.of("tool_end") if event.status == "error"]
     assert all("block was not run" in error for error in not_run)
+
+
+@pytest.mark.parametrize("begun", [frozenset({"tool:c1"}), frozenset[str]()])
+def test_a_call_that_is_cut_off_ends_when_its_run_ends(begun: frozenset[str]) -> None:
+    """And not when it began, which readers of the log would take for a call that took no time."""
+    start: dict[str, Json] = {"type": "tool_start", "tool": "x.t.pay", "name": "pay", "time": 10.0}
+    start["tool_call_id"] = "c1"
+    (end,) = last_events(
+        EndedRun(input={}, ending="canceled", reason="", at=25.0, log=[start], begun=begun, waits={})
+    )
+    assert (end["type"], end["tool_call_id"], end["time"]) == ("tool_end", "c1", 25.0)

@@ -117,8 +117,8 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
         elif start.get("runs_once") and not begun:
             why = f"{start['name']} was not run: the run ended before"
         end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
-    ids = ("time", "run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
-    return {**as_json(end), **{name: start[name] for name in ids if name in start}}
+    ids = ("run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
+    return {**as_json(end), **{name: start[name] for name in ids if name in start}, "time": ended.at}
 
 
 def _numbers(ops: Set[str], prefix: str) -> list[int]:
