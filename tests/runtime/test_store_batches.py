@@ -6,15 +6,24 @@ import asyncio
 import os
 import resource
 import sqlite3
+import threading
 import warnings
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
 
-from toolgen.runtime.stores import StoreError, StoreFullError, StoreLockedError, StoreMissingError
+from toolgen.runtime.stores import (
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreMissingError,
+    sqlite_batches,
+    sqlite_thread,
+)
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
 
@@ -116,6 +125,38 @@ async def test_a_locked_file_holds_up_nobody_else(batches: SqliteBatches) -> Non
     assert await batches.run(add("later")) == 2
     await kept
     assert batches.read(words) == ["row", "later"]
+
+
+async def test_a_request_waits_for_a_locked_file_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time in which the batch before it failed counts for it too."""
+    now, is_written = [0.0], threading.Event()
+    for module in (sqlite_batches, sqlite_thread):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL", busy_s=3600.0)
+    other = sqlite3.connect(batches.path, isolation_level=None, check_same_thread=False)
+
+    def fail(database: sqlite3.Connection) -> None:
+        is_written.wait(60)
+        database.execute("ROLLBACK")
+        other.execute("BEGIN IMMEDIATE")
+        now[0] = 3600.0
+        database.execute("INSERT INTO nowhere VALUES (1)")
+
+    failing = asyncio.ensure_future(batches.run(fail))
+    for _ in range(3):  # until it is in the thread
+        await asyncio.sleep(0)
+    waiting = asyncio.ensure_future(batches.run(add("a")))
+    await asyncio.sleep(0)
+    is_written.set()
+    with pytest.raises(StoreError, match="no such table"):
+        await failing
+    with pytest.raises(StoreLockedError, match="for 3600 s"):
+        await asyncio.wait_for(waiting, 60)
+    other.close()
+    assert await batches.run(add("b")) == 1
+    await batches.close()
 
 
 async def test_it_goes_on_by_itself_when_there_is_room_again(batches: SqliteBatches) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
@@ -41,6 +42,8 @@ class _Request(Generic[T]):
 
     step: Callable[[sqlite3.Connection], T]
     done: asyncio.Future[T]
+    asked_at: float
+    """By `time.monotonic()`."""
     result: T | None = None
     error: Exception | None = None
 
@@ -140,7 +143,7 @@ class SqliteBatches:
             StoreError: the batch cannot be written; nothing of the step is kept.
         """
         self._writes.require_process()
-        request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future())
+        request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future(), time.monotonic())
         self._batch.requests.append(request)
         self._schedule_flush()
         return await request.done
@@ -256,7 +259,9 @@ class SqliteBatches:
         """Write a batch in the thread of the file."""
         loop = self._loop
         assert loop is not None, "a batch is written from its event loop"
-        future = self._writes.submit(self._writer(batch))
+        # A request has waited for the batch before it too, and all that time counts.
+        asked_at = min((request.asked_at for request in batch.requests), default=time.monotonic())
+        future = self._writes.submit(self._writer(batch), asked_at)
         self._flight = batch, future
 
         def landed(future: Future[None]) -> None:

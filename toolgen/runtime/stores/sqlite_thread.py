@@ -75,7 +75,7 @@ class SqliteThread:
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Run the step and return its value; it continues where the caller is cancelled."""
-        work = self._timed(step)
+        work = self._timed(step, time.monotonic())
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run_brief(self, step: Callable[[sqlite3.Connection], T]) -> T:
@@ -94,9 +94,12 @@ class SqliteThread:
                 self._release()
         return await self.run(step)
 
-    def submit(self, step: Callable[[sqlite3.Connection], T]) -> Future[T]:
-        """Submit the step and return the future of its value, which outlives the caller's event loop."""
-        run, done = self._timed(step), Future[T]()
+    def submit(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> Future[T]:
+        """Submit the step and return the future of its value, which outlives the caller's event loop.
+
+        Its wait for other processes started at `asked_at`, by `time.monotonic()`.
+        """
+        run, done = self._timed(step, asked_at), Future[T]()
 
         def work() -> None:
             try:
@@ -107,10 +110,9 @@ class SqliteThread:
         asyncio.get_running_loop().run_in_executor(self._thread, work)
         return done
 
-    def _timed(self, step: Callable[[sqlite3.Connection], T]) -> Callable[[], T]:
-        """Return the function that runs the step; its wait for other processes starts now."""
+    def _timed(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> Callable[[], T]:
+        """Return the function that runs the step; its wait for other processes started at `asked_at`."""
         self.require_process()
-        asked_at = time.monotonic()
         return lambda: self._run(step, asked_at, self._settings.busy_s)
 
     def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
