@@ -13,7 +13,7 @@ import pytest
 from toolgen.engines import InProcessEngine
 from toolgen.engines.in_process import SteadyClock
 from toolgen.engines.sqlite_journal import RunClock
-from toolgen.runtime.stores import StoreFullError
+from toolgen.runtime.stores import LeaseLostError, StoreFullError
 
 from .clock import ManualClock
 from .toys import Toys, call, play
@@ -88,6 +88,61 @@ async def test_a_full_disk_refuses_what_is_new_and_loses_nothing(
     await play(engine, [], run_id="s")
     assert (await engine.result("s")).state == "completed"
     assert toys.counts("start")["a"] == 1
+
+
+async def test_a_worker_whose_lock_was_removed_stops_and_leaves_the_runs_to_the_next_one(
+    engine: InProcessEngine, toys: Toys, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await play(engine, [{"calls": [call("a")]}, {"calls": [call("b", gate="b")]}], run_id="r")
+    await toys.has("start", "b")
+    result = asyncio.ensure_future(engine.result("r"))
+    (tmp_path / "runs.db.lock").unlink()
+    with pytest.raises(LeaseLostError, match=r"runs\.db\.lock' was removed or replaced"):
+        await play(engine, [], run_id="s")
+    with pytest.raises(LeaseLostError):
+        await asyncio.wait_for(result, 60)
+    assert not engine.is_worker
+    assert [record.message for record in caplog.records if "the worker has stopped" in record.message]
+    other, others = InProcessEngine(tmp_path / "runs.db"), Toys()
+    other.register(loops=others.loops(), activities=others.activities())
+    others.open("b")
+    await other.start()
+    assert (await other.result("r")).state == "completed"
+    assert [run.run_id for run in await other.list_runs()] == ["r"]
+    assert not others.counts("start")["a"]
+    await other.close()
+    await engine.close()
+    await engine.start()
+    await play(engine, [{"calls": [call("c")]}], run_id="t")
+    assert (await engine.result("t")).state == "completed"
+
+
+async def test_an_idle_worker_notices_that_its_lock_was_replaced(tmp_path: Path, toys: Toys) -> None:
+    clock = ManualClock()
+    engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    lock = tmp_path / "runs.db.lock"
+    new = tmp_path / "new"
+    new.touch(0o600)
+    new.replace(lock)
+    await clock.advance()
+    assert not engine.is_worker
+    await engine.close()
+
+
+async def test_an_engine_takes_a_new_lease_where_its_lock_was_removed(tmp_path: Path, toys: Toys) -> None:
+    clock = ManualClock()
+    engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    (tmp_path / "runs.db.lock").unlink()
+    await clock.advance()
+    await engine.start()
+    assert engine.is_worker
+    await play(engine, [], run_id="r")
+    assert (await engine.result("r")).state == "completed"
+    await engine.close()
 
 
 def test_a_wall_clock_that_is_set_anew_moves_nothing() -> None:

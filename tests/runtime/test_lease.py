@@ -1,10 +1,17 @@
-"""The lease on a file, where a process is forked."""
+"""The lease on a file: which files hold one, and where a process is forked."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+
+from toolgen.runtime.stores import ForeignFileError, LeaseLostError, StoreError, UnsafeFileError
+from toolgen.runtime.stores.lease import Lease
 
 FORK = """
 import os, sys
@@ -31,3 +38,47 @@ os.wait()
 
 def test_a_forked_process_neither_has_nor_keeps_the_lease_of_its_parent(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", FORK, str(tmp_path / "lock")], check=True)
+
+
+def _for_all(path: Path) -> None:
+    path.touch()
+    path.chmod(0o666)
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], type[StoreError], str]] = {
+    "a FIFO": (os.mkfifo, ForeignFileError, "is no regular file, and a lock is kept in one"),
+    "a folder": (os.mkdir, ForeignFileError, "is no regular file"),
+    "a link": (lambda path: path.symlink_to("elsewhere"), ForeignFileError, "is no regular file"),
+    "a device": (lambda path: path.symlink_to("/dev/null"), ForeignFileError, "is no regular file"),
+    "for all": (_for_all, UnsafeFileError, "has the mode 0666"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_only_a_file_of_our_own_holds_a_lease(tmp_path: Path, kind: str) -> None:
+    put, error, message = REFUSED[kind]
+    put(tmp_path / "lock")
+    with pytest.raises(error, match=message):
+        Lease(tmp_path / "lock").acquire()
+
+
+def test_the_lock_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = Lease(tmp_path / "lock")
+    assert lease.acquire()
+    lease.release()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(UnsafeFileError, match="belongs to the user"):
+        lease.acquire()
+
+
+def test_a_lease_is_lost_with_its_file_and_can_be_taken_again(tmp_path: Path) -> None:
+    lease = Lease(tmp_path / "lock")
+    lease.require_file()  # one that is not held is not lost
+    assert lease.acquire()
+    lease.require_file()
+    (tmp_path / "lock").rename(tmp_path / "away")
+    with pytest.raises(LeaseLostError, match="was removed or replaced"):
+        lease.require_file()
+    assert Lease(tmp_path / "lock").acquire()
+    assert lease.acquire()
+    lease.require_file()

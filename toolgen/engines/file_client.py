@@ -99,6 +99,7 @@ class FileClient:
         self._version = 0
         self._is_closed = False
         self._batches.on_commit = self._on_commit
+        self._worker.on_lost = self._wake_all
         self.runs.followers.on_news = self._wake
         self.id = self._batches.write_now(engine_id)
 
@@ -301,12 +302,17 @@ class FileClient:
 
         Raises:
             EngineError: the engine is closed.
+            LeaseLostError: its worker has stopped by itself.
         """
+        if self._worker.lost is not None:
+            raise self._worker.lost
         if self._is_closed:
             raise closed_error()
         self._watch.start(is_worker=self._worker.is_working)
         bell = self._notifiers.setdefault(run_id, Notifier())
         await bell.wait()
+        if self._worker.lost is not None:
+            raise self._worker.lost
         if self._is_closed:
             raise closed_error()
 

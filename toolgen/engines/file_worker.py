@@ -9,11 +9,12 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from toolgen.contract.logs import logger
+from toolgen.contract.tasks import start_task
 from toolgen.runtime.engine import EngineError
-from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores import LeaseLostError, StoreError
 from toolgen.runtime.stores.change_notifier import ChangeNotifier
 from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
@@ -128,6 +129,13 @@ class FileWorker:
         self.is_working = False
         self._only: set[str] | None = None
         """The runs to which the worker keeps; None for all."""
+        self.lost: LeaseLostError | None = None
+        """Why the worker has stopped by itself."""
+        self.on_lost: Callable[[], None] = lambda: None
+        """Called when it has."""
+        self._stopping: set[asyncio.Task[Any]] = set()
+        batches.guard = self._lease.require_file
+        batches.on_lost = self._stop_lost
         journal.on_park = self._parked
         journal.on_end = self._on_run_end
         journal.on_contested = self.take_changes
@@ -149,7 +157,7 @@ class FileWorker:
             return
         if only is not None and not only:
             return
-        self.is_working = False
+        self.is_working, self.lost = False, None
         if not self._lease.acquire():
             if only is not None:
                 return
@@ -198,20 +206,34 @@ class FileWorker:
 
     async def close(self) -> None:
         """Stop executing, write what is left, and release the lease."""
+        self._stop()
+        await self._runs.close()
+        await self._batches.close()
+        self._lease.release()
+
+    def _stop(self) -> None:
         self.is_working = False
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._wake = None
         self.pruning.stop()
-        await self._runs.close()
-        await self._batches.close()
-        self._lease.release()
+
+    def _stop_lost(self, error: LeaseLostError) -> None:
+        """Stop executing, for another worker may go on with the runs; the file is not written any more."""
+        if self.lost is None:
+            self.lost = error
+            log.error("the worker has stopped: %s", error)
+            self._stop()
+            self._runs.is_working = False
+            start_task(self._stopping, self._runs.close(), name="stopping the worker")
+            self.on_lost()
 
     def take_changes(self) -> None:
         """Apply what clients have written to the file: new runs, signals, cancellations."""
         if not self.is_working:
             return
         try:
+            self._lease.require_file()
             self._release_clock()
             new = self._batches.read(new_runs) if self._only is None else ()
             if new:
@@ -221,6 +243,8 @@ class FileWorker:
                     self._take(unseen)
             self._prune_many()
             self._prune_old()
+        except LeaseLostError as error:
+            self._batches.lose(error)
         except StoreError as error:
             log.warning("the worker will retry reading the file: %s", error)
 

@@ -2,6 +2,7 @@
 
 from .errors import (
     ForeignFileError,
+    LeaseLostError,
     StoreClosedError,
     StoreConnectionError,
     StoreCorruptError,
@@ -16,6 +17,7 @@ from .errors import (
 
 __all__ = [
     "ForeignFileError",
+    "LeaseLostError",
     "StoreClosedError",
     "StoreConnectionError",
     "StoreCorruptError",

@@ -11,6 +11,7 @@ StoreError                   any other failure, such as of the disk
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
 ├── UnsafeFileError          others than the user of this process can read or write the file
+├── LeaseLostError           the file of a lock was removed or replaced, so that another process may have it
 ├── StoreConnectionError     the server cannot be reached, or closed the connection; temporary
 └── StoreClosedError         the store was closed
 
@@ -77,6 +78,10 @@ class ForeignFileError(StoreError):
 
 class UnsafeFileError(StoreError):
     """Others than the user of this process can read or write the file, which holds a secret."""
+
+
+class LeaseLostError(StoreError):
+    """The file of a lock was removed or replaced, so that another process may have the lock too."""
 
 
 class StoreConnectionError(StoreError):

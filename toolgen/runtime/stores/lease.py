@@ -8,7 +8,8 @@ import weakref
 from collections.abc import Callable
 from pathlib import Path
 
-_MODE = 0o600
+from .errors import LeaseLostError
+from .own_file import open_own
 
 
 class Lease:
@@ -21,14 +22,22 @@ class Lease:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._file_id = (0, 0)
         self._close: Callable[[], object] = lambda: None
         _leases.add(self)
 
     def acquire(self) -> bool:
-        """Take the lease unless it is held, in this process or another; return whether it was taken."""
-        if self._descriptor is not None:
+        """Take the lease unless it is held, in this process or another; return whether it was taken.
+
+        Raises:
+            ForeignFileError: the path leads to no regular file.
+            UnsafeFileError: others may use the file, or it belongs to another user.
+            StoreError: it cannot be opened.
+        """
+        if self._descriptor is not None and self._has_file():
             return True
-        descriptor = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, _MODE)
+        self.release()
+        descriptor = open_own(self._path, os.O_CREAT | os.O_RDWR, content="lock")
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -39,9 +48,22 @@ class Lease:
             raise
         os.ftruncate(descriptor, 0)
         os.write(descriptor, str(os.getpid()).encode())
-        self._descriptor = descriptor
+        self._descriptor, self._file_id = descriptor, _id(os.fstat(descriptor))
         self._close = weakref.finalize(self, os.close, descriptor)
         return True
+
+    def require_file(self) -> None:
+        """Raise where the file of a lease that is held is not at its path any more: another may be taken.
+
+        Raises:
+            LeaseLostError: as said.
+        """
+        if self._descriptor is not None and not self._has_file():
+            raise LeaseLostError(
+                "was removed or replaced under the process that holds it",
+                path=self._path,
+                hint="restart this process, and leave the file where it is",
+            )
 
     def holder(self) -> str:
         """Return the id of the process that has taken the lease last; for messages."""
@@ -50,10 +72,20 @@ class Lease:
         except OSError:
             return ""
 
+    def _has_file(self) -> bool:
+        try:
+            return _id(os.stat(self._path)) == self._file_id
+        except OSError:
+            return False
+
     def release(self) -> None:
         """Release the lease; no effect without one."""
         self._descriptor = None
         self._close()
+
+
+def _id(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 _leases: weakref.WeakSet[Lease] = weakref.WeakSet()

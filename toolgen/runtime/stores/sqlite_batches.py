@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from toolgen.contract.logs import logger
 
-from .errors import StoreClosedError, StoreError, StoreLockedError
+from .errors import LeaseLostError, StoreClosedError, StoreError, StoreLockedError
 from .sqlite_connection import Synchronous, create_file
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
@@ -99,6 +99,11 @@ class SqliteBatches:
         self._is_failing = False
         self.on_commit: Callable[[set[str]], None] = lambda marks: None
         """Called after each batch that was written, with its marks."""
+        self.guard: Callable[[], None] = lambda: None
+        """Called before each batch is written, in any thread; a `LeaseLostError` of it drops all rows."""
+        self.on_lost: Callable[[LeaseLostError], None] = lambda error: None
+        """Called with the error of the guard; nothing is written any more meanwhile."""
+        self._waiters: set[asyncio.Future[None]] = set()
         create_file(path)
         self._open()
         self._writes.open()
@@ -129,8 +134,14 @@ class SqliteBatches:
         self._schedule_flush()
 
     async def wait_written(self) -> None:
-        """Wait until all rows that were put before are committed."""
+        """Wait until all rows that were put before are committed.
+
+        Raises:
+            LeaseLostError: they never will be.
+        """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(done)
+        done.add_done_callback(self._waiters.discard)
         self.when_written(lambda: None if done.done() else done.set_result(None))
         await done
 
@@ -308,6 +319,9 @@ class SqliteBatches:
         for request in batch.requests:
             if not request.done.done():
                 request.done.set_exception(error)
+        if isinstance(error, LeaseLostError):
+            self.lose(error)
+            return
         newer = self._batch
         newer.marks |= batch.marks
         newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
@@ -320,8 +334,17 @@ class SqliteBatches:
             self._is_due = False
             self._schedule_lazy_flush(_RETRY_S)
 
+    def lose(self, error: LeaseLostError) -> None:
+        """Forget what is not written: another process may have gone on from what is."""
+        requests, self._batch = self._batch.requests, _Batch()
+        for waiting in (*self._waiters, *(request.done for request in requests)):
+            if not waiting.done():
+                waiting.set_exception(error)
+        self.on_lost(error)
+
     def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
         def write(database: sqlite3.Connection) -> None:
+            self.guard()
             is_decided = any(about is not None for _, _, about in batch.rows)
             batch.contested = self._contested(database) if is_decided else ()
             _execute(database, [row for row in batch.rows if row[2] not in batch.contested])
