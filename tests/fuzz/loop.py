@@ -229,8 +229,10 @@ def _ended(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _is_work(status: RunStatus) -> bool:
-    """Return whether a run is that of a call that waits by itself."""
-    return status.run_id.startswith("call_") or "/work:" in status.run_id
+    """Return whether a run is that of a call by itself: one that waits, or whose outcome was settled."""
+    return status.run_id.startswith("call_") or any(
+        kind in status.run_id for kind in ("/work:", "/resolved:")
+    )
 
 
 def _check_pairs(messages: list[Any]) -> None:
