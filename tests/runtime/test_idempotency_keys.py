@@ -138,9 +138,11 @@ async def test_a_call_that_another_process_executes_again_has_its_key(tool: str,
         return await finished(runtime, await runtime.call_once(NAME, tool, {"amount": 5}, ANN))
 
     till = Cut()
-    async with till.runtime(InProcessEngine(tmp_path / "runs.db")) as runtime:
+    engine = InProcessEngine(tmp_path / "runs.db")
+    async with till.runtime(engine) as runtime:
         cut = asyncio.ensure_future(approved(runtime, tool))
         await begun.wait()
+        await engine.close()
     cut.cancel()
     gate.set()
     async with till.runtime(InProcessEngine(tmp_path / "runs.db")) as runtime:

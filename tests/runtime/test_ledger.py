@@ -212,12 +212,13 @@ async def test_a_call_that_has_begun_is_not_edited(engine: InProcessEngine, answ
 async def test_a_call_that_began_in_a_process_that_is_gone_is_unknown(tmp_path: Path) -> None:
     file = tmp_path / "runs.db"
     before, after = Bank(hold=asyncio.Event()), Bank()
-    first = served(before, InProcessEngine(file))
+    engine = InProcessEngine(file)
+    first = served(before, engine)
     call = asyncio.ensure_future(
         first.call_once(replace(named("c1"), is_detached=True), "pay", {"amount": 5}, META)
     )
     await before.holding.wait()
-    await first.aclose()
+    await engine.close()
     await asyncio.gather(call, return_exceptions=True)
     async with served(after, InProcessEngine(file)) as second:
         results = [await second.call_once(named("c1"), "pay", {"amount": 5}, META) for _ in range(2)]

@@ -69,7 +69,8 @@ async def left(runtime: Runtime, slow: Slow, tool: str) -> tuple[str, str]:
         await slow.began.wait()
         await clock.advance(HOUR)
         assert (await running).status == "unknown"
-    [run] = await runtime.engine.list_runs() if runtime.engine is not None else ()
+    assert runtime.engine is not None
+    [run] = await runtime.engine.list_runs()
     return run.run_id, "" if asked is None else asked.token
 
 
@@ -114,9 +115,11 @@ async def test_what_the_call_says_that_ends_late(engine: InProcessEngine, tool: 
 async def test_what_a_person_found_out_of_a_process_that_is_gone(tool: str, tmp_path: Path) -> None:
     path, slow = tmp_path / "runs.db", Slow()
     try:
-        async with slow.runtime(InProcessEngine(path)) as runtime:
+        engine = InProcessEngine(path)
+        async with slow.runtime(engine) as runtime:
             cut = asyncio.create_task(made_again(runtime, tool))
             await slow.began.wait()
+            await engine.close()
         cut.cancel()
     finally:
         slow.gate.set()

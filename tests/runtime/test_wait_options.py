@@ -386,18 +386,6 @@ async def test_without_an_engine_nobody_can_be_asked() -> None:
             await call
 
 
-async def test_without_an_engine_work_that_goes_on_is_an_error_that_names_the_fix(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    async def starts(payload: Any, ctx: Any) -> Any:
-        return ToolOutcome.pending("job-7")
-
-    result = await failed(spec(long_running=LongRunningSpec()), Listing(starts))
-    assert (result.status, result.suspension) == ("error", None)
-    assert b"Runtime" not in result.json
-    assert "Runtime(engine=InProcessEngine())" in caplog.text
-
-
 # For how long who answers waits.
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
+    EngineClosedError,
     EngineError,
     OnForget,
     Receipt,
@@ -94,9 +95,9 @@ class Client(Protocol):
         ...
 
 
-def closed_error() -> EngineError:
+def closed_error() -> EngineClosedError:
     """Return the error of an engine that was closed."""
-    return EngineError("the engine is closed", hint="start it again")
+    return EngineClosedError("the engine is closed", hint="start it again")
 
 
 def registered_error() -> EngineError:

@@ -43,6 +43,7 @@ from .toolsets.snapshot import Snapshot
 from .toolsets.toolsets import Toolsets
 from .values import Values
 from .waiting.call_runs import CallRuns
+from .waiting.closing import let_calls_end
 from .waiting.ledger import Ledger
 from .waiting.named_calls import NamedCalls
 from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
@@ -274,7 +275,13 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         return self._toolsets.may_change
 
     async def aclose(self) -> None:
-        """Stop the runs of agents, end the threads, and close what the runtime owns."""
+        """Stop the runs of agents, end the threads, and close what the runtime owns.
+
+        Direct calls that are executed as runs, since they were approved or have a name, may end before, for
+        at most `CLOSING_S` seconds.
+        """
+        if self._services.waits is not None:
+            await let_calls_end(self._services.waits)
         await self._services.late_ends.close()
         await self._extension.close()
         if self._engine is not None:

@@ -14,6 +14,10 @@ class EngineError(ToolgenError):
     """The engine cannot do what it was asked; the message says why."""
 
 
+class EngineClosedError(EngineError):
+    """The engine was closed; what it did goes on when it is started again, or in another process."""
+
+
 class UnknownRunError(EngineError):
     """No run has this id, or none that the caller may know of."""
 

@@ -23,7 +23,7 @@ from ..call.registered_tool import RegisteredTool
 from ..calls import CallMeta
 from ..codec import Arguments, arguments_json
 from ..context import set_idempotency_key
-from ..engine import ActivityInfo, Loop, NotRegisteredError, UnknownRunError
+from ..engine import ActivityInfo, EngineClosedError, Loop, NotRegisteredError, UnknownRunError
 from ..errors import OutcomeUnknownError, ToolError
 from ..events.document import from_json
 from ..events.event_reporter import CallEvents, EventReporter
@@ -231,8 +231,13 @@ class CallRuns:
 
         One that has begun goes on, or has ended: nobody knows.
         """
+        is_closed = isinstance(error, EngineClosedError)
+        if has_begun and is_closed:
+            log.warning("nobody hears of the end of %s: the runtime was closed before", tool.spec.id)
+            error = ToolError("the runtime was closed before the call ended")
         if has_begun and not tool.may_be_retried and not isinstance(error, SuspensionError):
-            log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
+            if not is_closed:
+                log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
             error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")
         return failed_call_result(tool, error, meta, self._services)
 

@@ -150,6 +150,12 @@ class WaitRegistry:
         self._named = set()
         self._is_checking = checks and self._sealer is None
 
+    @property
+    def is_only_worker(self) -> bool:
+        """Whether this process executes all runs of the engine now, and no other one does."""
+        is_alone = not self.engine.caps.has_many_workers
+        return is_alone and self._named is None and self._is_registered and self.engine.is_worker
+
     async def start(self, run_id: str = "") -> None:
         """Start the engine with everything registered; a client also executes the run of this id."""
         if not self._is_registered:

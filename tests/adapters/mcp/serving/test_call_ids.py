@@ -87,10 +87,13 @@ async def test_a_call_goes_on_whose_request_is_cancelled_and_is_found_again() ->
             await asyncio.sleep(0)
         assert not second.done()
         assert not one.desk.was_cancelled.is_set()
-        [run] = await one.runtime.engine.list_runs()  # type: ignore[union-attr]
+        engine = one.runtime.engine
+        assert engine is not None
+        [run] = await engine.list_runs()
         assert run.state == "running"
         second.cancel()
         await asyncio.gather(second, return_exceptions=True)
+        await engine.cancel(run.run_id)
 
 
 @pytest.mark.parametrize("given", [7, "", "x" * 201])
