@@ -119,6 +119,14 @@ def forget() -> None:
 
 
 @pytest.fixture
+def small_heap() -> Iterator[None]:
+    """Keep what exists already out of collections of garbage; else each visits what the whole suite keeps."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
 def project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[ProjectFolder]:

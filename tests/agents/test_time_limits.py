@@ -136,6 +136,7 @@ async def test_the_design_knows_the_time_of_a_tool_better_than_the_policy(
     assert planner.inputs[1].retry_hints == ()
 
 
+@pytest.mark.usefixtures("small_heap")
 async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         await until(lambda: bench.did)

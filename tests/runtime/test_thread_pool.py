@@ -153,6 +153,7 @@ async def test_a_caller_that_is_cancelled_leaves_a_stuck_thread(caplog: pytest.L
     assert "blocks did not end in its time, and its thread is stuck: 1 of it, 1 in all" in caplog.text
 
 
+@pytest.mark.usefixtures("small_heap")
 async def test_threads_end_with_their_pool() -> None:
     def names() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name == "toolgen tool"]
