@@ -164,6 +164,31 @@ async def test_the_call_of_a_child_run_whose_time_ends_is_unknown() -> None:
         assert await unknown_calls(runtime, child) == []
 
 
+def test_a_call_that_has_begun_is_unknown_though_the_log_lacks_its_start() -> None:
+    """On Temporal the log is written beside the calls; else a conversation says that it was not run."""
+    ids: dict[str, Json] = {"run_id": "run_1", "session_id": "s", "turn_id": "t", "agent_id": "x.agent"}
+    start: dict[str, Json] = {
+        **ids,
+        "type": "tool_start",
+        "tool": "x.pay",
+        "name": "pay",
+        "tool_call_id": "c1",
+        "time": 1.0,
+    }
+    done: dict[str, Json] = {**start, "type": "tool_end", "status": "ok", "result": "paid"}
+    ended = EndedRun(
+        input={"facts": {}},
+        ending="failed",
+        reason="terminated",
+        at=2.0,
+        log=[{**ids, "type": "run_started", "time": 1.0}, start, done],
+        begun={"tool:c1", "tool:c2", "plan:2"},
+        waits={},
+    )
+    (end,) = last_events(ended)
+    assert end.items() >= {**ids, "type": "tool_end", "status": "unknown", "tool_call_id": "c2"}.items()
+
+
 @pytest.mark.parametrize("end", ["the child is canceled", "its time", "the time of the parent"])
 async def test_a_call_is_unknown_whose_agent_left_one_unknown(end: str) -> None:
     """The model that made it reads nothing else of what its agent had begun."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import CANCELED
@@ -15,6 +15,9 @@ from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
 from toolgen.runtime.waiting.loop import UNKNOWN, is_work, left_work
 
 from .documents import RunFacts, RunInput
+
+_TOOL: Final = "tool:"
+"""What the key of the operation begins with that executes a call."""
 
 
 class RunEvents:
@@ -53,7 +56,8 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     if "resolved" in given:  # of a call that somebody resolved, which is no run of an agent
         return []
     if ended.log:
-        return [_last_end(call, ended) for call in _open_calls(ended.log)]
+        ends = [_last_end(call, ended) for call in _open_calls(ended.log)]
+        return [*ends, *_ends_without_start(ended)]
     facts = given["facts"]
     ids: dict[str, Json] = {
         "session_id": facts["session_id"],
@@ -99,7 +103,7 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
     One that asked something had begun before it was suspended.
     """
     start, id_ = call.start, call.start["tool_call_id"]
-    begun = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"tool:{id_}" in ended.begun else [])]
+    begun = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"{_TOOL}{id_}" in ended.begun else [])]
     waits = [about for op, about in ended.waits.items() if _numbers({op}, f"wait:{id_}")]
     is_waiting = bool(waits)
     if any(map(is_work, waits)):
@@ -119,6 +123,19 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
         end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
     ids = ("run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
     return {**as_json(end), **{name: start[name] for name in ids if name in start}, "time": ended.at}
+
+
+def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
+    """Return the ends of calls that had begun, and whose start is not in the log.
+
+    On Temporal the log is written beside the calls, and lacks its newest piece where the server terminates a
+    run; nothing else says then that they may have run.
+    """
+    told = {str(event.get("tool_call_id")) for event in ended.log if event.get("type") == "tool_start"}
+    begun = sorted(op.removeprefix(_TOOL) for op in ended.begun if op.startswith(_TOOL))
+    first, end = ended.log[0], as_json(ToolEnd(tool="", status="unknown", result=UNKNOWN))
+    ids = {name: first[name] for name in ("run_id", "session_id", "turn_id", "agent_id") if name in first}
+    return [{**end, **ids, "tool_call_id": id_, "time": ended.at} for id_ in begun if id_ not in told]
 
 
 def _numbers(ops: Set[str], prefix: str) -> list[int]:
