@@ -7,6 +7,7 @@ import logging
 
 import pytest
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.contract.printable import printable, printable_lines
 
@@ -67,6 +68,17 @@ def test_a_log_has_no_lines_but_its_own(caplog: pytest.LogCaptureFixture) -> Non
     assert "after 3 attempts" in lines[0]
     assert sum(line == "Traceback (most recent call last):" for line in lines) == 2
     assert caplog.records[0].exc_info is not None  # for handlers that want more than text
+
+
+def test_the_hint_of_an_error_stands_in_its_line(caplog: pytest.LogCaptureFixture) -> None:
+    log = logger("toolgen.runtime")
+    try:
+        raise ToolgenError("the engine is closed\n  x", hint="open it")
+    except ToolgenError as error:
+        log.exception("pay failed: %s", error)
+    lines = caplog.text.splitlines()
+    assert lines[0].endswith("pay failed: the engine is closed\\n  x; hint: open it")
+    assert lines[-1].endswith("ToolgenError: the engine is closed\\n  x; hint: open it")
 
 
 def test_a_logger_is_made_safe_once() -> None:

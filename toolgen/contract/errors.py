@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+HINT: Final = "\n  hint: "
+"""Between a message and its hint, in the text of an error."""
+
 
 class ToolgenError(Exception):
     """Something around toolgen is wrong: a file, a setting, a registration. The command exits with 2."""
@@ -13,4 +18,4 @@ class ToolgenError(Exception):
         """What to do about it, as an action."""
 
     def __str__(self) -> str:
-        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+        return f"{self.message}{HINT}{self.hint}" if self.hint else self.message

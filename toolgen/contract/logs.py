@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Final
 
+from .errors import HINT
 from .printable import printable, printable_lines
 from .secrets import current, scrubbed
 
@@ -39,7 +40,8 @@ def _make_printable(record: logging.LogRecord) -> bool:
     """
     if isinstance(record.args, tuple):
         record.args = tuple(
-            scrubbed(printable(str(one))) if not isinstance(one, int | float) else one for one in record.args
+            scrubbed(_on_one_line(str(one))) if not isinstance(one, int | float) else one
+            for one in record.args
         )
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
         _, error, where = record.exc_info
@@ -57,4 +59,9 @@ def _lines(error: BaseException, where: TracebackType | None) -> Iterator[str]:
     report = traceback.TracebackException(type(error), error, where, compact=True)
     for part in report.format():
         is_frame = part.lstrip(" |+-\n").startswith(_OF_PYTHON)
-        yield printable_lines(part) if is_frame else printable(part.rstrip("\n")) + "\n"
+        yield printable_lines(part) if is_frame else _on_one_line(part.rstrip("\n")) + "\n"
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text without control characters; the hint of a `ToolgenError` follows its message."""
+    return printable(text.replace(HINT, "; hint: "))
