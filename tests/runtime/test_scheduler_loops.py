@@ -69,3 +69,15 @@ def test_limits_that_let_nothing_run_are_refused() -> None:
     for wrong in ({"max_calls": 0}, {"max_calls_per_run": 0}, {"max_threads": 0}, {"max_retries": -1}):
         with pytest.raises(ValueError, match="must be at least"):
             Scheduling(**wrong)
+
+
+def test_limits_that_are_no_numbers_are_refused_by_their_names() -> None:
+    for name, value in {
+        "max_calls": "3",
+        "max_calls_per_run": None,
+        "max_queued": 1.5,
+        "max_retries": True,
+    }.items():
+        with pytest.raises(TypeError, match=f"^{name} is {value!r}; it must be a whole number"):
+            Scheduling(**{name: value})  # type: ignore[arg-type]  # on purpose
+    assert Scheduling(max_calls_per_tool=None).max_calls_per_tool is None

@@ -40,11 +40,16 @@ class Scheduling:
         """Check the limits.
 
         Raises:
+            TypeError: one is no whole number.
             ValueError: one is less than what lets calls run.
         """
         for limit in fields(self):
             value, least = getattr(self, limit.name), _LEAST.get(limit.name, 1)
-            if value is not None and value < least:
+            if value is None and limit.default is None:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{limit.name} is {value!r}; it must be a whole number")
+            if value < least:
                 raise ValueError(f"{limit.name} is {value}; it must be at least {least}")
 
 
