@@ -44,6 +44,8 @@ def test_all_issues_are_told_with_their_paths() -> None:
         "$.lines[0].sku is required and was left out",
         "$.note must be a string, not an integer",
     ]
+    word = "$ is not JSON: expected true, false or null at line 1 column 2"
+    assert issues(ORDER, "not JSON") == [word]
     assert issues(ORDER, "{") == ["$ is not JSON: EOF while parsing an object at line 1 column 1"]
     assert issues(ORDER, "[]") == ["$ must be an object, not an array"]
     assert issues({"not": {"required": ["a"]}}, '{"a":1}') == ['$ must not hold "a"']

@@ -214,7 +214,8 @@ def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
     """Return the issue of an error that is not in the tables."""
     match error["type"]:
         case "json_invalid":
-            message = f"is not JSON: {context_of(error)['error']}"
+            fault = context_of(error)["error"].replace("expected ident", "expected true, false or null")
+            message = f"is not JSON: {fault}"
             return FieldIssue(keys=keys, constraint="invalid_json", message=message)
         case "string_unicode":
             return FieldIssue(keys=keys, constraint="invalid_json", message="is not JSON: not Unicode text")
