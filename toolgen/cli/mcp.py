@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.contract.errors import ToolgenError
@@ -73,6 +74,7 @@ def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
         raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
     return server(
         runtime,
+        version=version("toolgen"),
         toolset=options.toolset,
         agent=options.agent,
         session_id=options.session,

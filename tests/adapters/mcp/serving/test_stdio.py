@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ async def test_a_client_uses_a_process(era: str, tmp_path: Path) -> None:
     command = by_stdio(tmp_path, "--session", "s-mira", "--approvals", "elicitation")
     async with asyncio.timeout(60):
         async with Client(command, mode=era, elicitation_callback=mira) as client:
+            assert client.server_info is not None
+            assert client.server_info.version == version("toolgen")
             assert "weigh" in {tool.name for tool in (await client.list_tools()).tools}
             weighed = await client.call_tool("weigh", {"id": "p1"})
             assert weighed.structured_content == {"id": "p1", "weight": 1.5}
