@@ -164,7 +164,7 @@ class FileWorker:
             raise EngineError(
                 f"the runs of {str(self._path)!r} are executed by another engine, in the process"
                 f" {self._lease.holder()}",
-                hint="be a client of it with InProcessEngine(path, worker=False), or start(worker=False)",
+                hint="end that process first, or be a client of it: InProcessEngine(path, worker=False)",
             )
         try:
             await self._journal.reset()
