@@ -52,7 +52,9 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     shown = json.loads(project.run("runs", "show", run).out)
     assert shown["unknown"] == []
     assert [(end["status"], end["resolved_by"]) for end in shown["resolved"]] == [("error", "mira")]
+    assert shown["resolved"][0]["time"] >= max(event.get("time", 0.0) for event in shown["events"]) > 0
     assert project.run("runs", "list", "--state", "unknown").out == ""
     again = project.run("runs", "resolve", run, *call, "--failed", "no", "--by", "jo")
     assert again.code == 2
-    assert "is known: error, says mira" in again.err
+    known = f"the outcome of {f'call {call[0]!r}' if call else 'the call'} is known: error, says mira"
+    assert known in again.err

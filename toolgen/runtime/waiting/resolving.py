@@ -98,10 +98,18 @@ async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any
 async def resolved_ends(
     engine: Engine, run_id: str, events: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Return the `tool_end` of each call of a run that somebody resolved, by the events of the run."""
+    """Return the `tool_end` of each call of a run that somebody resolved, by the events of the run.
+
+    Its time is that of the resolution; 0.0 where that is stored, and no worker has published it yet.
+    """
     calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
-    ends = [await resolved_end(engine, run_id, call) for call in calls]
-    return [end for end in ends if end is not None]
+    found: list[Mapping[str, Any]] = []
+    for call in calls:
+        if (end := await resolved_end(engine, run_id, call)) is not None:
+            log = engine.events(_resolved_id(run_id, call), follow=False)
+            times: list[Any] = [event["time"] async for _, event in log if event.get("type") == "tool_end"]
+            found.append({**end, "time": max(times, default=end["time"])})
+    return found
 
 
 async def keep_outcome(
@@ -129,7 +137,8 @@ async def keep_outcome(
 def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
     """Return the error for resolving a call whose outcome is known."""
     who = f", says {by}" if by else ""
-    return ResolveError(f"the outcome of call {tool_call_id!r} is known: {status}{who}")
+    call = f"call {tool_call_id!r}" if tool_call_id else "the call"
+    return ResolveError(f"the outcome of {call} is known: {status}{who}")
 
 
 def found_out(
