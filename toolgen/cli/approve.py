@@ -68,7 +68,11 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         run_id = suspended.call.run_id
         secrets = await waiting_secrets(runtime, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
-            raise ToolgenError("this waits for an answer, not for an approval", hint="add --answer JSON")
+            what = "the result of work" if suspended.kind == "pending" else "an answer"
+            raise ToolgenError(
+                f"this waits for {what}, not for an approval",
+                hint="add --answer JSON, or refuse it with --cancel",
+            )
         if not answer.is_sure and not is_confirmed("run it?", "answered"):
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1

@@ -204,7 +204,7 @@ def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[s
     known = {key, *optional}
     if unknown := sorted(set(answer) - known):
         told = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
-        raise BadAnswerError(f"the answer has {told}, and may have {', '.join(sorted(known))}")
+        raise BadAnswerError(f"the answer may have {', '.join(sorted(known))}, and not {told}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer must be a string")
     return answer

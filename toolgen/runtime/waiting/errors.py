@@ -110,5 +110,8 @@ class BadAnswerError(SuspensionError):
     """The answer does not fit its schema; another one may be given."""
 
     def __init__(self, message: str, issues: tuple[FieldIssue, ...] = ()) -> None:
-        super().__init__(message, hint="answer as the suspension's answer_schema says")
+        super().__init__(
+            message,
+            hint="answer as `Suspended.answer_schema` says; `toolgen approve ID` shows it after `answer:`",
+        )
         self.issues = issues
