@@ -179,6 +179,8 @@ def test_what_is_no_approval_says_so(database: ProjectFolder) -> None:
     assert wrong.code == 2
     assert "no suspended call has this token\n  hint: copy the whole token, from s_ on" in wrong.err
     assert database.run("approve", token, "--deny").code == 0
+    (line, *_) = database.run("runs", "list").out.splitlines()
+    assert line.split()[1:3] == ["completed", "denied"]
     other = database.run("approve", token, "--yes")
     assert other.code == 2
     assert f"error: {token!r} was answered, or nobody can answer it any more\n" in other.err

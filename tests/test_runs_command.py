@@ -42,7 +42,12 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
     assert runs.run("runs", "list", "--state", "running").out == "run_1  running  x.agent  session s-1\n"
     assert runs.run("runs", "list", "--session", "s-2").out.startswith("run_2  waiting")
     assert runs.run("runs", "list", "--limit", "1").out.startswith("run_3  waiting")
-    assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no such run\n")
+    assert runs.run("runs", "list", "--session", "s-9") == Done(0, "", "no run of session s-9 is kept\n")
+    refused = runs.run("approve", ask, "--deny")
+    assert refused.err.endswith(
+        "error: this waits for an answer, not for an approval\n"
+        "  hint: add --answer JSON, or refuse it with --cancel\n"
+    )
     assert did(runs) == ["begin a"], "nothing was executed"
 
 
@@ -51,7 +56,9 @@ def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> Non
     line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"
     assert runs.run("runs", "list").out.endswith(line)
     assert runs.run("runs", "list", "--state", "failed").out == line
-    assert runs.run("runs", "list", "--state", "completed") == Done(0, "", "no such run\n")
+    assert runs.run("runs", "list", "--state", "completed") == Done(0, "", "no run is completed\n")
+    unknown = runs.run("runs", "list", "--state", "unknown")
+    assert unknown == Done(0, "", "no run has a call of unknown outcome\n")
     assert runs.run("runs", "resume", "run_1") == Done(1, line, "")
     shown = json.loads(runs.run("runs", "show", "run_1").out)
     assert (shown["state"], shown["error"]) == ("failed", "the planner failed: I cannot this")
@@ -153,7 +160,9 @@ def test_a_run_is_resumed_here_and_no_other_is(runs: ProjectFolder) -> None:
     assert runs.run("runs", "resume", "run_1") == Done(0, "run_1  completed  x.agent  session s-1\n", "")
     assert did(runs) == ["begin a", "begin b", "begin a", "end a"]
     assert runs.run("runs", "resume", "run_1").out.startswith("run_1  completed"), "it is over"
-    assert runs.run("runs", "resume", "run_3").out.startswith("run_3  waiting")
+    waiting = runs.run("runs", "resume", "run_3")
+    assert waiting.out.startswith("run_3  waiting")
+    assert waiting.err == "answer what waits by its id: toolgen approve ID\n"
     assert runs.run("runs", "list", "--state", "running").out == "run_2  running  x.agent  session s-2\n"
 
 

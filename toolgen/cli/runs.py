@@ -7,7 +7,7 @@ import datetime as dt
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
@@ -24,6 +24,9 @@ from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewh
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, shown_run
 from .terminal import show_document, show_json
+
+_ANSWER: Final = "answer what waits by its id: toolgen approve ID"
+_IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
 
 
 async def list_runs(
@@ -46,9 +49,10 @@ async def list_runs(
             await _show_unknown(engine, status.run_id)
         calls = [one for status in found for one in await runtime.checked(waits_of(status))]
     if not found:
-        print("no run is kept" if state is None and session is None else "no such run", file=sys.stderr)
+        of = "" if session is None else f" of session {printable(session)}"
+        print(f"no run{of} {_IN_STATE.get(state, f'is {state}')}", file=sys.stderr)
     if any(one.state == "sealed" for one in calls):
-        print("answer what waits by its id: toolgen approve ID", file=sys.stderr)
+        print(_ANSWER, file=sys.stderr)
     if any(one.state != "sealed" for one in calls):
         print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
     if any(status.state == "running" for status in found):
@@ -107,6 +111,8 @@ async def resume_run(project: Project, run_id: str) -> int:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)
+        if any(one.state == "sealed" for one in await runtime.checked(waits_of(status))):
+            print(_ANSWER, file=sys.stderr)
     if status.state == "failed" or is_unknown:
         return 1
     return NOT_OVER if status.state == "running" else 0
@@ -203,7 +209,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
         case _:  # of a loop that the host has
             what = ""
     session = f"session {status.session}" if status.session else ""
-    parts = (status.run_id, status.state, what, session, status.error)
+    parts = (status.run_id, status.state, _result_of(status), what, session, status.error)
     print(printable("  ".join(part for part in parts if part)))
     waits = waits_of(status)
     calls = {one.op: one for one in await runtime.checked(waits)}
@@ -214,6 +220,15 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
         if kept is not None and kept.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
         print(f"  {printable(text)}")
+
+
+def _result_of(status: RunStatus) -> str:
+    """Return how the call ended that is a run of its own; "" for one that went well, and for other runs."""
+    given, output = status.input, status.output
+    if not (isinstance(given, dict) and {"call", "frozen"} & given.keys() and isinstance(output, dict)):
+        return ""
+    result = output.get("status")
+    return result if isinstance(result, str) and result != "ok" else ""
 
 
 async def _show_unknown(engine: Engine, run_id: str) -> bool:
