@@ -1,4 +1,4 @@
-"""The file of sessions: its tables, the reading of its rows, and the deletion of sessions."""
+"""The file of sessions: its format, the reading of its rows, and the deletion of sessions."""
 
 from __future__ import annotations
 
@@ -6,87 +6,17 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from toolgen.runtime.stores.session_tables import LATER_SESSION_TABLES, SESSION_TABLES
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
 
 from .unused import UnusedSession, not_kept
 
-_TABLES: Final = (
-    """
-    CREATE TABLE session (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        agent TEXT NOT NULL,
-        created_at REAL NOT NULL,
-        ended_at REAL,
-        labels TEXT NOT NULL,
-        summary TEXT,
-        summary_through TEXT
-    ) STRICT
-    """,
-    "CREATE INDEX session_by_age ON session (created_at, number)",
-    """
-    CREATE TABLE turn (
-        number INTEGER PRIMARY KEY,
-        run_id TEXT NOT NULL UNIQUE,
-        turn_id TEXT NOT NULL,
-        session_id TEXT NOT NULL,
-        agent TEXT NOT NULL,
-        started_at REAL NOT NULL
-    ) STRICT
-    """,
-    "CREATE INDEX turn_of_session ON turn (session_id, number)",
-    """
-    CREATE TABLE message (
-        run_id TEXT NOT NULL,
-        step INTEGER NOT NULL,
-        written_at REAL NOT NULL,
-        messages TEXT NOT NULL,
-        PRIMARY KEY (run_id, step)
-    ) STRICT
-    """,
-)
-_SECOND: Final = (
-    """
-    CREATE TABLE answer (
-        run_id TEXT NOT NULL,
-        call_id TEXT NOT NULL,
-        written_at REAL NOT NULL,
-        messages TEXT NOT NULL,
-        PRIMARY KEY (run_id, call_id)
-    ) STRICT
-    """,
-    """
-    CREATE TABLE spoken (
-        number INTEGER PRIMARY KEY,
-        run_id TEXT NOT NULL,
-        id TEXT NOT NULL,
-        written_at REAL NOT NULL,
-        messages TEXT NOT NULL,
-        UNIQUE (run_id, id)
-    ) STRICT
-    """,
-    """
-    CREATE TABLE engine (
-        id TEXT PRIMARY KEY NOT NULL,
-        is_durable INTEGER NOT NULL,
-        alive_until REAL NOT NULL
-    ) STRICT
-    """,
-    """
-    CREATE TABLE active (
-        session_id TEXT PRIMARY KEY NOT NULL,
-        run_id TEXT NOT NULL,
-        engine_id TEXT NOT NULL,
-        taken_at REAL NOT NULL
-    ) STRICT
-    """,
-)
 SESSIONS: Final = SqliteFormat(
     content="sessions",
     application_id=0x74675365,
     version=2,
-    tables=_TABLES,
-    later=(_SECOND,),
+    tables=SESSION_TABLES,
+    later=(LATER_SESSION_TABLES,),
 )
 """Its application_id is "tgSe"."""
 _NEWEST: Final = "(SELECT turn_id FROM turn WHERE session_id = session.id ORDER BY turn.number DESC LIMIT 1)"
