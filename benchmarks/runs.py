@@ -1,6 +1,7 @@
 """What the run of an agent costs: `python -m benchmarks.runs`.
 
-A run plans three times with three calls each, and once more to answer. Beside it, in the same process, the
+A run plans three times with three calls each, and once more to answer; a turn is such a run in a session of
+its own, so that the conversation keeps the results of calls too. Beside it, in the same process, the
 same nine calls without an agent, and the same steps on the engine alone: activities that return at once,
 three calls and one event a round. Each is measured with the runs in memory and in a file, in turns, since
 one machine is not the same from minute to minute. What runs cost that wait is in `benchmarks.parked`, and
@@ -13,6 +14,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import count as count_from
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -30,6 +32,7 @@ from toolgen.agents import (
     ScriptedPlanner,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.agents.sessions.sessions import SessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
@@ -42,8 +45,8 @@ RUNS: Final = 200
 REPEATS: Final = 7
 MANY: Final = (1, 20, 200, 2000)
 """Runs at once."""
-KINDS: Final = ("memory", "NORMAL", "FULL", "sessions too")
-"""Where the runs are, and what those in a file survive; in the last the conversations are in a file too."""
+KINDS: Final = ("memory", "NORMAL", "FULL", "NORMAL, sessions in memory", "NORMAL, sessions apart")
+"""Where the runs are, and what those in a file survive; the conversations are there too unless it is said."""
 ALONE: Final = KINDS[:3]
 
 
@@ -56,6 +59,10 @@ async def count(upto: int) -> int:
     return upto
 
 
+_SESSIONS: Final[dict[str, Callable[[Path], SessionStore]]] = {
+    "NORMAL, sessions in memory": lambda _: MemorySessionStore(),
+    "NORMAL, sessions apart": lambda path: SqliteSessionStore(f"{path}.sessions"),
+}
 TOOL: Final = func_tool(count)
 TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))
 
@@ -75,12 +82,13 @@ class Rates:
         The share is that of the medians of the processor's time, where other processes count for less.
         """
         rate, cpu = 1 / min(self.seconds), median(self.cpu)
-        return f"{what:36}{rate:7.0f} /s {cpu * 1000:8.2f} ms   {median(memory.cpu) / cpu:.2f} of memory"
+        return f"{what:44}{rate:7.0f} /s {cpu * 1000:8.2f} ms   {median(memory.cpu) / cpu:.2f} of memory"
 
 
 def main() -> None:
     """Print runs a second at their best, the processor's time for one, and what they are of each other."""
     whole: dict[str, Rates] = {kind: Rates() for kind in KINDS}
+    turns: dict[str, Rates] = {kind: Rates() for kind in KINDS}
     alone: dict[str, Rates] = {kind: Rates() for kind in ALONE}
     many: dict[tuple[str, int], Rates] = {pair: Rates() for pair in product(("memory", "NORMAL"), MANY)}
     calls = Rates()
@@ -89,6 +97,8 @@ def main() -> None:
         for repeat in range(REPEATS):
             for kind in KINDS:
                 asyncio.run(_agents(kind, folder / f"{repeat}{kind}", AT_ONCE, RUNS, whole[kind]))
+                path = folder / f"{repeat}{kind}.turns"
+                asyncio.run(_agents(kind, path, AT_ONCE, RUNS, turns[kind], is_turn=True))
             for kind in ALONE:
                 asyncio.run(_engine(_new(kind, folder / f"{repeat}{kind}.alone"), alone[kind]))
             asyncio.run(_calls(calls))
@@ -97,6 +107,8 @@ def main() -> None:
                 asyncio.run(_agents(kind, path, at_once, max(at_once, RUNS // 2), many[kind, at_once]))
     for kind in KINDS:
         print(whole[kind].line(f"whole runs, {kind}", whole["memory"]))
+    for kind in KINDS:
+        print(turns[kind].line(f"turns, {kind}", turns["memory"]))
     for kind in ALONE:
         print(alone[kind].line(f"the engine alone, {kind}", alone["memory"]))
     for kind, at_once in many:
@@ -115,22 +127,29 @@ def _new(kind: str, path: Path) -> InProcessEngine:
             return InProcessEngine(path, synchronous="NORMAL")
 
 
-async def _agents(kind: str, path: Path, at_once: int, runs: int, rates: Rates) -> None:
+async def _agents(
+    kind: str, path: Path, at_once: int, runs: int, rates: Rates, *, is_turn: bool = False
+) -> None:
     step = CallTools(calls=tuple(PlannedCall.of("count", {"upto": n}) for n in range(CALLS)))
     runtime = Runtime(engine=_new(kind, path))
     spec = AgentSpec(
         id="bench.agent", description="Counts.", tools=(AgentTool(id=TOOL.spec.id, name="count"),)
     )
     planner = ScriptedPlanner([*[step] * ROUNDS, "done"])
-    in_file = kind == "sessions too"
-    sessions = SqliteSessionStore(f"{path}.sessions") if in_file else MemorySessionStore()
-    agents = Agents(runtime, sessions=sessions)
+    place = _SESSIONS.get(kind)
+    agents = Agents(runtime, sessions=None if place is None else place(path))
     agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
     async with runtime:
         client = agents.client(spec.id)
 
+        numbers = count_from(1)
+
         async def run() -> None:
-            assert (await client.one_shot("count")).text == "done"
+            if is_turn:
+                output = await client.run("count", session_id=f"s{next(numbers)}")
+            else:
+                output = await client.one_shot("count")
+            assert output.text == "done"
 
         await _measure(run, at_once, runs, rates)
 

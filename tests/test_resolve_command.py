@@ -118,7 +118,10 @@ def test_what_is_no_call_without_an_outcome(lost: ProjectFolder) -> None:
 
 
 def test_a_conversation_that_ends_with_its_process(lost: ProjectFolder) -> None:
-    lost.write("app/main.py", MAIN.replace('sessions=SqliteSessionStore("sessions.db")', "sessions=None"))
+    in_memory = MAIN.replace('SqliteSessionStore("sessions.db")', "MemorySessionStore()")
+    lost.write(
+        "app/main.py", in_memory.replace("sessions.sqlite import Sqlite", "sessions.memory import Memory")
+    )
     done = lost.run("runs", "resolve", "run_1", "call_work", "--not-run")
     assert done.code == 2
-    assert done.err.endswith("  hint: keep conversations in a file: SqliteSessionStore\n")
+    assert done.err.endswith("  hint: keep conversations in the file of the runs\n")

@@ -16,6 +16,7 @@ from toolgen.agents import (
     SessionError,
     agents_of,
 )
+from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import RegistrationError, Runtime
@@ -97,6 +98,7 @@ async def test_a_worker_may_not(tmp_path: Path) -> None:
 
 async def test_a_client_that_keeps_sessions_in_memory_starts_no_turn(tmp_path: Path) -> None:
     async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
+        Agents(client, sessions=MemorySessionStore())
         with pytest.raises(SessionError, match="keeps its sessions in memory"):
             await agents_of(client).client(SPEC).start("Go.", session_id="s")
 

@@ -33,6 +33,9 @@ from toolgen.agents import (
 from toolgen.agents.sessions.kept_messages import messages_as_text
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.engines import InProcessEngine
+from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores.batched_file import BatchedFile
 
 HELLO = UserMessage(text="hello")
 NATIVE: dict[str, Any] = {
@@ -69,10 +72,19 @@ ODD: tuple[Message, ...] = (
 )
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+def file_of_runs(path: Path) -> BatchedFile:
+    """Return the file of an engine, as one of its processes has it."""
+    file = InProcessEngine(path).file
+    assert file is not None
+    return file
+
+
+@pytest.fixture(params=["memory", "sqlite", "beside the runs"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., SessionStore]:
     if request.param == "memory":
         return MemorySessionStore
+    if request.param == "beside the runs":
+        return lambda **given: SqliteSessionStore(file_of_runs(tmp_path / "runs.db"), **given)
     return lambda **given: SqliteSessionStore(tmp_path / "sessions.db", **given)
 
 
@@ -114,6 +126,7 @@ async def test_many_at_once_make_one(store: SessionStore) -> None:
     assert len(await store.list()) == 1
 
 
+@pytest.mark.parametrize("make", ["memory", "sqlite"], indirect=True)
 def test_many_threads_make_one_and_lose_nothing(make: Callable[..., SessionStore]) -> None:
     store = make()
     together = threading.Barrier(4)
@@ -132,6 +145,16 @@ def test_many_threads_make_one_and_lose_nothing(make: Callable[..., SessionStore
     said = asyncio.run(store.transcript("s"))
     assert sorted(one.turn.run_id for one in said) == sorted(f"r{n}-{m}" for n in range(4) for m in range(5))
     assert all(one.messages == (HELLO,) for one in said)
+
+
+async def test_the_file_of_an_engine_is_for_one_event_loop(tmp_path: Path) -> None:
+    store = SqliteSessionStore(file_of_runs(tmp_path / "runs.db"))
+    await store.create("s", "a")
+    with pytest.raises(StoreError, match="is used by another event loop"):
+        await asyncio.to_thread(lambda: asyncio.run(store.create("t", "a")))
+    with pytest.raises(StoreError, match="is used by another event loop"):
+        await asyncio.to_thread(lambda: asyncio.run(store.write("r", 1, [HELLO])))
+    assert await asyncio.to_thread(lambda: asyncio.run(store.get("s"))) == await store.get("s")
 
 
 async def test_what_is_over_stays_over(store: SessionStore) -> None:

@@ -12,7 +12,7 @@ from toolgen.runtime.call.artifact_refs import keeper_of
 from toolgen.runtime.call.frame import Frame
 from toolgen.runtime.call.registered_tool import RegisteredTool
 from toolgen.runtime.calls import NO_META, CallMeta
-from toolgen.runtime.engine import ActivityInfo, Engine, RunState, RunStatus
+from toolgen.runtime.engine import ActivityInfo, Engine, FileEngine, RunState, RunStatus
 from toolgen.runtime.errors import RegistrationError, check_format
 from toolgen.runtime.events.records import Event
 from toolgen.runtime.many_workers import require_shared
@@ -75,7 +75,8 @@ class Agents:
 
         Args:
             runtime: Its engine executes the runs; where it has none, one in memory does.
-            sessions: Keeps the conversations; by default in memory.
+            sessions: Keeps the conversations; by default they are where the engine has the runs: in its file,
+                or in memory.
             planner_retry: How a planner is asked again that cannot plan now; by default for five minutes.
             keep_sessions: How many sessions are kept, those that were used last; None for all.
             keep_sessions_s: How long after their last use, in seconds; None for ever. Where a run goes on or
@@ -85,7 +86,7 @@ class Agents:
             RegistrationError: the runtime has agents already, or its engine has many workers that cannot
                 share the sessions.
         """
-        sessions = sessions or MemorySessionStore()
+        sessions = sessions or _sessions_beside(runtime.engine)
         if runtime.engine is not None:
             require_shared(runtime.engine, {"Agents(sessions=…)": sessions})
         inside = runtime.extend(self)
@@ -338,6 +339,15 @@ class Agents:
             raise RegistrationError(
                 f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
             )
+
+
+def _sessions_beside(engine: object) -> SessionStore:
+    """Return the store of conversations that is where the engine has the runs: in its file, or in memory."""
+    if isinstance(engine, FileEngine) and engine.file is not None:
+        from .sessions.sqlite import SqliteSessionStore  # SQLite is for those who keep runs in a file
+
+        return SqliteSessionStore(engine.file)
+    return MemorySessionStore()
 
 
 def _engine_in_memory() -> Engine:

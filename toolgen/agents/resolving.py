@@ -86,7 +86,7 @@ async def _unknown_call(
         known = ", ".join(call.id for call in calls)
         raise ResolveError(
             f"the conversation has no call {tool_call_id!r} of run {run_id}",
-            hint=f"its calls are {known}" if known else "keep conversations in a file: SqliteSessionStore",
+            hint=f"its calls are {known}" if known else "keep conversations in the file of the runs",
         )
     answer = answers_of(messages).get(tool_call_id)
     if answer is None and not status.is_over:

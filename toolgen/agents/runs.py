@@ -145,7 +145,7 @@ class Runs:
         if not self._engine.is_worker and isinstance(self._host.sessions, MemorySessionStore):
             raise SessionError(
                 "another process executes the run, and this one keeps its sessions in memory",
-                hint="give both the same file: Agents(runtime, sessions=SqliteSessionStore(path))",
+                hint="leave sessions out, so that they are in the file of the engine: Agents(runtime)",
             )
 
     def check(self, agent: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -21,12 +21,20 @@ from toolgen.runtime.engine import (
 from .journal import RunRecord
 from .runs import Runs
 
+if TYPE_CHECKING:
+    from toolgen.runtime.stores.batched_file import BatchedFile  # SQLite is for those who keep runs in a file
+
 
 class Client(Protocol):
     """The methods of `Engine` behind its checks; every text is JSON."""
 
     runs: Runs
     """Those that this process executes."""
+
+    @property
+    def file(self) -> BatchedFile | None:
+        """The file of the runs, for what is stored beside them; None in memory."""
+        ...
 
     @property
     def id(self) -> str:

@@ -16,6 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_task
 from toolgen.runtime.engine import OnForget, Receipt, RunState, RunStatus, RunWait, WaitStatus, unknown_run
 from toolgen.runtime.stores import StoreError
+from toolgen.runtime.stores.batched_file import BatchedFile
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 from toolgen.runtime.stores.sqlite_connection import Synchronous
 
@@ -80,6 +81,8 @@ class FileClient:
         """
         self._clock = RunClock(clock)
         self._batches = SqliteBatches(path, FORMAT, synchronous=synchronous, contested=contested_runs)
+        self.file = BatchedFile(self._batches)
+        """For the store of the conversations of the runs."""
         self._journal = SqliteJournal(self._batches, self._clock)
         self.runs = Runs(self._journal, self._clock, call_later, max_payload_bytes)
         self._worker = FileWorker(

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.runtime.engine import (
@@ -28,6 +28,9 @@ from .client import Client, closed_error, registered_error
 from .journal import encode
 from .live_run import CallLater, Timer
 from .memory import MemoryClient
+
+if TYPE_CHECKING:
+    from toolgen.runtime.stores.batched_file import BatchedFile
 
 
 class SteadyClock:
@@ -121,6 +124,14 @@ class InProcessEngine:
     @property
     def caps(self) -> EngineCaps:
         return self._caps
+
+    @property
+    def file(self) -> BatchedFile | None:
+        """The file of the runs, which has tables for conversations too; None in memory.
+
+        What is put into it by an activity is committed before its end, or with it.
+        """
+        return self._client.file
 
     @property
     def is_worker(self) -> bool:

@@ -175,6 +175,7 @@ class MemoryClient:
         self.id = f"memory_{uuid.uuid4().hex}"
         self.held_s = 0.0
         """What is in memory began under this very clock."""
+        self.file = None
         self._journal = MemoryJournal(keep_runs)
         self.runs = Runs(self._journal, clock, call_later, max_payload_bytes)
         self._pruning = Pruning(self._journal.doomed, self._journal.drop, clock)

@@ -2,7 +2,8 @@
 
 The id of what belongs to a run is the number of the run, shifted, plus a number within the run, so that the
 rows of a run lie beside each other. Workers number runs evenly, clients oddly, so that neither asks the
-other. Where a wait is about the input of its run, such as a frozen call, its column `about` is empty.
+other. Where a wait is about the input of its run, such as a frozen call, its column `about` is empty. The
+conversations of the runs have tables beside them, for one transaction to write both.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sqlite3
 from typing import Final
 
 from toolgen.runtime.engine import unknown_run
+from toolgen.runtime.stores.session_tables import LATER_SESSION_TABLES, SESSION_TABLES
 from toolgen.runtime.stores.sqlite_format import SqliteFormat
 
 SHIFT: Final = 20
@@ -22,7 +24,7 @@ CANCEL: Final = "\x00cancel"
 FORMAT: Final = SqliteFormat(
     content="runs",
     application_id=0x74676A72,  # "tgjr"
-    version=1,
+    version=2,
     is_shrinking=True,
     tables=(
         """CREATE TABLE run (
@@ -51,6 +53,7 @@ FORMAT: Final = SqliteFormat(
         "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
     ),
+    later=((*SESSION_TABLES, *LATER_SESSION_TABLES),),
 )
 
 

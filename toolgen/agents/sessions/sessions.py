@@ -101,7 +101,12 @@ class TurnHolder:
 
 
 class SessionStore(Protocol):
-    """Keeps conversations. Each method is one atomic step, over all processes."""
+    """Keeps conversations. Each method is one atomic step, over all processes.
+
+    What it was given is committed when the method returns. A store in the file of the runs may commit what
+    `write`, `answer` and `release` were given by an operation of a run later, but never after the end of that
+    operation; whoever reads in the same process sees it at once.
+    """
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
         """Return the session, made now unless it is there; its agent and labels stay then.

@@ -1,4 +1,4 @@
-"""Sessions in a SQLite file, shared by all processes that have it."""
+"""Sessions in a SQLite file, shared by all processes that have it: that of the runs, or one of their own."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
+from toolgen.runtime.stores.batched_file import BatchedFile
+from toolgen.runtime.stores.sqlite_connection import Synchronous
 from toolgen.runtime.stores.sqlite_file import SqliteFile
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
@@ -35,6 +37,7 @@ from .unused import UnusedSession
 _SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
 _WRITE: Final = "INSERT OR REPLACE INTO message (run_id, step, written_at, messages) VALUES (?, ?, ?, ?)"
+_ANSWER: Final = "INSERT OR REPLACE INTO answer (run_id, call_id, written_at, messages) VALUES (?, ?, ?, ?)"
 _HOLDER: Final = """
     SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
     JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
@@ -46,17 +49,42 @@ _TURN: Final = "SELECT turn_id, session_id, run_id, agent, started_at FROM turn"
 
 
 class SqliteSessionStore:
-    """Keeps sessions in a file of their own, made when it is missing. Each step is one transaction."""
+    """Keeps sessions in a SQLite file.
+
+    `Agents(runtime)` makes one for the file of its engine. There, what a run says is committed with the end
+    of the operation that has said it, so that a run and its conversation never disagree.
+
+    In a file of its own each step is one transaction of that file, and a loss of power may leave the two
+    files at different moments: with NORMAL the newest steps of a conversation may be missing although its
+    run has them. With FULL in both files a conversation has at least what its run has. Where a conversation
+    has lost calls of which it has results, its readers find a message of the runtime that says so.
+    """
 
     shared_instead: ClassVar = "PostgresSessionStore(database)"
 
-    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        path: str | Path | BatchedFile,
+        *,
+        synchronous: Synchronous = "NORMAL",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """Open the file.
+
+        Args:
+            path: Of a file of its own, which is made where it is missing; or the open file of an engine.
+            synchronous: What a step survives in a file of its own: NORMAL the end of the process, FULL a
+                loss of power too. In the file of an engine it is as the engine has it.
+            clock: Gives seconds since 1970.
 
         Raises:
             StoreError: it cannot be opened, or it is something else than a file of sessions.
         """
-        self._file = SqliteFile(path, SESSIONS, synchronous="NORMAL")
+        self._file: BatchedFile | SqliteFile
+        if isinstance(path, BatchedFile):
+            self._file = path
+        else:
+            self._file = SqliteFile(path, SESSIONS, synchronous=synchronous)
         self._clock = clock
 
     async def vacuum(self) -> None:
@@ -64,7 +92,7 @@ class SqliteSessionStore:
         await self._file.vacuum()
 
     def close(self) -> None:
-        """Close the file now, not when the store is garbage collected."""
+        """Close a file of its own now, not when the store is garbage collected."""
         self._file.close()
 
     async def create(self, session_id: str, agent: str, labels: Mapping[str, str] | None = None) -> Session:
@@ -152,11 +180,7 @@ class SqliteSessionStore:
 
     async def release(self, session_id: str, run_id: str) -> None:
         query = "DELETE FROM active WHERE session_id = ? AND run_id = ?"
-
-        def step(database: sqlite3.Connection) -> None:
-            database.execute(query, (session_id, run_id))
-
-        await self._file.write(step, is_brief=True)
+        await self._file.put([(query, (session_id, run_id))])
 
     async def beat(self, engine: EngineLease) -> None:
         check_ids(engine.engine_id)
@@ -189,24 +213,20 @@ class SqliteSessionStore:
         self, run_id: str, step: int, messages: Sequence[Message], *, heard: Sequence[str] = ()
     ) -> None:
         check_ids(run_id)
-        values = (run_id, step, self._clock())
         query = "DELETE FROM spoken WHERE run_id = ? AND id = ?"
-        kept = tuple(messages)
-
-        def work(database: sqlite3.Connection) -> None:
-            database.execute(_WRITE, (*values, messages_as_text(kept)))
-            database.executemany(query, [(run_id, id_) for id_ in heard])
-
-        await self._file.write(work, is_brief=True)
+        said = (_WRITE, (run_id, step, self._clock(), messages_as_text(messages)))
+        await self._file.put([said, *((query, (run_id, id_)) for id_ in heard)])
 
     async def answer(self, run_id: str, answer: ToolAnswer) -> None:
         check_ids(run_id, answer.id)
         text = messages_as_text([ToolMessage(answers=(answer,))])
         values = (run_id, answer.id, self._clock(), text)
-        query = "INSERT OR REPLACE INTO answer (run_id, call_id, written_at, messages) VALUES (?, ?, ?, ?)"
+        if not answer.resolved_by:
+            await self._file.put([(_ANSWER, values)])
+            return
 
-        def work(database: sqlite3.Connection) -> None:
-            database.execute(query, values)
+        def work(database: sqlite3.Connection) -> None:  # a person's word is of no operation of the run
+            database.execute(_ANSWER, values)
 
         await self._file.write(work, is_brief=True)
 

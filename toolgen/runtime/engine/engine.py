@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
 from .errors import ActivityFailed
 from .statuses import ForgottenRun, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
+
+if TYPE_CHECKING:
+    from ..stores.batched_file import BatchedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +249,16 @@ class ClockEngine(Protocol):
 
     async def release_clock(self) -> None:
         """Trust the wall clock of now: what it says is over ends."""
+        ...
+
+
+@runtime_checkable
+class FileEngine(Protocol):
+    """An engine that may keep its runs in a file which has tables for their conversations too."""
+
+    @property
+    def file(self) -> BatchedFile | None:
+        """The file of the runs; None where they are in memory."""
         ...
 
 

@@ -50,6 +50,7 @@ class _Request(Generic[T]):
 
 @dataclass(slots=True)
 class _Batch:
+    number: int
     rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
     callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
     requests: list[_Request[Any]] = field(default_factory=list)
@@ -92,7 +93,9 @@ class SqliteBatches:
         self._contested = contested
         self._is_inline = synchronous == "NORMAL"
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batch = _Batch()
+        self._batch = _Batch(1)
+        self._newest_written = 0
+        """Number of the newest batch that was written."""
         self._flight: tuple[_Batch, Future[None]] | None = None
         self._is_due = False
         self._timer: asyncio.TimerHandle | None = None
@@ -111,6 +114,33 @@ class SqliteBatches:
     @property
     def path(self) -> Path:
         return self._settings.path
+
+    @property
+    def collecting(self) -> int:
+        """The number of the batch that what is put now is written with, or with a later one."""
+        return self._batch.number
+
+    def is_written(self, number: int) -> bool:
+        """Return whether all that was put into a batch is committed; `number` is from `collecting`."""
+        return number <= self._newest_written
+
+    def require_loop(self) -> None:
+        """Raise where another event loop, which runs, has the file.
+
+        Raises:
+            StoreError: as said, or this process was forked from the one that opened the file.
+        """
+        self._writes.require_process()
+        if (
+            self._loop is not None
+            and self._loop.is_running()
+            and self._loop is not asyncio.get_running_loop()
+        ):
+            raise StoreError(
+                "is used by another event loop",
+                path=self._settings.path,
+                hint="hand over to that of its runtime, with asyncio.run_coroutine_threadsafe",
+            )
 
     def put(self, sql: str, *row: Any) -> None:
         """Write a row with the next batch. INSERT statements are executed before all others of a batch."""
@@ -167,6 +197,19 @@ class SqliteBatches:
         """
         return self._reads.run_here(step, busy_s=1.0)
 
+    async def read_beside(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
+        """Run a step that only reads written rows, by a connection that `read` does not wait for.
+
+        Args:
+            step: What is read.
+            is_brief: It reads a few rows, in the event loop; else it is run in a thread.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        lane = self._reads_beside
+        return await (lane.run_brief(step) if is_brief else lane.run(step))
+
     def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Run a step as a transaction of its own, before the first batch, and return its value.
 
@@ -197,6 +240,7 @@ class SqliteBatches:
         self._stop_timer()
         self._writes.close()
         self._reads.close()
+        self._reads_beside.close()
         self._is_closed = True
 
     async def _wait_for_attempt(self) -> None:
@@ -207,6 +251,7 @@ class SqliteBatches:
     def _open(self) -> None:
         self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
         self._reads = SqliteThread(self._settings, "BEGIN")
+        self._reads_beside = SqliteThread(self._settings, "BEGIN")
         self._is_closed = False
 
     def reopen(self) -> None:
@@ -249,7 +294,7 @@ class SqliteBatches:
         self._stop_timer()
         if self._flight is not None or not self._batch:
             return
-        batch, self._batch = self._batch, _Batch()
+        batch, self._batch = self._batch, _Batch(self._batch.number + 1)
         if self._is_closed:
             self._finish(batch, closed_error(self._settings.path))
             return
@@ -294,6 +339,7 @@ class SqliteBatches:
             if self._is_failing:
                 log.warning("writing to %s works again", self._settings.path)
             self._is_failing = False
+            self._newest_written = batch.number
             self._call_back(batch)
             self.on_commit(batch.marks)
         else:
@@ -336,7 +382,7 @@ class SqliteBatches:
 
     def lose(self, error: LeaseLostError) -> None:
         """Forget what is not written: another process may have gone on from what is."""
-        requests, self._batch = self._batch.requests, _Batch()
+        requests, self._batch = self._batch.requests, _Batch(self._batch.number + 1)
         for waiting in (*self._waiters, *(request.done for request in requests)):
             if not waiting.done():
                 waiting.set_exception(error)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 import sqlite3
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from .errors import StoreError
 from .sqlite_connection import Synchronous, create_file
@@ -79,6 +79,15 @@ class SqliteFile:
         if is_brief and self._settings.synchronous == "NORMAL":
             return await lane.run_brief(step)
         return await lane.run(step)
+
+    async def put(self, rows: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Write rows, each a statement and its values, as one brief transaction; as `write`."""
+
+        def step(database: sqlite3.Connection) -> None:
+            for sql, values in rows:
+                database.execute(sql, values)
+
+        await self.write(step, is_brief=True)
 
     async def read(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Run the step on one snapshot of the file and return its value; it waits for no writer.
