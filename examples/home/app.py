@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from gen.assistant.agents import chat, diagnostics
 from toolgen.agents import Agents, Planner
 from toolgen.agents.sessions.sessions import SessionStore
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
 from toolgen.runtime.capabilities import (
@@ -52,7 +51,8 @@ class Backend:
 
     engine: Engine
     states: StateStore
-    sessions: SessionStore
+    sessions: SessionStore | None = None
+    """None keeps them where the engine has the runs."""
     artifacts: ArtifactStore | None = None
     secret: bytes | None = None
     """For an engine with many workers: the same in all processes."""
@@ -63,7 +63,6 @@ def files(path: Path, artifacts: ArtifactStore | None = None) -> Backend:
     return Backend(
         engine=InProcessEngine(beside(path, "runs")),
         states=SqliteStateStore(beside(path, "state")),
-        sessions=SqliteSessionStore(beside(path, "sessions")),
         artifacts=artifacts,
     )
 

@@ -372,8 +372,8 @@ async def test_what_is_no_journal_stays_as_it_is(tmp_path: Path) -> None:
     await engine.start()
     await engine.close()
     with sqlite3.connect(newer) as database:
-        database.execute("PRAGMA user_version = 2")
-    with pytest.raises(StoreFormatError, match="in format 2, and this toolgen reads 1"):
+        database.execute("PRAGMA user_version = 3")
+    with pytest.raises(StoreFormatError, match="in format 3, and this toolgen reads 2"):
         InProcessEngine(newer)
     with pytest.raises(StoreMissingError):
         InProcessEngine(tmp_path / "nowhere" / "runs.db")

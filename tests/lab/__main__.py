@@ -1,7 +1,8 @@
 """The fault laboratory: `python -m tests.lab`, or `--short`.
 
 Processes of a design of its own are killed at random moments, and after each episode ten invariants are
-checked over what they left (`tests/lab/invariants.py`). An episode in which one does not hold leaves its
+checked over what they left (`tests/lab/invariants.py`). At last the power is lost at every commit of a
+conversation (`tests/lab/power.py`). An episode in which one does not hold leaves its
 folder, and `--mode MODE --seed SEED --episodes 1` repeats it: the same is done, and killed at about the same
 moments.
 """
@@ -9,6 +10,7 @@ moments.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 import tempfile
@@ -19,6 +21,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from toolgen.runtime.stores.sqlite_connection import Synchronous
+
+from . import power
 from .episode import Told, one_death, random_kills
 from .figures import Figures
 from .member import Role, World
@@ -30,6 +35,11 @@ Episode: TypeAlias = Callable[[int], Told]
 KILLS: Final = {"together": 220, "apart": 220, "step": 80, "temporal": 60}
 """How many there are at the least, by mode."""
 FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "temporal": 4}
+POWER: Final = "power"
+"""The mode that kills nothing, and cuts the write-ahead log of a file."""
+_SYNCHRONOUS: Final[tuple[Synchronous, ...]] = ("NORMAL", "FULL")
+_FEW_COMMITS: Final = 8
+"""In a short one, every so many commits."""
 _AT_ONCE: Final = 8
 """Kills of one episode at the most."""
 _ALONE: Final[Mapping[str, Role]] = {"both": "both"}
@@ -107,18 +117,33 @@ def run(mode: str, kills: int, seed: int, most: int) -> int:
     return figures.counted["violations"]
 
 
+def lose_power(every: int) -> int:
+    """Lose the power at every so many commits; print what is wrong and return how much it is."""
+    found = 0
+    for synchronous in _SYNCHRONOUS:
+        cuts, wrong = asyncio.run(power.losses(synchronous, every))
+        for one in wrong:
+            print(f"  {one}")
+        print(f"power, {synchronous}: {cuts} cuts, {len(wrong)} violations", flush=True)
+        found += len(wrong)
+    return found
+
+
 def main() -> int:
     """Run all modes and return the exit code: 1 where an invariant does not hold."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab")
     parser.add_argument("--short", action="store_true", help="a few kills of each mode")
-    parser.add_argument("--mode", choices=KILLS, help="this one alone")
+    parser.add_argument("--mode", choices=[*KILLS, POWER], help="this one alone")
     parser.add_argument("--seed", type=int, default=1, help="of the first episode; each has its own")
     parser.add_argument("--kills", type=int, help="how many, at the least")
     parser.add_argument("--episodes", type=int, help="how many, at the most")
     options = parser.parse_args()
     wanted = FEW_KILLS if options.short else KILLS
     found = 0
-    for mode in [options.mode] if options.mode else wanted:
+    for mode in [options.mode] if options.mode else [*wanted, POWER]:
+        if mode == POWER:
+            found += lose_power(_FEW_COMMITS if options.short else 1)
+            continue
         if mode == "temporal" and (missing := missing_servers()):
             print(f"temporal: left out, for there is no {missing}")
             found += bool(os.environ.get("CI"))

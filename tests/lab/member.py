@@ -13,7 +13,6 @@ from typing import Final, Literal, TypeAlias
 
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import Agents, SessionStore
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import Runtime
@@ -53,7 +52,7 @@ async def member(world: World, ledger: Ledger, *, is_worker: bool) -> AsyncItera
     """Give the runtime of one process, with both agents."""
     async with AsyncExitStack() as stack:
         engine: TemporalEngine | InProcessEngine
-        sessions: SessionStore
+        sessions: SessionStore | None = None  # in the file of the runs
         if world.temporal:
             name = world.folder.name
             engine = TemporalEngine(
@@ -62,7 +61,6 @@ async def member(world: World, ledger: Ledger, *, is_worker: bool) -> AsyncItera
             sessions = PostgresSessionStore(await stack.enter_async_context(Postgres(world.postgres)))
         else:
             engine = InProcessEngine(world.folder / "runs.db", worker=is_worker)
-            sessions = SqliteSessionStore(world.folder / "sessions.db")
         runtime = Runtime(engine=engine, secret=_SECRET)
         agents = Agents(runtime, sessions=sessions)
         for one in registrations(ledger):

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pytest
 
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
@@ -81,6 +82,18 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path)
 
 
+async def test_it_gets_the_tables_of_conversations(journal: Journal) -> None:
+    """It is of version 1 of the file; what it held stays, and a conversation can begin in it."""
+    assert _facts(journal.path) == (1, 0)
+    engine = InProcessEngine(journal.path, worker=False)
+    assert engine.file is not None
+    made = await SqliteSessionStore(engine.file).create("s", "a")
+    assert await SqliteSessionStore(engine.file).list() == (made,)
+    assert len(await engine.list_runs()) == 3
+    await engine.close()
+    assert _facts(journal.path) == (2, 7)
+
+
 async def test_what_waits_is_unsealed(journal: Journal) -> None:
     async with journal.opened() as runtime:
         assert await runtime.suspended() == ()
@@ -132,3 +145,13 @@ async def test_an_earlier_answer_without_a_seal_is_asked_for_again(journal: Jour
 def _name(call: object) -> str:
     payload: bytes = getattr(call, "payload_json", b"{}")
     return str(json.loads(payload).get("name"))
+
+
+def _facts(path: Path) -> tuple[int, int]:
+    """Return the version of a file, and how many tables for conversations it has."""
+    tables = "session", "turn", "message", "answer", "spoken", "engine", "active"
+    query = f"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN {tables}"
+    with closing(sqlite3.connect(path)) as database:
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        (count,) = database.execute(query).fetchone()
+    return version, count
