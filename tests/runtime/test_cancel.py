@@ -76,8 +76,13 @@ async def test_what_waits_can_be_taken_back(
     ran = len(executor.calls)
     told = events.subscribe(types=["tool_end"])
     result = await made.cancel(token, "the guest left")
-    assert (result.status, result.tool_call_id, len(executor.calls)) == ("denied", "c1", ran)
-    assert json.loads(result.json) == {"error": "the guest left", "code": "canceled"}
+    assert (result.tool_call_id, len(executor.calls)) == ("c1", ran)
+    if made_of is LONG:  # it has begun elsewhere
+        why = "the guest left; the work may be done all the same"
+        assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": why})
+    else:
+        denial = {"error": "the guest left", "code": "canceled"}
+        assert (result.status, json.loads(result.json)) == ("denied", denial)
     again = await made.cancel(token, "in other words")
     assert (again.status, again.json) == (result.status, result.json)
     with pytest.raises(ConflictingAnswerError):
