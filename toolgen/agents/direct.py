@@ -63,7 +63,7 @@ class DirectCalls:
     ) -> RunInput:
         spec = tool.spec
         above = await facts_of_run(self._host.engine, meta.run_id)
-        given = self._host.called_run(delegated, spec.id, spec.timeout, meta, above)
+        given = self._host.called_run(delegated, spec.id, spec.timeout, meta, above, run_id)
         facts, parent = given["facts"], given["facts"]["parent"]
         if facts["depth"] >= self._host.most_depth:
             raise ToolError(f"{spec.name} was not run: the agents are nested too deep")

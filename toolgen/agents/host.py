@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -267,27 +268,39 @@ class AgentHost:
         tool = self.find_tool(call["tool"], run_id)
         timeout = None if tool is None else tool.spec.timeout
         meta = meta_of(run_id, facts, call["id"])
-        given = self.called_run(delegated, call["tool"], timeout, meta, facts)
+        child_id = f"{run_id}/child:{call['id']}"
+        given = self.called_run(delegated, call["tool"], timeout, meta, facts, child_id)
         parent = given["facts"]["parent"]
         if call.get("is_designed") and parent is not None:
             parent["is_designed"] = True
         return {"agent": delegated.agent, "input": given}
 
     def called_run(
-        self, delegated: Delegated, tool: str, timeout: float | None, meta: CallMeta, above: RunFacts | None
+        self,
+        delegated: Delegated,
+        tool: str,
+        timeout: float | None,
+        meta: CallMeta,
+        above: RunFacts | None,
+        run_id: str,
     ) -> RunInput:
-        """Return the input of the run that answers the call of an agent's tool, whoever makes the call.
+        """Return the input of the run of this id that answers the call of an agent's tool, whoever makes it.
 
         `timeout` are the seconds that the design gives to the tool, `above` as in `called_facts`.
         """
         policy = self.policy_of(delegated.agent, timeout=timeout)
         facts = called_facts(delegated.agent, policy, meta, tool, above)
+        if self._spans is not None and delegated.span is not None:
+            self._spans.call(run_id, facts, delegated.span)
         return {"facts": facts, "message": delegated.message, "source": "agent"}
 
     def hand_over_run(self, agent: str, message: str, run_id: str, facts: RunFacts) -> ChildRun:
         """Return the input of the run to which the conversation is handed."""
+        taken = handed_over_facts(agent, self.policy_of(agent), run_id, facts)
+        if self._spans is not None:
+            self._spans.hand_over(run_id, facts, taken)
         given: RunInput = {
-            "facts": handed_over_facts(agent, self.policy_of(agent), run_id, facts),
+            "facts": taken,
             "message": message or "The conversation was handed to you; go on with it.",
             "source": "agent" if message else "runtime",
         }
@@ -313,8 +326,11 @@ class AgentHost:
         if self.engine.is_worker:  # a client hears of no event, and not of the last one either
             self.events.learn(run_id, given["facts"])
         session = given["facts"]["session_id"]
+        is_here = self.engine.is_worker and not self.is_shared
+        door = nullcontext() if self._spans is None else self._spans.start(run_id, given["facts"], is_here)
         try:
-            await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
+            with door:
+                await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
         except BaseException:
             self.events.forget(run_id)
             raise

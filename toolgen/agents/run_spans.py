@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any
 from toolgen.contract.json_value import Json
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.telemetry import OTHER, ToolSpans, ending
+from toolgen.runtime.results import OpenSpan
+from toolgen.runtime.telemetry import (
+    OTHER,
+    ToolSpans,
+    end_span,
+    ending,
+    ending_on_error,
+    span_of,
+    trace_of,
+    within,
+)
 
-from .loop.documents import PlanArgument
+from .loop.documents import PlanArgument, RunFacts
 from .recent_runs import RecentRuns
 
 if TYPE_CHECKING:
@@ -25,24 +35,65 @@ Work = Callable[[ActivityInfo, Any], Awaitable[Any]]
 
 
 class RunSpans:
-    """Makes one span a run, from its first event to its last, and one a planning."""
+    """Makes one span a run, until its last event, and one a planning.
+
+    The facts of a run name the span that all of this stands under, in whatever process (`RunFacts.trace`).
+    The span of a run ends only in the process that has begun it.
+    """
 
     def __init__(self, spans: ToolSpans, most: int | None) -> None:
         """Construct without spans; of more than `most` runs at once, the one that was used first is ended."""
         self._spans = spans
         self._running: RecentRuns[Span] = RecentRuns(most)
 
+    # What runs stand under.
+
+    @contextmanager
+    def start(self, run_id: str, facts: RunFacts, is_here: bool) -> Iterator[None]:
+        """Make the span of a run that nobody called while it is started, and note it in the facts.
+
+        Where this process executes the run it is the span of the run, and goes on. Else it is that of a
+        request, and the run has one of its own beneath, in the process that plans first.
+        """
+        span = self._begun(run_id, facts, is_client=not is_here)
+        if trace := trace_of(span):
+            facts["trace"] = trace
+        if span is None:
+            yield
+            return
+        if is_here:  # before the engine may execute anything of it
+            self._keep(run_id, span)
+        try:
+            with ending_on_error(span):
+                yield
+        except BaseException:
+            self._running.pop(run_id)
+            raise
+        if not is_here:
+            end_span(span)
+
+    def call(self, run_id: str, facts: RunFacts, call: OpenSpan) -> None:
+        """Note in the facts of a run that it stands under the call which it answers."""
+        if trace := call.trace:
+            facts["trace"] = trace
+            self._spans.leave_open(run_id, call)
+
+    def hand_over(self, run_id: str, facts: RunFacts, taken: RunFacts) -> None:
+        """Note in the facts of a run that it stands under the one whose conversation it takes."""
+        if trace := trace_of(self._span(run_id, facts)):
+            taken["trace"] = trace
+
+    # What is executed.
+
     def on_event(self, run_id: str, event: Mapping[str, Json]) -> None:
-        """Start or end the span of a run by its events; never raises."""
+        """End the span of a run by its events; never raises."""
         try:
             match event.get("type"):
-                case "run_started":
-                    self._begin(run_id, event)
                 case "run_completed":
                     self._note(run_id, event)
                 case "run_stream_end":
                     if (span := self._running.pop(run_id)) is not None:
-                        span.end()
+                        end_span(span)
                 case _:
                     pass
         except Exception:
@@ -52,7 +103,11 @@ class RunSpans:
         """Wrap an activity so that it runs within the span of its run."""
 
         async def watched(info: ActivityInfo, argument: Any) -> Any:
-            with self._within(info.run_id):
+            facts = _facts_of(argument)
+            is_first = name == "plan" and argument["step"] == 0
+            if is_first and facts is not None and self._running.get(info.run_id) is None:
+                self._keep(info.run_id, self._begun(info.run_id, facts))
+            with within(self._span(info.run_id, facts)):
                 if name != "plan":
                     return await work(info, argument)
                 with self._plan(info, argument) as span:
@@ -63,45 +118,38 @@ class RunSpans:
 
         return watched
 
-    def _begin(self, run_id: str, event: Mapping[str, Json]) -> None:
-        from opentelemetry.trace import set_span_in_context
-
-        parent = self._running.get(str(event.get("parent_run_id", "")))
-        agent = str(event.get("agent", ""))
+    def _begun(self, run_id: str, facts: RunFacts, *, is_client: bool = False) -> Span | None:
+        agent, parent = facts["agent"], facts["parent"]
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.id": agent,
             "gen_ai.agent.name": agent.rpartition(".")[2],
-            "gen_ai.conversation.id": str(event.get("session_id", "")),
+            "gen_ai.conversation.id": facts["session_id"],
             "toolgen.run_id": run_id,
-            "toolgen.turn_id": str(event.get("turn_id", "")),
-            "toolgen.parent_run_id": str(event.get("parent_run_id", "")),
+            "toolgen.turn_id": facts["turn_id"],
+            "toolgen.parent_run_id": parent["run_id"] if parent else "",
         }
-        context = None if parent is None else set_span_in_context(parent)
-        span = self._spans.started(
-            f"invoke_agent {attributes['gen_ai.agent.name']}", attributes, context=context
-        )
+        name = f"invoke_agent {attributes['gen_ai.agent.name']}"
+        return self._spans.started(name, attributes, under=facts.get("trace", ""), is_client=is_client)
+
+    def _keep(self, run_id: str, span: Span | None) -> None:
         if span is not None and (dropped := self._running.put(run_id, span)) is not None:
-            dropped.end()
+            end_span(dropped)
+
+    def _span(self, run_id: str, facts: RunFacts | None) -> Span | None:
+        """Return the span of a run; that which it stands under where another process has begun it."""
+        found = self._running.get(run_id)
+        return found if found is not None or facts is None else span_of(facts.get("trace", ""))
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
+        if event.get("status") == "canceled":  # with the run that waits for it, which makes no result
+            self._spans.conclude(run_id)
         span = self._running.get(run_id)
         if span is None:
             return
         span.set_attribute("toolgen.status", str(event.get("status")))
         if event.get("status") == "failed":
             _mark_failed(span)
-
-    @contextmanager
-    def _within(self, run_id: str) -> Iterator[None]:
-        from opentelemetry.trace import use_span
-
-        span = self._running.get(run_id)
-        if span is None:
-            yield
-            return
-        with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-            yield
 
     @contextmanager
     def _plan(self, info: ActivityInfo, argument: PlanArgument) -> Iterator[Span | None]:
@@ -118,6 +166,11 @@ class RunSpans:
         span = self._spans.started(f"plan {attributes['gen_ai.agent.name']}", attributes)
         with ending(span):
             yield span
+
+
+def _facts_of(argument: Any) -> RunFacts | None:
+    """Return the facts of a run in the argument of an activity of it; None where it has none."""
+    return argument.get("facts") if isinstance(argument, dict) else None
 
 
 def _mark_failed(span: Span | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
 from toolgen.contract.json_value import Json
@@ -177,6 +177,19 @@ class Pending(WithoutResult, Generic[A_co]):
     """What the model gets at once; None where the design declares no acknowledgement."""
 
 
+class OpenSpan(Protocol):
+    """The span of a call whose result is not known yet."""
+
+    @property
+    def trace(self) -> str:
+        """The span as W3C Trace Context has it (`traceparent`), for what stands under it."""
+        ...
+
+    def conclude(self, result: ToolResult | None) -> None:
+        """End the span, with the result where there is one; never raises."""
+        ...
+
+
 @record
 class Delegated(WithoutResult):
     """The value of an agent's tools: a run of the agent must answer."""
@@ -185,6 +198,8 @@ class Delegated(WithoutResult):
     """Id."""
     message: str
     """The message to the agent."""
+    span: OpenSpan | None = field(default=None, repr=False, compare=False)
+    """That of the call, which lasts until its run is over; set by the runtime, where there are spans."""
 
 
 @record

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -21,11 +22,10 @@ from .calls import CallMeta
 from .codec import Arguments, arguments_json
 from .errors import DeclaredError
 from .events.redaction import fits, shown_result
-from .results import ToolResult
+from .results import OpenSpan, ToolResult
 from .specs import ToolSpec
 
 if TYPE_CHECKING:
-    from opentelemetry.context import Context
     from opentelemetry.trace import Span, TracerProvider
 
 Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
@@ -36,6 +36,8 @@ OTHER: Final = "_OTHER"
 """In the place of a name that is not known or that a model made up, by OpenTelemetry's conventions."""
 _LONGEST: Final = 8192
 """Characters of arguments or of a result in a span."""
+_MOST_OPEN: Final = 1_000
+"""Spans of calls that runs answer, at once."""
 
 log = logger("toolgen.runtime")
 
@@ -43,21 +45,42 @@ log = logger("toolgen.runtime")
 class CallSpan:
     """The span of one call; `end` records the call's result."""
 
-    __slots__ = ("_shows_content", "_span", "_spec")
+    __slots__ = ("_shows_content", "_span", "_spec", "is_left_open")
 
     def __init__(self, span: Span | None, spec: ToolSpec[Any, Any], shows_content: bool) -> None:
         self._span = span
         self._spec = spec
         self._shows_content = shows_content
+        self.is_left_open = False
+        """The run of an agent answers the call, and the span ends with it."""
 
-    def end(self, result: ToolResult) -> None:
-        """Record how the call ended; never raises."""
+    @property
+    def trace(self) -> str:
+        """Return the span as W3C Trace Context has it (`traceparent`), for what stands under it."""
+        return trace_of(self._span)
+
+    def end(self, result: ToolResult) -> ToolResult:
+        """Record how the call ended, and return its result; never raises.
+
+        Where the run of an agent is going to answer, the result has the span, which goes on.
+        """
         if self._span is None:
-            return
+            return result
+        if result.delegated is not None:
+            self.is_left_open = True
+            return replace(result, delegated=replace(result.delegated, span=self))
         try:
             self._note(self._span, result)
         except Exception:
             log.exception("the attributes of a span were not set")
+        return result
+
+    def conclude(self, result: ToolResult | None) -> None:
+        """End a span that was left open, with the result where there is one; never raises."""
+        if self._span is not None:
+            if result is not None:
+                self.end(result)
+            end_span(self._span)
 
     def _note(self, span: Span, result: ToolResult) -> None:
         span.set_attribute("toolgen.status", result.status)
@@ -100,36 +123,74 @@ class ToolSpans:
         self._tracer = trace.get_tracer(SCOPE, scope_version(), tracer_provider=provider)
         self._shows_content = shows_content
         self.makes_chats = makes_chats
+        self._left_open: dict[str, OpenSpan] = {}
+        """By the run that answers the call; of runs that never end here, the oldest are ended."""
 
     @contextmanager
-    def of(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"") -> Iterator[CallSpan]:
+    def of(
+        self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments = b"", before: str = ""
+    ) -> Iterator[CallSpan]:
         """Make the span current while the call runs; an exception that leaves the block is recorded by type.
 
-        A tracer that fails is logged, and the call goes on without a span.
+        `before` is the span of what was executed before the call was suspended, in whatever process: the
+        parent of this one, which has a link to it. A tracer that fails is logged, and the call goes on
+        without a span.
         """
-        span = self._started(spec, meta, arguments)
-        with ending(span):
-            yield CallSpan(span, spec, self._shows_content)
+        span = self._started(spec, meta, arguments, before)
+        call = CallSpan(span, spec, self._shows_content)
+        with ending_on_error(span):
+            yield call
+        if span is not None and not call.is_left_open:
+            end_span(span)
+
+    def here(self) -> str:
+        """Return the current span as W3C Trace Context has it (`traceparent`); "" outside of any."""
+        from opentelemetry.trace import get_current_span
+
+        return trace_of(get_current_span())
+
+    def leave_open(self, run_id: str, call: OpenSpan) -> None:
+        """Keep the span of a call until the run of this id, which answers it, is over."""
+        self._left_open[run_id] = call
+        if len(self._left_open) > _MOST_OPEN:
+            self.conclude(next(iter(self._left_open)))
+
+    def conclude(self, run_id: str, result: ToolResult | None = None) -> None:
+        """End the span of the call that a run has answered; there is none where another process made it."""
+        if (call := self._left_open.pop(run_id, None)) is not None:
+            call.conclude(result)
 
     def started(
-        self, name: str, attributes: Attributes, *, context: Context | None = None, is_client: bool = False
+        self,
+        name: str,
+        attributes: Attributes,
+        *,
+        under: str = "",
+        is_linked: bool = False,
+        is_client: bool = False,
     ) -> Span | None:
         """Return a span that has begun, without the attributes that are empty texts.
 
-        It is a child of the current span, or of that of a context. `is_client` is of a request to another
-        service. None where the tracer fails, which is logged.
+        It is a child of the current span, or of the one that `under` names as W3C Trace Context does; with
+        `is_linked` it has a link to that one. `is_client` is of a request to another service. None where the
+        tracer fails, which is logged.
         """
-        from opentelemetry.trace import SpanKind
+        from opentelemetry.trace import Link, SpanKind, set_span_in_context
 
+        above = span_of(under)
+        context = None if above is None else set_span_in_context(above)
+        links = [Link(above.get_span_context())] if is_linked and above is not None else []
         kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
         known = {key: value for key, value in attributes.items() if value != ""}
         try:
-            return self._tracer.start_span(name, context, kind, known)
+            return self._tracer.start_span(name, context, kind, known, links)
         except Exception:
             log.exception("a span was not started")
             return None
 
-    def _started(self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments) -> Span | None:
+    def _started(
+        self, spec: ToolSpec[Any, Any], meta: CallMeta, arguments: Arguments, before: str
+    ) -> Span | None:
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": spec.name,
@@ -147,24 +208,69 @@ class ToolSpans:
                 attributes["gen_ai.tool.call.arguments"] = _shown_arguments(arguments, spec)[:_LONGEST]
             except Exception:
                 log.exception("the arguments of a call are not in its span")
-        return self.started(f"execute_tool {spec.name}", attributes)
+        return self.started(f"execute_tool {spec.name}", attributes, under=before, is_linked=True)
 
 
 @contextmanager
 def ending(span: Span | None) -> Iterator[None]:
     """Make a span current and end it with the block; an exception that leaves it is recorded by type."""
+    with ending_on_error(span):
+        yield
+    if span is not None:
+        end_span(span)
+
+
+@contextmanager
+def ending_on_error(span: Span | None) -> Iterator[None]:
+    """Make a span current, which an exception that leaves the block ends."""
+    if span is None:
+        yield
+        return
+    try:
+        with within(span):
+            yield
+    except BaseException as error:
+        end_span(span, error)
+        raise
+
+
+@contextmanager
+def within(span: Span | None) -> Iterator[None]:
+    """Make a span current that somebody else ends."""
     if span is None:
         yield
         return
     from opentelemetry.trace import use_span
 
+    with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
+        yield
+
+
+def trace_of(span: Span | None) -> str:
+    """Return a span as W3C Trace Context has it (`traceparent`); "" for none, or one that is no real span."""
+    if span is None:
+        return ""
+    from opentelemetry.trace import set_span_in_context
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    carrier: dict[str, str] = {}
     try:
-        with use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
-            yield
-    except BaseException as error:
-        _end(span, error)
-        raise
-    _end(span)
+        TraceContextTextMapPropagator().inject(carrier, set_span_in_context(span))
+    except Exception:
+        log.exception("a span does not say its trace")
+    return carrier.get("traceparent", "")
+
+
+def span_of(trace: str) -> Span | None:
+    """Return the span of another time or process by its `traceparent`; None where it names none."""
+    if not trace:
+        return None
+    from opentelemetry.context import Context
+    from opentelemetry.trace import get_current_span
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    span = get_current_span(TraceContextTextMapPropagator().extract({"traceparent": trace}, Context()))
+    return span if span.get_span_context().is_valid else None
 
 
 def scope_version() -> str:
@@ -201,7 +307,8 @@ def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
     return to_json(scrubbed_json(shown_result(result, spec))).decode()
 
 
-def _end(span: Span, error: BaseException | None = None) -> None:
+def end_span(span: Span, error: BaseException | None = None) -> None:
+    """End a span, by the type of an exception where there is one; never raises."""
     try:
         if error is not None:
             span.set_attribute("error.type", type(error).__name__)

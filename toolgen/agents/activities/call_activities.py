@@ -227,8 +227,10 @@ class CallActivities:
         host = self._host
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
             message = f"{call['name']} was not run: the agents are nested too deep"
-            meta = host.meta(run_id, facts, call["id"])
+            meta, span = host.meta(run_id, facts, call["id"]), result.delegated.span
             result = failed_call_result(tool, ToolError(message), meta, self._reporting_services(events))
+            if span is not None:
+                span.conclude(result)
         done = self._recorded(result, call, events, tool.spec)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
@@ -320,6 +322,8 @@ async def result_of_run(
     if services.policy is not None:
         remember(result, frame.context.values)
     (seen,) = await frame.batch.settle((await end_without_executor(frame, result),), services.reports)
+    if services.spans is not None:
+        services.spans.conclude(link.run_id, seen)
     return replace(seen, run_link=link, children_count=result.children_count, telemetry=result.telemetry)
 
 

@@ -84,6 +84,9 @@ class RunFacts(TypedDict):
     conversation: NotRequired[str]
     """Of a run that is not a part of its session: the agent whose conversation led to it, and which hears of
     what comes when all is over."""
+    trace: NotRequired[str]
+    """The span that those of the run stand under in every process, as W3C Trace Context has it
+    (`traceparent`): that of the call which the run answers, else its own."""
     heard: NotRequired[list[str]]
     """Without a session, the runs that had the conversation before this one, oldest first."""
 

@@ -122,6 +122,7 @@ def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions
         idempotency_key=frame.context.idempotency_key,
         answers=frame.answers,
         sensitive=spec.payload.sensitive,
+        trace="" if frame.services.spans is None else frame.services.spans.here(),
     )
 
 

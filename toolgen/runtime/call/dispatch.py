@@ -9,9 +9,9 @@ import asyncio
 import time
 from asyncio import get_running_loop
 from collections.abc import Coroutine
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.secrets import hiding
@@ -42,6 +42,9 @@ from .registered_tool import RegisteredTool
 from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for
 from .secrets import note_document, note_result, note_value
+
+if TYPE_CHECKING:
+    from ..telemetry import CallSpan, ToolSpans
 
 CANCELLED: Final = "the call was cancelled"
 """Why a call failed whose caller is gone."""
@@ -82,18 +85,23 @@ async def _dispatch_observed(frame: Frame) -> ToolResult:
     started = time.perf_counter()
     spec, meta, services = frame.spec, frame.meta, frame.services
     frame.context.report = services.reports.progress_callback(spec, meta)
-    spans = nullcontext() if services.spans is None else services.spans.of(spec, meta, frame.arguments)
+    spans = nullcontext() if services.spans is None else _span(services.spans, frame)
     try:
         with spans as span:
             result = await _run_steps(frame, True)
             if frame.tool.after:
                 result = await run_after_hooks(frame, result)
             if span is not None:
-                span.end(result)
+                result = span.end(result)
     except asyncio.CancelledError:
         emit_cancelled(frame)
         raise
     return emit_end(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
+
+
+def _span(spans: ToolSpans, frame: Frame) -> AbstractContextManager[CallSpan]:
+    """Return the span of a call, or of the part of it after an answer."""
+    return spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before)
 
 
 async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
@@ -282,6 +290,9 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
         except asyncio.CancelledError:
             emit_cancelled(frame)
             raise
+        if frame.trace_before and frame.services.spans is not None:
+            with _span(frame.services.spans, frame) as span:
+                span.end(result)
         return emit_end(frame, result)
 
 

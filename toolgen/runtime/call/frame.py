@@ -215,6 +215,8 @@ class Frame:
     """Of a call that was suspended, and goes on."""
     secrets: Secrets | None = None
     """The sensitive values of the call; None where its design has none."""
+    trace_before: str = ""
+    """The span of what was executed before the call was suspended, as `FrozenCall.trace`."""
 
     def __init__(
         self,

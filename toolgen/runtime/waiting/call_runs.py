@@ -146,7 +146,7 @@ class CallRuns:
                 raise UnsharedToolError(tool.spec.id, tool.toolset)
             child = await self._agents.child_of(tool, result.delegated, meta, f"{run_id}/child:1")
         except Exception as error:  # such as agents that call one another for ever
-            return failed_call_result(tool, error, meta, services)
+            return _undelegated_result(result.delegated, tool, error, meta, services)
         payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
         given = {"call": _call(tool, payload, meta), "child": child}
         return await self._over(tool, meta, given, run_id, is_named=bool(named), is_detached=is_detached)
@@ -343,7 +343,7 @@ class CallRuns:
             try:
                 child = await self._agents.child_of(tool, result.delegated, meta, below)
             except Exception as error:  # such as agents that call one another for ever
-                result = failed_call_result(tool, error, meta, work.services)
+                result = _undelegated_result(result.delegated, tool, error, meta, work.services)
         if child is not None:
             return {**outcome_of(result, work.events), "child": child}
         if result.frozen is None:
@@ -415,6 +415,16 @@ class CallRuns:
         if self._waits is None:
             raise NoEngineError
         return self._waits
+
+
+def _undelegated_result(
+    delegated: Delegated, tool: RegisteredTool, error: Exception, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Return the result of a call that the run of an agent cannot answer, and end its span."""
+    result = failed_call_result(tool, error, meta, services)
+    if delegated.span is not None:
+        delegated.span.conclude(result)
+    return result
 
 
 def _call(tool: RegisteredTool, arguments: Arguments, meta: CallMeta) -> CallDocument:

@@ -32,7 +32,7 @@ seal, or that of another secret, so that nobody here knows."""
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
-        *("idempotency_key", "sensitive", "keep", "own_question"),
+        *("idempotency_key", "sensitive", "keep", "own_question", "trace"),
     }
 )
 """Fields that are left out where they say nothing."""
@@ -92,6 +92,8 @@ class FrozenCall:
     """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
     keep: Json = field(default=None, repr=False)
     """What the executor gets back with the answer."""
+    trace: str = ""
+    """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
     own_question: str = field(default="", repr=False)
     """As it was asked, where it quotes a sensitive value, which `question` does not show."""
 

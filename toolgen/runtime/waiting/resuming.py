@@ -170,7 +170,7 @@ async def _resume(work: CallWork, tool: RegisteredTool | None, record: SealedCal
         return _ask_again(work, frozen, why, tool)
     _report_answer(work, frozen, person, "answered")
     result = _result_of_answer(services, tool, frozen, answer, person)
-    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, services)
+    frame = _frame(work, tool, frozen)
     work.keeping.watch(frame)
     frame.context.report = services.reports.progress_callback(spec, frozen.meta)
     if result is None:
@@ -182,6 +182,12 @@ async def _resume(work: CallWork, tool: RegisteredTool | None, record: SealedCal
     if services.policy is not None:
         remember(result, frame.context.values)
     return await end_without_executor(frame, result)
+
+
+def _frame(work: CallWork, tool: RegisteredTool, frozen: FrozenCall) -> Frame:
+    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, work.services)
+    frame.trace_before = frozen.trace
+    return frame
 
 
 def _report_answer(
@@ -217,7 +223,7 @@ async def _unfit_result(
 ) -> ToolResult:
     """Return the error of a call whose arguments do not fit its tool any more, whatever is answered."""
     _report_answer(work, frozen, person, "answered")
-    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, work.services)
+    frame = _frame(work, tool, frozen)
     result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
     return await end_without_executor(frame, result)
 
@@ -247,7 +253,7 @@ async def _canceled_result(
         result = result if lost else replace(result, status="denied")
         services.reports.emit_tool_end(result, meta)
         return result
-    frame = Frame(tool, frozen.payload_json, meta, work.batch, services)
+    frame = _frame(work, tool, frozen)
     denied = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
     return await end_without_executor(frame, frame.error_result(lost) if lost else denied)
 
