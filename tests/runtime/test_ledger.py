@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.many_workers import SECRET, Cluster
 from tests.runtime.bank import META, Bank
+from tests.runtime.forging import forge
 from toolgen.agents import SessionBusyError, agents_of
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
@@ -28,6 +29,14 @@ def waits(result: ToolResult) -> Suspended:
     assert result.status == "suspended", result.json
     assert result.suspension is not None
     return result.suspension
+
+
+def words_it_otherwise(record: dict[str, Any]) -> None:
+    record["question"] = "Pay nothing?"
+
+
+def unseals(record: dict[str, Any]) -> None:
+    del record["seal"]
 
 
 def served(bank: Bank, engine: InProcessEngine) -> Runtime:
@@ -262,6 +271,22 @@ async def test_a_name_is_forgotten_with_its_run(tmp_path: Path) -> None:
     for call_id in ("c1", "c2", "c1"):
         await runtime.call_once(named(call_id), "pay", {"amount": 5}, META)
     assert len(bank.paid) == 3
+
+
+@pytest.mark.parametrize("how", ["tampered", "unsealed"])
+async def test_a_call_whose_record_is_not_verified_says_that_it_waits(tmp_path: Path, how: str) -> None:
+    """It has not failed, and only an operator can go on with it."""
+    bank, path = Bank(), tmp_path / "runs.db"
+    async with served(bank, InProcessEngine(path)) as runtime:
+        asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
+    forge(path, asked.id, words_it_otherwise if how == "tampered" else unseals)
+    async with served(bank, InProcessEngine(path)) as runtime:
+        for amount in (5, 6):
+            again = await runtime.call_once(named("c1"), "pay_approved", {"amount": amount}, META)
+            assert again.status == "error"
+            assert again.json.startswith(b'{"error":"it waits, and nobody can answer it: run ')
+            assert again.retry_hint is None
+    assert bank.paid == []
 
 
 async def test_erasing_a_session_erases_its_named_calls(engine: InProcessEngine) -> None:

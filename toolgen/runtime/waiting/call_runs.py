@@ -48,6 +48,7 @@ from .resolving import LOOP as RESOLVED
 from .resolving import resolved_call
 from .resolving_calls import settle_call
 from .resuming import CallWork, WaitingTools, resume, seal_wait
+from .unfit import unverified_error
 from .wait_registry import WaitRegistry
 
 if TYPE_CHECKING:
@@ -235,7 +236,9 @@ class CallRuns:
         if has_begun and is_closed:
             log.warning("nobody hears of the end of %s: the runtime was closed before", tool.spec.id)
             error = ToolError("the runtime was closed before the call ended")
-        if has_begun and not tool.may_be_retried and not isinstance(error, SuspensionError):
+        if isinstance(error, SuspensionError):
+            error = unverified_error(error)
+        elif has_begun and not tool.may_be_retried:
             if not is_closed:
                 log.error("the result of %s cannot be read", tool.spec.id, exc_info=error)
             error = OutcomeUnknownError(f"its result cannot be read; {tool.spec.name} may have run")

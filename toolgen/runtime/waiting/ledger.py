@@ -31,6 +31,7 @@ from .call_results import is_of_not_begun
 from .call_runs import CallRuns
 from .errors import SuspensionError
 from .loop import call_of
+from .unfit import unverified_error
 from .wait_registry import WaitRegistry
 from .waiting_calls import WaitingCalls
 
@@ -74,6 +75,8 @@ class Ledger:
                 await self._take_back(name, place.edited)
         except CallNameError as error:
             return frame.error_result(error)
+        except SuspensionError as error:
+            return frame.error_result(unverified_error(error))
         except Exception as error:  # such as an engine whose file cannot be used
             return failed_call_result(tool, error, meta, frame.services)
         if place.is_taken or tool.runs_once:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..errors import ToolError
 from ..results import Suspended
+from .errors import SuspensionError
 
 MOST_MISFITS: Final = 3
 """Answers to one question that are not taken, after which a door asks no more: the call waits on."""
@@ -25,3 +27,9 @@ def waiting_message(asked: Suspended) -> str:
     """Return what a model is told of a call that waits, with the id under which a person finds it."""
     why = f": {asked.reason}" if asked.reason else ""
     return f"it waits for a person as {asked.id}{why}. Do not call it again for the same"
+
+
+def unverified_error(error: SuspensionError) -> ToolError:
+    """Return what a model is told of a call that waits, and whose record no host has sealed as it stands."""
+    why = f"it waits, and nobody can answer it: {error.message}"
+    return ToolError(f"{why}. Do not call it again for the same")
