@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -91,3 +94,28 @@ async def test_what_waits_or_has_no_run_keeps_nobody_waiting(engine: InProcessEn
         closes = loop.time()
     assert loop.time() - closes < CLOSING_S
     plain.cancel()
+
+
+@pytest.mark.asyncio(loop_factories=["real"])  # of files, whose connections are closed in threads
+async def test_a_file_that_cannot_be_used_is_closed_all_the_same(tmp_path: Path) -> None:
+    engine = InProcessEngine(tmp_path / "runs.db")
+    runtime = served(Bank(), engine)
+    await runtime.__aenter__()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as other:
+        other.execute("DROP TABLE run")
+    await runtime.aclose()
+    assert not engine.is_worker
+
+
+async def test_who_is_cancelled_while_calls_end_closes_the_engine(engine: InProcessEngine) -> None:
+    bank = Bank(hold=asyncio.Event())
+    runtime = served(bank, engine)
+    made = await begun(runtime, bank, "waits")
+    closes = asyncio.ensure_future(runtime.aclose())
+    await asyncio.sleep(CLOSING_S / 2)
+    closes.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closes
+    assert not engine.is_worker
+    assert made is not None
+    assert (await made).status == "unknown"

@@ -280,14 +280,16 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         Direct calls that are executed as runs, since they were approved or have a name, may end before, for
         at most `CLOSING_S` seconds.
         """
-        if self._services.waits is not None:
-            await let_calls_end(self._services.waits)
-        await self._services.late_ends.close()
-        await self._extension.close()
-        if self._engine is not None:
-            await self._engine.close()
-        await self._toolsets.close()
-        self._services.execution.close()
+        try:
+            if self._services.waits is not None:
+                await let_calls_end(self._services.waits)
+        finally:
+            await self._services.late_ends.close()
+            await self._extension.close()
+            if self._engine is not None:
+                await self._engine.close()
+            await self._toolsets.close()
+            self._services.execution.close()
 
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open

@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from typing import Final
 
+from toolgen.contract.errors import ToolgenError
+
 from ..engine import RunStatus
 from .call_names import CALL
 from .wait_registry import WaitRegistry, log
@@ -24,7 +26,11 @@ async def let_calls_end(waits: WaitRegistry) -> None:
     if not waits.is_only_worker:
         return
     engine = waits.engine
-    running = await engine.list_runs(state="running", limit=sys.maxsize)
+    try:
+        running = await engine.list_runs(state="running", limit=sys.maxsize)
+    except ToolgenError as error:  # such as a file that cannot be used, which is to be closed all the same
+        log.warning("it is not known which calls are executed, and none is waited for: %s", error)
+        return
     runs = [one.run_id for one in running if _is_call(one)]
     if runs:
         log.info("%d calls are executed, and have %g seconds to end", len(runs), CLOSING_S)
