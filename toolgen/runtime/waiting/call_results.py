@@ -7,6 +7,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
@@ -34,6 +35,7 @@ from .frozen import FrozenCall
 from .loop import CallDocument, Outcome, call_of
 from .resolving import latest_end, latest_outcome
 from .resuming import WaitingTools
+from .untaken import result_or_waiting_on
 from .wait_registry import OpenedToken, WaitRegistry, unknown_suspension
 
 _PAUSE_S: Final = 1.0
@@ -306,18 +308,20 @@ async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDoc
 
 
 async def answered_result(
-    reader: CallReader, opened: OpenedToken, expected: Expected, wait_s: float | None
+    reader: CallReader, opened: OpenedToken, expected: Expected, wait_s: float | None, *, is_answered: bool
 ) -> ToolResult:
     """Return the result of an answered call, once the log of its run has it.
 
     It is typed where this process has executed the call, and the log has the same. Of what the run of an
     agent asked it is that of the direct call above, or what that still waits for. Where it is not there after
-    `wait_s` seconds, it is pending.
+    `wait_s` seconds, it is pending; where the call waits on without the answer, suspended.
     """
     waits, above, outer = reader.waits, expected.above, expected.outer
     try:
         async with asyncio.timeout(wait_s):
-            told = await waits.scheduler.wait_for_run(opened.run_id, _result_from_log(waits, opened))
+            log = partial(_result_from_log, waits, opened)
+            look = result_or_waiting_on(waits, opened, log) if is_answered else log()
+            told = await waits.scheduler.wait_for_run(opened.run_id, look)
             if above is not None and outer is not None and (told is None or opened.is_below):
                 return await run_result(reader, *above, outer)
     except TimeoutError:

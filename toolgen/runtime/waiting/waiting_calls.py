@@ -66,7 +66,8 @@ class WaitingCalls(CallService):
         same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
 
         Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
-        kept, and the same answer asks again.
+        kept, and the same answer asks again. Where the host that was to execute it could not verify the call,
+        it is `suspended` with its next token, or a `SuspensionError`, if this host cannot either.
 
         Args:
             token: Of what waits.
@@ -101,7 +102,9 @@ class WaitingCalls(CallService):
                     await self._answer_planner(waits, opened, answer, by)
                 else:
                     await _answer(waits, record, answer, key, by)
-                return await answered_result(self._reader(waits), opened, expected, wait_s)
+                return await answered_result(
+                    self._reader(waits), opened, expected, wait_s, is_answered=record is not None
+                )
         except SuspensionError:  # the call goes on with no answer, or with another one
             if record is not None:
                 self._tools.take_back(record.call)
@@ -140,7 +143,10 @@ class WaitingCalls(CallService):
         waits = require_waits(self._services)
         opened = await waits.open(waits.sealer.open(token), session_id)
         async with expected_results(waits, opened) as expected:
-            return await answered_result(self._reader(waits), opened, expected, wait_s)
+            is_answered = opened.record is not None and opened.status.answer is not None
+            return await answered_result(
+                self._reader(waits), opened, expected, wait_s, is_answered=is_answered
+            )
 
     async def progress(
         self, token: str, fraction: float | None = None, message: str = "", value: Any = None
