@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -13,14 +13,14 @@ from toolgen.engines.sqlite_tables import ids
 
 Change = Callable[[dict[str, Any]], None]
 """Changes the record of a call in place."""
-_PLACES: Final = (("run", "input"), ("wait", "about"), ("op", "value"))
+PLACES: Final = (("run", "input"), ("wait", "about"), ("op", "value"))
 """Columns that hold records of calls."""
 
 
-def forge(path: Path, id_: str, change: Change) -> None:
-    """Change the record of a call wherever the journal has it."""
+def forge(path: Path, id_: str, change: Change, places: Sequence[tuple[str, str]] = PLACES) -> None:
+    """Change the record of a call wherever the journal has it, or in some columns."""
     with closing(sqlite3.connect(path)) as database, database:
-        for table, column in _PLACES:
+        for table, column in places:
             for (kept,) in database.execute(f"SELECT {column} FROM {table}").fetchall():
                 if id_.encode() not in (kept or b""):
                     continue
@@ -42,6 +42,14 @@ def record_in(path: Path, run_id: str) -> dict[str, Any]:
 def put_record(path: Path, run_id: str, record: Any) -> None:
     """Put something in the place of the record of a call that is a run of its own."""
     put_text(path, run_id, json.dumps({"frozen": record, "version": 2}).encode())
+
+
+def put_copy(path: Path, run_id: str) -> None:
+    """Give the wait of a call a copy of its record, as journals of before have it."""
+    record = json.dumps({"frozen": record_in(path, run_id)}, separators=(",", ":")).encode()
+    with closing(sqlite3.connect(path)) as database, database:
+        (no,) = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
+        database.execute("UPDATE wait SET about = ? WHERE id BETWEEN ? AND ?", (record, *ids(no)))
 
 
 def put_text(path: Path, run_id: str, text: bytes) -> None:

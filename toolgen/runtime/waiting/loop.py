@@ -115,11 +115,17 @@ async def attempt(
         return NoRecord("too_large", error.message)
 
 
-async def answer_to(ctx: RunContext, op: str, frozen: Mapping[str, Any]) -> Signal | None:
-    """Wait for the answer to a suspended call and return it; None when nobody gave one in time."""
+async def answer_to(
+    ctx: RunContext, op: str, frozen: Mapping[str, Any], about: Mapping[str, Any] | None = None
+) -> Signal | None:
+    """Wait for the answer to a suspended call and return it; None when nobody gave one in time.
+
+    `about` has the call in `frozen`, where a run has nothing else in its input: a journal keeps that once, so
+    that what is shown of the call is what the answer leads to.
+    """
     # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
     left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
-    return await ctx.wait(op, answer_name(op), timeout_s=left, about={"frozen": dict(frozen)})
+    return await ctx.wait(op, answer_name(op), timeout_s=left, about=dict(about or {"frozen": dict(frozen)}))
 
 
 def is_work(about: Json) -> bool:
@@ -308,8 +314,9 @@ class _Steps:
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
     async def answer(self, frozen: Frozen, number: int) -> Outcome:
-        op = f"wait:{number}"
-        signal = await answer_to(self._ctx, op, frozen)
+        op, given = f"wait:{number}", self._given
+        is_given = number == 1 and "frozen" in given and "facts" not in given
+        signal = await answer_to(self._ctx, op, frozen, given if is_given else None)
         if signal is None:
             return await self._without_answer(frozen, number)
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
