@@ -36,7 +36,10 @@ POSTGRES = ROOT / "docs/postgres.md"
 """Needs a server; tests/conformance/postgres/test_doc.py runs it."""
 PRODUCTION = ROOT / "docs/production.md"
 """Its host and client need servers too; tests/conformance/test_home_temporal.py runs them as processes."""
-RUN = [file for file in DOCUMENTS if file not in (FOLLOWED, IMPORT, LATER, AGENT, FRAMEWORKS, POSTGRES)]
+OBSERVABILITY = ROOT / "docs/observability.md"
+"""Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
+ELSEWHERE = (FOLLOWED, IMPORT, LATER, AGENT, FRAMEWORKS, POSTGRES, OBSERVABILITY)
+RUN = [file for file in DOCUMENTS if file not in ELSEWHERE]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MAP = ROOT / "docs/architecture.md"
