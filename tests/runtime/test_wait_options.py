@@ -214,6 +214,15 @@ async def test_who_asked_may_not_approve(engine: InProcessEngine) -> None:
     assert (await made.deliver(asked.token, YES, by="bob")).status == "ok"
 
 
+async def test_nobody_is_a_second_person_for_a_call_without_a_requester(engine: InProcessEngine) -> None:
+    """A host that names nobody would have no second person, and not know it."""
+    made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
+    asked = waiting(await made.call(TOOL, SITE, replace(FOR_ANN, requested_by="")))
+    with pytest.raises(NotAllowedAnswerError, match="the call does not name its requester"):
+        await made.deliver(asked.token, YES, by="bob")
+    assert (await made.deliver(asked.token, {"approved": False}, by="bob")).status == "denied"
+
+
 @pytest.mark.parametrize("by", ["ann", ""])
 async def test_who_asked_may_say_no_and_take_it_back(engine: InProcessEngine, by: str) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))

@@ -25,11 +25,13 @@ class AnswerRule(Protocol):
 
 
 def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
-    """Reject an approval by the person who asked for the call, or by an unnamed person."""
+    """Reject an approval by the person who asked for the call, or where one of the two has no name."""
     if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
         return ""
     if not by:
         return "the approver must not be the requester, and the answer does not name the approver"
+    if not asked.requested_by:
+        return "the approver must not be the requester, and the call does not name its requester"
     return "the requester of the call may not approve it" if by == asked.requested_by else ""
 
 
