@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime import Runtime
+from toolgen.runtime import CallMeta, Runtime
 
 from .address import host_and_port
 from .config import Project
@@ -29,6 +29,7 @@ class ServeOptions:
     toolset: str = ""
     agent: str = ""
     session: str = ""
+    requested_by: str = ""
     http: str = ""
     """`HOST:PORT`; "" for stdio."""
     verify: str = ""
@@ -72,12 +73,14 @@ def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
     needing = [spec.name for spec in runtime.list_tools() if "session_id" in spec.injected]
     if needing and not options.session and not options.verify:
         raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
+    person = CallMeta(session_id=options.session, requested_by=options.requested_by)
     return server(
         runtime,
         version=version("toolgen"),
         toolset=options.toolset,
         agent=options.agent,
         session_id=options.session,
+        meta=(lambda ctx: person) if options.requested_by else None,
         approvals=options.approvals,
     )
 

@@ -28,6 +28,9 @@ def serve(
     toolset: Annotated[str, typer.Option(help="Serve the tools of this toolset only.", metavar="NAME")] = "",
     agent: Annotated[str, typer.Option(help="Serve the tools of this agent.", metavar="ID")] = "",
     session: Annotated[str, typer.Option(help="session_id of all calls.", metavar="ID")] = "",
+    requested_by: Annotated[
+        str, typer.Option(help="For whom all calls are; --verify says it by token.", metavar="PERSON")
+    ] = "",
     http: Annotated[
         str,
         typer.Option(
@@ -55,10 +58,13 @@ def serve(
 
     if not http and (verify or host):
         raise typer.BadParameter("--verify and --host need --http")
+    if verify and requested_by:
+        raise typer.BadParameter("--verify says for whom a request is, so that --requested-by cannot")
     options = ServeOptions(
         toolset=toolset,
         agent=agent,
         session=session,
+        requested_by=requested_by,
         http=http,
         verify=verify,
         hosts=tuple(host or ()),

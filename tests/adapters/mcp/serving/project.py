@@ -20,7 +20,7 @@ import subprocess
 
 from tests.adapters.mcp.serving.desk import MIRA, Desk, desk_runtime
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta
+from toolgen.runtime import CallMeta, ToolContext
 from toolgen.runtime.toolsets.functions import function_toolset
 
 print("imported")
@@ -35,10 +35,15 @@ def shout() -> str:
     return "said"
 
 
+async def requester(ctx: ToolContext) -> str:
+    """Say for whom the call is."""
+    return ctx.meta.requested_by
+
+
 def runtime():
     print("made")
     made = desk_runtime(Desk(), engine=InProcessEngine(os.environ["DESK_RUNS"]))
-    made.register(function_toolset("desk.loud", [shout]))
+    made.register(function_toolset("desk.loud", [shout, requester]))
     return made
 
 

@@ -27,7 +27,9 @@ HELLO = {
 async def test_a_client_uses_a_process(era: str, tmp_path: Path) -> None:
     write_project(tmp_path)
     mira = Person(accept(approved=True))
-    command = by_stdio(tmp_path, "--session", "s-mira", "--approvals", "elicitation")
+    command = by_stdio(
+        tmp_path, "--session", "s-mira", "--requested-by", "mira", "--approvals", "elicitation"
+    )
     async with asyncio.timeout(60):
         async with Client(command, mode=era, elicitation_callback=mira) as client:
             assert client.server_info is not None
@@ -35,9 +37,10 @@ async def test_a_client_uses_a_process(era: str, tmp_path: Path) -> None:
             assert "weigh" in {tool.name for tool in (await client.list_tools()).tools}
             weighed = await client.call_tool("weigh", {"id": "p1"})
             assert weighed.structured_content == {"id": "p1", "weight": 1.5}
+            person = await client.call_tool("requester", {})
             loud = await client.call_tool("shout", {})
             burned = await client.call_tool("burn", {"id": "p1"})
-    for result, text in ((loud, '"said"'), (burned, '"p1 is ash"')):
+    for result, text in ((person, '"mira"'), (loud, '"said"'), (burned, '"p1 is ash"')):
         assert isinstance(result.content[0], types.TextContent)
         assert result.content[0].text == text
     assert len(mira.asked) == 1
