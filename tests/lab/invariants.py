@@ -101,7 +101,7 @@ def truthful(evidence: Evidence) -> Iterator[Violation]:
             match status:
                 case "ok" | "pending" if call.ended == 0:
                     yield _violation("I2", key, f"{call.tool} is {status}, and never ended")
-                case "denied" if began and call.tool not in _WORK:  # which is denied where it is taken back
+                case "denied" if began:
                     yield _violation("I2", key, f"{call.tool} is denied, and began")
                 case "unknown" if call.is_repeatable:
                     yield _violation("I2", key, f"{call.tool} is unknown, and may run again")
