@@ -9,7 +9,7 @@ nobody waits for.
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import TimerHandle
 from collections.abc import Hashable
 from functools import partial
 from typing import Final
@@ -89,7 +89,8 @@ class Locks:
     def release_after(self, late: LateExecutor, call: RunningCall) -> None:
         """Let a call hold its lock until its executor has ended, which runs on after the call."""
         call.outlive_caller()
-        timer = asyncio.get_running_loop().call_later(_LATE_S, self._give_up, call)
+        loop = call.gates[-1].loop
+        timer = None if loop.is_closed() else loop.call_later(_LATE_S, self._give_up, call)
         late.add_done_callback(partial(self._end, call, timer))
         log.warning(
             "%s runs on after its call and keeps its lock; sequential calls wait for it for %g seconds",
@@ -110,8 +111,9 @@ class Locks:
             while waiting := queue.pop():
                 waiting[1].set_result(False)
 
-    def _end(self, call: RunningCall, timer: asyncio.TimerHandle, late: object) -> None:
-        timer.cancel()
+    def _end(self, call: RunningCall, timer: TimerHandle | None, late: object) -> None:
+        if timer is not None:
+            timer.cancel()
         call.is_open = False
         self.release(call)
         call.drop_caller()
