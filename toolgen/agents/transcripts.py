@@ -1,8 +1,11 @@
-"""Conversations with a result for every call, also of runs that were ended in the middle of a batch."""
+"""Conversations with a result behind every call, and no result without one.
+
+So they are also of runs that were ended in the middle of a batch, and where a store has lost what was said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +18,7 @@ from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer
 from .recent_runs import MOST_RUNS, RecentRuns
 from .sessions.kept_messages import answers_of
 from .sessions.sessions import RunMessages, SessionStore
+from .unknown_calls import lost_calls_message
 
 _Ends = Mapping[str, Mapping[str, Any]]
 """By call, the event that says how it ended."""
@@ -24,7 +28,8 @@ class Transcripts:
     """Reads conversations from a store.
 
     A run that was canceled writes nothing any more, so the results that the store lacks are those of its log.
-    Nothing of it is stored: what a person resolves later, which is, comes first.
+    Nothing of it is stored: what a person resolves later, which is, comes first. Neither is what stands in
+    the place of calls that the store has lost.
     """
 
     def __init__(self, store: SessionStore, engine: Engine) -> None:
@@ -51,13 +56,9 @@ class Transcripts:
         known = answers_of(messages)
         calls = [call for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
         missing = [call for call in calls if call.id not in known]
-        if not missing:
-            return messages
-        ends = await self._ends_of(run_id)
-        if ends is None:
-            return messages
-        known |= {call.id: _answer(call, ends.get(call.id)) for call in missing}
-        return tuple(_with_answers(messages, known))
+        if missing and (ends := await self._ends_of(run_id)) is not None:
+            known |= {call.id: _answer(call, ends.get(call.id)) for call in missing}
+        return tuple(_paired(messages, {call.id for call in calls}, known))
 
     async def _ends_of(self, run_id: str) -> _Ends | None:
         """Return how the calls of a run ended that began to be made; None where nothing is known of it."""
@@ -92,17 +93,19 @@ def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
     return ToolAnswer(id=call.id, name=call.name, status=end["status"], text=to_json(end["result"]).decode())
 
 
-def _with_answers(messages: Iterable[Message], known: Mapping[str, ToolAnswer]) -> list[Message]:
-    """Return the messages, each batch followed by all results of it that are known, in call order."""
-    found: list[Message] = []
-    for message in [*messages, None]:
-        last = found[-1] if found else None
-        if isinstance(last, AssistantMessage):
-            answers = tuple(known[call.id] for call in last.calls if call.id in known)
-            if isinstance(message, ToolMessage):
-                message = replace(message, answers=answers)
-            elif answers:
-                found.append(ToolMessage(answers=answers))
-        if message is not None:
-            found.append(message)
-    return found
+def _paired(
+    messages: Iterable[Message], called: Container[str], known: Mapping[str, ToolAnswer]
+) -> Iterator[Message]:
+    """Yield the messages, each batch followed by the results of it that are known, in call order.
+
+    Results of calls that are none of `called` have lost them.
+    """
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if lost := [answer for answer in message.answers if answer.id not in called]:
+                yield lost_calls_message(lost)
+            continue  # the others are behind their calls
+        yield message
+        calls = message.calls if isinstance(message, AssistantMessage) else ()
+        if answers := tuple(known[call.id] for call in calls if call.id in known):
+            yield ToolMessage(answers=answers)

@@ -1,8 +1,9 @@
-"""Calls of unknown outcome: what a conversation has in the place of their results."""
+"""What a conversation has in the place of what was lost: of the results of calls, and of calls themselves."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from pydantic_core import to_json
@@ -10,7 +11,7 @@ from pydantic_core import to_json
 from toolgen.runtime.results import ToolStatus
 from toolgen.runtime.waiting.loop import UNKNOWN
 
-from .planner.messages import PlannedCall, ToolAnswer
+from .planner.messages import PlannedCall, ToolAnswer, UserMessage
 
 _STATUS: Final[ToolStatus] = "unknown"
 """Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
@@ -21,6 +22,17 @@ _STATUS_BEFORE: Final[ToolStatus] = "pending"
 def unknown_outcome_answer(call: PlannedCall) -> ToolAnswer:
     """Return what planners see of a call whose result was not kept."""
     return ToolAnswer(id=call.id, name=call.name, status=_STATUS, text=to_json(UNKNOWN).decode())
+
+
+def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
+    """Return what stands in the place of results whose calls a conversation has lost; no provider takes them.
+
+    It names the calls and how they ended, and shows nothing of what their tools returned, which are not the
+    words of the runtime.
+    """
+    calls = ", ".join(f"{answer.name} ({answer.status})" for answer in answers)
+    text = f"A part of this conversation was lost. In it these calls were made: {calls}."
+    return UserMessage(text=text, source="runtime")
 
 
 def is_unknown(answer: ToolAnswer) -> bool:

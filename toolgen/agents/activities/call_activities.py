@@ -131,7 +131,7 @@ class CallActivities:
         place = argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
-            self._keeping(info, call, events).watch(frame)
+            self._keeping(info, facts, call, events, is_checked=not self._host.is_shared).watch(frame)
             frame.context.place = place
             result: ToolResult
             try:
@@ -153,7 +153,7 @@ class CallActivities:
         self._host.meta(info.run_id, facts, call["id"])
         events, services = self._call_services(info, argument)
         batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        keeping = self._keeping(info, call, events)
+        keeping = self._keeping(info, facts, call, events, is_checked=True)
         work = CallWork(
             run_id=info.run_id,
             waits=self._host.waits,
@@ -256,9 +256,18 @@ class CallActivities:
         retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
         return events, replace(services, beside=lambda: len(to_json(given)), store_retry=retry)
 
-    def _keeping(self, info: ActivityInfo, call: StepCall, events: CallEvents) -> Keeping:
+    def _keeping(
+        self, info: ActivityInfo, facts: RunFacts, call: StepCall, events: CallEvents, *, is_checked: bool
+    ) -> Keeping:
+        """Return what is kept of a call; one that is checked does not begin where its session is gone."""
+
+        async def begun() -> None:
+            if is_checked:
+                await self._host.conversations.require_session(info.run_id, facts, call["name"])
+            await events.begun()
+
         return Keeping(
-            begun=events.begun,
+            begun=begun,
             settle=partial(settle, self._host, info.run_id, call["id"]),
             late_ends=self._host.tools.late_ends,
         )

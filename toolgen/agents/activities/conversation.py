@@ -15,6 +15,8 @@ from toolgen.contract.secrets import hiding, within
 from toolgen.runtime.call.boundary import Contained, name_of
 from toolgen.runtime.call.failures import log
 from toolgen.runtime.engine import NonRetryableError
+from toolgen.runtime.errors import ToolError
+from toolgen.runtime.stores import StoreError
 
 from ..loop.documents import RunFacts
 from ..planner.history import visible_history
@@ -29,9 +31,9 @@ from ..planner.messages import (
 from ..planner.planner import PlanInput
 from ..recent_runs import MOST_RUNS, RecentRuns
 from ..registered_agents import RegisteredAgent
-from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn
+from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn, UnknownSessionError
 from ..transcripts import Transcripts
-from ..unknown_calls import unknown_outcome_answer
+from ..unknown_calls import lost_calls_message, unknown_outcome_answer
 from .plan_secrets import note_messages
 
 
@@ -85,7 +87,7 @@ class Conversation:
         heard = list(self._messages)
         for message in self._tried:
             _add(heard, message)
-        _answer(heard, None)
+        _answer(heard)
         return tuple(heard)
 
     def say(self, message: AssistantMessage) -> None:
@@ -131,6 +133,25 @@ class Conversations:
             return
         if (found := self._kept.get(run_id)) is not None:
             found.answered.add(answer.id)
+
+    async def require_session(self, run_id: str, facts: RunFacts, name: str) -> None:
+        """Raise where the session of a run is lost, before a call of it has its effect: the run cannot go on.
+
+        It is looked for where this process has not planned for the run. While the store is away nobody knows
+        better, and so the call is made.
+
+        Raises:
+            ToolError: as said; `name` is that of the call.
+        """
+        if not facts["in_conversation"] or self._kept.get(run_id) is not None:
+            return
+        try:
+            await self._sessions.get(facts["session_id"])
+        except UnknownSessionError as error:
+            log.error("run %s: %s was not run: %s", run_id, name, error.message)
+            raise ToolError(f"{name} was not run: {error.message}") from error
+        except StoreError:
+            log.warning("run %s: its session was not looked for", run_id, exc_info=True)
 
     def forget(self, run_id: str) -> None:
         """Drop the conversation of a run from memory."""
@@ -285,39 +306,52 @@ def _calls(messages: Iterable[Message]) -> Iterable[PlannedCall]:
 
 
 def pair_results(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return the messages for a planner: with a result for every call, and without artifacts.
+    """Return the messages for a planner: results behind every call and nowhere else, and without artifacts.
 
-    A run that was canceled leaves calls without a result.
+    A run that was canceled leaves calls without a result, a store that lost messages results without a call.
     """
     found: list[Message] = []
     for message in messages:
         _add(found, message)
-    _answer(found, None)
+    _answer(found)
     return tuple(found)
 
 
 def _add(found: list[Message], message: Message) -> None:
+    if isinstance(message, ToolMessage):
+        _add_results(found, message)
+    else:
+        _answer(found)
+        found.append(message)
+
+
+def _add_results(found: list[Message], message: ToolMessage) -> None:
+    """Add results behind their calls, in the place of those that were there before the whole batch."""
+    is_again = bool(found) and isinstance(found[-1], ToolMessage)
+    batch = found[-2] if is_again else found[-1] if found else None
+    calls = batch.calls if isinstance(batch, AssistantMessage) else ()
+    ids = {call.id for call in calls}
+    lost = [answer for answer in message.answers if answer.id not in ids]
+    if len(lost) < len(message.answers):
+        if is_again:
+            found.pop()
+        found.append(without_artifacts(_complete_batch(message, calls)))
+    elif not is_again:
+        _answer(found)
+    if lost:
+        found.append(lost_calls_message(lost))
+
+
+def _answer(found: list[Message]) -> None:
+    """Add results for the calls of the last message, which nothing has brought."""
     last = found[-1] if found else None
-    if isinstance(message, ToolMessage) and isinstance(last, ToolMessage):
-        found.pop()  # kept call by call before the whole batch was there
-    _answer(found, message)
-    if isinstance(message, ToolMessage) and found and isinstance(found[-1], AssistantMessage):
-        message = _complete_batch(message, found[-1])
-    found.append(without_artifacts(message))
+    if isinstance(last, AssistantMessage) and last.calls:
+        found.append(_complete_batch(ToolMessage(answers=()), last.calls))
 
 
-def _answer(found: list[Message], following: Message | None) -> None:
-    """Add results for the calls of the last message, if what follows does not bring them."""
-    last = found[-1] if found else None
-    if isinstance(last, AssistantMessage) and last.calls and not isinstance(following, ToolMessage):
-        found.append(_complete_batch(ToolMessage(answers=()), last))
-
-
-def _complete_batch(message: ToolMessage, calls: AssistantMessage) -> ToolMessage:
+def _complete_batch(message: ToolMessage, calls: Sequence[PlannedCall]) -> ToolMessage:
     """Return the results of a batch; a call whose result was lost gets one that says so."""
-    if len(message.answers) >= len(calls.calls):
+    if [answer.id for answer in message.answers] == [call.id for call in calls]:
         return message
     answers = {answer.id: answer for answer in message.answers}
-    return ToolMessage(
-        answers=tuple(answers.get(call.id) or unknown_outcome_answer(call) for call in calls.calls)
-    )
+    return ToolMessage(answers=tuple(answers.get(call.id) or unknown_outcome_answer(call) for call in calls))

@@ -51,13 +51,21 @@ def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer])
         if isinstance(message, ToolMessage):
             message = _with_resolved(message, answers)
         last = found[-1] if found else None
-        if isinstance(last, AssistantMessage) and not isinstance(message, ToolMessage):
+        if isinstance(last, AssistantMessage) and not _has_result_of(message, last):
             kept = tuple(answers[call.id] for call in last.calls if call.id in answers)
             if kept:
                 found.append(ToolMessage(answers=kept))
         if message is not None:
             found.append(message)
     return tuple(found)
+
+
+def _has_result_of(message: Message | None, batch: AssistantMessage) -> bool:
+    """Return whether a message has results of a batch, and not of one whose calls the store has lost."""
+    if not isinstance(message, ToolMessage):
+        return False
+    ids = {call.id for call in batch.calls}
+    return not ids.isdisjoint(answer.id for answer in message.answers)
 
 
 def _with_resolved(message: ToolMessage, answers: Mapping[str, ToolAnswer]) -> ToolMessage:
