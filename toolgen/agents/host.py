@@ -103,7 +103,7 @@ class AgentHost:
         self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
         """The waits that were admitted and may not have begun."""
         self._values: RecentRuns[Values] = RecentRuns(most)
-        self._spans = None if tools.spans is None else RunSpans(tools.spans, most)
+        self._spans = None if tools.spans is None else RunSpans(tools.spans, is_shared=is_shared)
         self._metrics = None if tools.metrics is None else RunMetrics(tools.metrics)
 
     def serve(self, activities: Mapping[str, Activity]) -> None:

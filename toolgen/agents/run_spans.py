@@ -26,7 +26,6 @@ from toolgen.runtime.telemetry import (
 )
 
 from .loop.documents import PlanArgument, RunFacts
-from .recent_runs import RecentRuns
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -38,13 +37,16 @@ class RunSpans:
     """Makes one span a run, until its last event, and one a planning.
 
     The facts of a run name the span that all of this stands under, in whatever process (`RunFacts.trace`).
-    The span of a run ends only in the process that has begun it.
+    The span of a run ends only in the process that has begun it. So where many workers execute a run, it has
+    no other span than that of the request for it, and so has the call that it answers: nothing stands under a
+    span that no backend gets.
     """
 
-    def __init__(self, spans: ToolSpans, most: int | None) -> None:
-        """Construct without spans; of more than `most` runs at once, the one that was used first is ended."""
+    def __init__(self, spans: ToolSpans, *, is_shared: bool) -> None:
+        """Construct without spans; `is_shared` says that many workers execute the runs."""
         self._spans = spans
-        self._running: RecentRuns[Span] = RecentRuns(most)
+        self._is_shared = is_shared
+        self._running: dict[str, Span] = {}
 
     # What runs stand under.
 
@@ -62,26 +64,39 @@ class RunSpans:
             yield
             return
         if is_here:  # before the engine may execute anything of it
-            self._keep(run_id, span)
+            self._running[run_id] = span
         try:
             with ending_on_error(span):
                 yield
         except BaseException:
-            self._running.pop(run_id)
+            self._running.pop(run_id, None)
             raise
         if not is_here:
             end_span(span)
 
     def call(self, run_id: str, facts: RunFacts, call: OpenSpan) -> None:
         """Note in the facts of a run that it stands under the call which it answers."""
-        if trace := call.trace:
-            facts["trace"] = trace
+        if not (trace := call.trace):
+            return
+        facts["trace"] = trace
+        if self._is_shared:
+            self._request(run_id, facts)
+            call.conclude(None)
+        else:
             self._spans.leave_open(run_id, call)
 
     def hand_over(self, run_id: str, facts: RunFacts, taken: RunFacts) -> None:
         """Note in the facts of a run that it stands under the one whose conversation it takes."""
         if trace := trace_of(self._span(run_id, facts)):
             taken["trace"] = trace
+            if self._is_shared:
+                self._request("", taken)
+
+    def _request(self, run_id: str, facts: RunFacts) -> None:
+        """Make the span of the request for a run that another one leads to; "" where its id is not known."""
+        if (span := self._begun(run_id, facts, is_client=True)) is not None:
+            facts["trace"] = trace_of(span)
+            end_span(span)
 
     # What is executed.
 
@@ -92,7 +107,7 @@ class RunSpans:
                 case "run_completed":
                     self._note(run_id, event)
                 case "run_stream_end":
-                    if (span := self._running.pop(run_id)) is not None:
+                    if (span := self._running.pop(run_id, None)) is not None:
                         end_span(span)
                 case _:
                     pass
@@ -104,9 +119,8 @@ class RunSpans:
 
         async def watched(info: ActivityInfo, argument: Any) -> Any:
             facts = _facts_of(argument)
-            is_first = name == "plan" and argument["step"] == 0
-            if is_first and facts is not None and self._running.get(info.run_id) is None:
-                self._keep(info.run_id, self._begun(info.run_id, facts))
+            if name == "plan" and argument["step"] == 0:
+                self._begin_here(info.run_id, argument["facts"])
             with within(self._span(info.run_id, facts)):
                 if name != "plan":
                     return await work(info, argument)
@@ -117,6 +131,13 @@ class RunSpans:
                     return result
 
         return watched
+
+    def _begin_here(self, run_id: str, facts: RunFacts) -> None:
+        """Begin the span of a run with its first planning, unless this process has begun it before."""
+        if self._is_shared or run_id in self._running:
+            return
+        if (span := self._begun(run_id, facts)) is not None:
+            self._running[run_id] = span
 
     def _begun(self, run_id: str, facts: RunFacts, *, is_client: bool = False) -> Span | None:
         agent, parent = facts["agent"], facts["parent"]
@@ -131,10 +152,6 @@ class RunSpans:
         }
         name = f"invoke_agent {attributes['gen_ai.agent.name']}"
         return self._spans.started(name, attributes, under=facts.get("trace", ""), is_client=is_client)
-
-    def _keep(self, run_id: str, span: Span | None) -> None:
-        if span is not None and (dropped := self._running.put(run_id, span)) is not None:
-            end_span(dropped)
 
     def _span(self, run_id: str, facts: RunFacts | None) -> Span | None:
         """Return the span of a run; that which it stands under where another process has begun it."""

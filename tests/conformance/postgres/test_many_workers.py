@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -15,6 +15,7 @@ from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.runtime.events.hub import Events
+from toolgen.runtime.telemetry import ToolSpans
 from toolgen.runtime.toolsets.functions import func_tool
 
 SEEDS = range(6)
@@ -22,11 +23,17 @@ SEEDS = range(6)
 
 @asynccontextmanager
 async def workers(
-    database: Postgres, seed: int, *agents: AgentRegistration, events: Events | None = None
+    database: Postgres,
+    seed: int,
+    *agents: AgentRegistration,
+    events: Events | None = None,
+    spans: Callable[[], ToolSpans | None] = lambda: None,
 ) -> AsyncIterator[list[Runtime]]:
     """Yield the open runtimes of three workers with these agents."""
     cluster = Cluster(seed)
-    runtimes = [Runtime(engine=cluster.worker(), secret=SECRET, events=events) for _ in range(3)]
+    runtimes = [
+        Runtime(engine=cluster.worker(), secret=SECRET, events=events, spans=spans()) for _ in range(3)
+    ]
     for runtime in runtimes:
         made = Agents(runtime, sessions=PostgresSessionStore(database))
         for one in agents:
