@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from langgraph.types import Command
 
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, ToolContext
+from toolgen.runtime.resolution import Resolution
 
 from .bank import WANTED, Bank
 from .with_langgraph import (
@@ -187,3 +190,93 @@ async def test_a_value_without_the_id_of_its_interruption_is_taken_too() -> None
         [one] = interruptions(await begin(graph))
         await graph.ainvoke(Command(resume=answered(one.value, YES)), CONFIG)
     assert bank.paid == [("baker", 3)]
+
+
+class Slow(Bank):
+    """Pays the baker when the test says so, and keeps the idempotency key of each payment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[str] = []
+        self.gate = asyncio.Event()
+
+    async def pay(self, to: str, amount: int, ctx: ToolContext) -> str:  # type: ignore[override]  # it looks at its call
+        """Pay."""
+        self.keys.append(ctx.idempotency_key)
+        if to == "baker":
+            await self.gate.wait()
+        return await super().pay(to, amount)
+
+    async def let_go(self) -> None:
+        """Pay the baker some turns of the event loop later."""
+        for _ in range(100):
+            await asyncio.sleep(0)
+        self.gate.set()
+
+
+@asynccontextmanager
+async def process(bank: Bank, path: Path) -> AsyncIterator[tuple[InProcessEngine, Runtime, Any]]:
+    """Yield the graph of two payments, on an engine and a runtime of its own and the files of others."""
+    engine = InProcessEngine(path / "runs.db")
+    async with (
+        Runtime(engine=engine) as runtime,
+        AsyncSqliteSaver.from_conn_string(str(path / "graph.db")) as saver,
+    ):
+        yield engine, runtime, one_task(await bank.offered(runtime), saver, payments(*WANTED[1:]))
+
+
+async def both_asked(bank: Bank, path: Path) -> dict[str, Any]:
+    """Return the state after a process in which the graph asked about the first payment."""
+    async with process(bank, path) as (_, _, graph):
+        return await begin(graph)
+
+
+async def approved(runtime: Runtime, graph: Any, state: dict[str, Any], to: str) -> dict[str, Any]:
+    """Return the state after the approval of one payment, whichever the graph has asked about."""
+    [id_] = [one.id for one in await runtime.suspended() if to in one.question]
+    [asked] = interruptions(state)
+    return await resumed(graph, {asked.id: {"id": id_, "answer": YES}})
+
+
+async def test_what_is_executed_when_the_graph_asks_again_ends_before_its_process(tmp_path: Path) -> None:
+    """LangGraph returns with the question about the second payment, while the first one goes on."""
+    bank = Slow()
+    state = await both_asked(bank, tmp_path)
+    async with process(bank, tmp_path) as (_, runtime, graph):
+        state = await approved(runtime, graph, state, "baker")
+        assert (len(interruptions(state)), bank.paid) == (1, [])
+        ends = asyncio.create_task(bank.let_go())
+    await ends
+    async with process(bank, tmp_path) as (_, runtime, graph):
+        state = await approved(runtime, graph, state, "smith")
+    told = results(state["messages"])
+    assert [told["c0"], told["c1"]] == ['"3 paid to baker"', '"7 paid to smith"']
+    assert sorted(bank.paid) == sorted(WANTED[1:])
+
+
+async def test_payments_of_several_conversations_have_a_key_each() -> None:
+    """A model gives the same ids in each of them."""
+    bank = Slow()
+    bank.gate.set()
+    async with Runtime(engine=InProcessEngine()) as runtime:
+        snapshot = await bank.offered(runtime)
+        for _ in range(3):
+            graph = one_task(snapshot, InMemorySaver(), payments(WANTED[1]))
+            for _ in range(2):  # in the second one the message is another step of the thread
+                await decided(graph, await begin(graph), agreeing_to(["baker"]))
+    assert len(bank.paid) == len(set(bank.keys)) == len(bank.keys) > 1
+
+
+async def test_what_became_of_an_unknown_payment_reaches_the_graph(tmp_path: Path) -> None:
+    bank = Slow()
+    state = await both_asked(bank, tmp_path)
+    async with process(bank, tmp_path) as (engine, runtime, graph):
+        state = await approved(runtime, graph, state, "baker")
+        await engine.close()  # while the payment goes on
+    async with process(bank, tmp_path) as (engine, runtime, graph):
+        known = [await engine.settled(one.run_id) for one in await engine.list_runs()]
+        [lost] = [one for one in known if one.is_over]
+        await runtime.resolve(lost.run_id, "", Resolution(outcome="result", result="paid, says jo"), by="jo")
+        state = await approved(runtime, graph, state, "smith")
+    assert results(state["messages"])["c0"] == '"paid, says jo"'
+    assert bank.paid == [("smith", 7)]
