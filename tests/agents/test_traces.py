@@ -21,6 +21,7 @@ from tests.agents.tools import (
 )
 from tests.conventions import violations
 from tests.otlp import ReceivedSpan, Receiver
+from tests.runtime.bank import Bank
 from toolgen.agents import Agents, FinalResult, HandOver, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.contract.json_value import Json
@@ -29,6 +30,7 @@ from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, Runtime, Too
 from toolgen.runtime.results import Pending
 from toolgen.runtime.telemetry import ToolSpans, span_of, trace_of
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.runtime.waiting.call_names import CallName
 
 YES: Json = {"approved": True}
 NO: Json = {"approved": False}
@@ -250,3 +252,23 @@ def test_what_names_no_span_is_none(told: str) -> None:
 def test_a_span_is_named_as_w3c_trace_context_has_it() -> None:
     told = f"00-{'a' * 32}-{'b' * 16}-01"
     assert trace_of(span_of(told)) == told
+
+
+@pytest.mark.parametrize("tool", ["bank.accounts.pay", "bank.accounts.pay_approved", "x.checks.look"])
+async def test_a_named_call_stands_under_what_made_it(receiver: Receiver, tool: str) -> None:
+    provider = receiver.provider()
+    low = agent("x.low", ScriptedPlanner([FinalResult(result="dust")]))
+    async with running(low, spans=ToolSpans(provider)) as (runtime, _):
+        runtime.register(Bank().toolset())
+        runtime.register(LOW)
+        arguments: Any = {} if tool == "x.checks.look" else {"amount": 5}
+        meta = CallMeta(session_id="s", tool_call_id="c1")
+        with trace.get_tracer("web", tracer_provider=provider).start_as_current_span("POST /pay"):
+            result = await runtime.call_once(CallName(door="web", call_id="c1"), tool, arguments, meta)
+        if result.suspension is not None:
+            await runtime.deliver(result.suspension.token, YES)
+    spans = receiver.spans()
+    assert len({span.trace for span in spans}) == 1
+    first = next(span for span in spans if span.operation == "execute_tool" and not span.links)
+    (made,) = named(spans, "POST /pay")
+    assert first.parent == made.id

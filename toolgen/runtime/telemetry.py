@@ -7,7 +7,7 @@ span"); what they have no name for stands under `toolgen.`. Nothing here is impo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -148,6 +148,10 @@ class ToolSpans:
         from opentelemetry.trace import get_current_span
 
         return trace_of(get_current_span())
+
+    def under(self, trace: str) -> AbstractContextManager[None]:
+        """Make the span current that a `traceparent` names, if it names one."""
+        return within(span_of(trace))
 
     def leave_open(self, run_id: str, call: OpenSpan) -> None:
         """Keep the span of a call until the run of this id, which answers it, is over."""

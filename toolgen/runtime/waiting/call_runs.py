@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -160,7 +161,10 @@ class CallRuns:
         The call is executed once, whoever else comes with the same id. Where it waits for somebody, the
         result is suspended. A detached one goes on although its callers are cancelled.
         """
-        given = {"call": _call(tool, payload, meta)}
+        call, spans = _call(tool, payload, meta), self._services.spans
+        if spans is not None and (trace := spans.here()):
+            call["trace"] = trace
+        given = {"call": call}
         return await self._over(tool, meta, given, run_id, is_named=True, is_detached=is_detached)
 
     async def _suspended(self, run_id: str, tool: RegisteredTool, result: ToolResult) -> ToolResult:
@@ -277,8 +281,10 @@ class CallRuns:
         set_idempotency_key(frame.context, info.run_id)
         work.keeping.watch(frame)
         result: ToolResult
+        made_in = nullcontext() if services.spans is None else services.spans.under(call.get("trace", ""))
         try:
-            result = await run_or_abandon(dispatch(frame))
+            with made_in:
+                result = await run_or_abandon(dispatch(frame))
         except Exception as error:
             result = stray_error_result(frame, error)
         (result,) = await work.batch.settle((result,), services.reports)

@@ -187,6 +187,8 @@ class CallDocument(TypedDict):
     """JSON text."""
     meta: dict[str, Any]
     """The fields of its `CallMeta`."""
+    trace: NotRequired[str]
+    """The span that it was made in, as W3C Trace Context has it (`traceparent`); none of what has begun."""
 
 
 class ChildOfCall(TypedDict):
