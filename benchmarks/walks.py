@@ -34,8 +34,6 @@ from toolgen.agents import (
     PlannedCall,
     ScriptedPlanner,
 )
-from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Continue, Hook, Runtime, ToolCall, ToolContext, Verdict
 from toolgen.runtime.toolsets.functions import func_tool, function_toolset
@@ -149,8 +147,7 @@ async def waiting_call(path: Path | None) -> Walk:
 async def agent_run(path: Path | None) -> Walk:
     """Walk through one run of an agent that calls a tool and answers."""
     runtime = Runtime(engine=InProcessEngine(path))
-    sessions = MemorySessionStore() if path is None else SqliteSessionStore(f"{path}.sessions")
-    agents = Agents(runtime, sessions=sessions)
+    agents = Agents(runtime)
     spec = AgentSpec(
         id="bench.agent", description="Adds.", tools=(AgentTool(id="local.functions.add", name="add"),)
     )

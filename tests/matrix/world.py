@@ -24,7 +24,6 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Allow, CallMeta, Runtime, StaticToolset, ToolCall, ToolsetRegistration, ToolSpec
 from toolgen.runtime.engine import Engine
@@ -76,9 +75,7 @@ class World:
             events=self.hub,
             waiting=WaitOptions(clock=now),
         )
-        is_kept = self.cell.store == "SQLite"
-        sessions = SqliteSessionStore(self.folder / "sessions.db") if is_kept else None
-        agents, given, dynamic = Agents(made, sessions=sessions), self._given(), self._dynamic()
+        agents, given, dynamic = Agents(made), self._given(), self._dynamic()
         if self.is_agents:
             agents.register(_agent("m.low", _Answering(), static(self.ledger, "m.inner")))
         agents.register(_agent("m.top", _Calling(self), *given, dynamic=dynamic))
