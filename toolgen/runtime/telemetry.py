@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic_core import from_json, to_json
@@ -279,6 +278,8 @@ def span_of(trace: str) -> Span | None:
 
 def scope_version() -> str:
     """Return the version of this package; "" where it is not installed as one."""
+    from importlib.metadata import PackageNotFoundError, version  # which imports much
+
     try:
         return version("toolgen")
     except PackageNotFoundError:
