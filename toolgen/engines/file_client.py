@@ -26,11 +26,11 @@ from .journal import RunRecord, encode
 from .live_run import CallLater, Notifier
 from .runs import Runs
 from .sqlite_journal import RunClock, SqliteJournal, contested_runs, release
+from .sqlite_records import read_record
 from .sqlite_rows import (
     read_answer,
     read_events,
     read_open_waits,
-    read_record,
     read_state,
     read_status,
     read_statuses,

@@ -14,7 +14,7 @@ from toolgen.runtime.engine import EngineError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
 
 from .journal import NULL, AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, encode
-from .sqlite_rows import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
+from .sqlite_records import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
 from .sqlite_tables import MOST, SHIFT
 
 _CLOCK_S: Final = 1.0
