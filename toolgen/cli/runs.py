@@ -16,6 +16,7 @@ from toolgen.runtime import Runtime
 from toolgen.runtime.engine import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime.resolution import Resolution
 from toolgen.runtime.run_listing import runs_in_state
+from toolgen.runtime.stores import StoreCorruptError
 from toolgen.runtime.waiting.checking import CheckedCall, waits_of
 from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 
@@ -39,14 +40,17 @@ async def list_runs(
     async with open_engine(project, checks=True) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
-            found = [one for one in every if await unknown_ends(engine, one.run_id)][:limit]
+            found = [one for one in every if await _has_unknown(engine, one.run_id)][:limit]
         else:
             found = list(
                 await runs_in_state(engine, runtime.status_of, state=state, session=session, limit=limit)
             )
         for status in found:
-            await _show_line(runtime, engine, runtime.status_of(status))
-            await _show_unknown(engine, status.run_id)
+            try:
+                await _show_line(runtime, engine, runtime.status_of(status))
+                await _show_unknown(engine, status.run_id)
+            except StoreCorruptError as error:  # of this run; the others can be listed
+                print(printable(f"  {error.message}"))
         calls = [one for status in found for one in await runtime.checked(waits_of(status))]
     if not found:
         of = "" if session is None else f" of session {printable(session)}"
@@ -229,6 +233,14 @@ def _result_of(status: RunStatus) -> str:
         return ""
     result = output.get("status")
     return result if isinstance(result, str) and result != "ok" else ""
+
+
+async def _has_unknown(engine: Engine, run_id: str) -> bool:
+    """Return whether a run has a call of unknown outcome, or a log that cannot be read."""
+    try:
+        return bool(await unknown_ends(engine, run_id))
+    except StoreCorruptError:
+        return True
 
 
 async def _show_unknown(engine: Engine, run_id: str) -> bool:

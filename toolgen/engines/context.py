@@ -282,8 +282,14 @@ class JournaledContext:
                 recorded = await self._host.waits.wait_for_signal(self._run, wait, until)
                 self._require_running()
         advance_clock(recorded)
-        got = decode(recorded.value)
-        return None if got is None else Signal(name=got["name"], payload=got["payload"])
+        match decode(recorded.value):
+            case None:
+                return None
+            case {"name": str(name), "payload": payload}:
+                return Signal(name=name, payload=payload)
+            case _:
+                fault = f"run {self.run_id} has something else than a signal as the end of {op!r}"
+                raise self._note_fault(NondeterminismError(fault))
 
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
         self._require_running()

@@ -102,7 +102,7 @@ class FileClient:
         self._version = 0
         self._is_closed = False
         self._batches.on_commit = self._on_commit
-        self._worker.on_lost = self._wake_all
+        self._worker.on_lost = self._batches.on_damage = self._wake_all
         self.runs.followers.on_news = self._wake
         self.id = self._batches.write_now(engine_id)
 
@@ -174,7 +174,9 @@ class FileClient:
         def is_decided() -> bool:
             return any(self._batches.read(state))
 
-        if not await self._wait_until_taken(run_id, is_decided):
+        is_decided_in_time = await self._wait_until_taken(run_id, is_decided)
+        self._journal.require_undamaged(run_id)
+        if not is_decided_in_time:
             return "recorded"
         is_taken, _ = self._batches.read(state)
         if not is_taken:
@@ -234,6 +236,7 @@ class FileClient:
             found = self._batches.read(state)
             if found in ("running", "waiting"):
                 self.runs.require_no_fault(run_id)
+                self._journal.require_undamaged(run_id)
                 if not may_wait or found == "running" or self.runs.is_executing(run_id):
                     await self._wait_for_change(run_id)
                     continue
@@ -306,16 +309,18 @@ class FileClient:
         Raises:
             EngineError: the engine is closed.
             LeaseLostError: its worker has stopped by itself.
+            StoreError: nothing can be written to the file.
         """
-        if self._worker.lost is not None:
-            raise self._worker.lost
-        if self._is_closed:
-            raise closed_error()
+        self._require_progress()
         self._watch.start(is_worker=self._worker.is_working)
         bell = self._notifiers.setdefault(run_id, Notifier())
         await bell.wait()
-        if self._worker.lost is not None:
-            raise self._worker.lost
+        self._require_progress()
+
+    def _require_progress(self) -> None:
+        """Raise where no run will change."""
+        if problem := self._worker.lost or self._batches.damage:
+            raise problem
         if self._is_closed:
             raise closed_error()
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import start_task
 from toolgen.runtime.engine import EngineError
-from toolgen.runtime.stores import LeaseLostError, StoreError
+from toolgen.runtime.stores import LeaseLostError, StoreCorruptError, StoreError
 from toolgen.runtime.stores.change_notifier import ChangeNotifier
 from toolgen.runtime.stores.lease import Lease
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
@@ -246,6 +246,8 @@ class FileWorker:
         except LeaseLostError as error:
             self._batches.lose(error)
         except StoreError as error:
+            if isinstance(error, StoreCorruptError):
+                self._batches.report_damage(error)
             log.warning("the worker will retry reading the file: %s", error)
 
     def _take(self, unseen: UnseenSignal) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
+from toolgen.contract.errors import ToolgenError
 from toolgen.runtime.engine import NondeterminismError
 
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
@@ -305,8 +306,8 @@ class Run:
         """It is over, or its engine was closed: nothing of it counts any more."""
         self.is_parked = False
         """Nothing goes on in it before a signal comes."""
-        self.fault = ""
-        """Why the run is stalled in this process; "" where it does not."""
+        self.fault: ToolgenError | None = None
+        """Why the run is stalled in this process; None where it is not."""
         self.turned = Notifier()
         """Notified when the run is parked or stalled, and at the end."""
         self.turnstile = Turnstile()
@@ -343,17 +344,20 @@ class Run:
         """Raise where the run, or a child that it waits for, is stalled.
 
         Raises:
-            NondeterminismError: as said.
+            NondeterminismError: as said, of a loop that does something else than before.
+            StoreCorruptError: as said, of a journal that is damaged.
         """
-        if self.fault:
+        if isinstance(self.fault, NondeterminismError):
             raise NondeterminismError(
-                f"run {self.record.run_id} is stalled: {self.fault}",
+                f"run {self.record.run_id} is stalled: {self.fault.message}",
                 hint="cancel it, or go back to the version that began it",
             )
+        if self.fault is not None:
+            raise self.fault
         for child in self.children.values():
             child.require_no_fault()
 
-    def stall(self, fault: str) -> None:
+    def stall(self, fault: ToolgenError) -> None:
         """Mark the run as stalled with its fault, and wake everyone who waits for it or its ancestors."""
         self.fault = fault
         run: Run | None = self

@@ -18,6 +18,7 @@ from toolgen.runtime.engine import (
     NondeterminismError,
     OnEvent,
 )
+from toolgen.runtime.stores import StoreCorruptError
 
 from .activities import LOOP_TIME, Activities, Tasks
 from .context import JournaledContext, Waits
@@ -259,7 +260,13 @@ class Runs:
         if record.ending != "completed":
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
         context = JournaledContext(Run(record, None, self), self, is_replay=True)
-        output: Json = await self.tasks.start(self._execute(context, record), f"replay of {record.run_id}")
+        try:
+            output: Json = await self.tasks.start(
+                self._execute(context, record), f"replay of {record.run_id}"
+            )
+        except Exception as error:
+            fault = NondeterminismError(f"run {record.run_id} was completed before, and its loop raises now")
+            raise context.fault or fault from error
         if context.fault is not None:
             raise context.fault
         text, _ = encode(output, f"the output of run {record.run_id}")
@@ -302,9 +309,9 @@ class Runs:
         if run.is_stopped:
             return
         problem = context.fault or problem
-        if isinstance(problem, NondeterminismError):
+        if isinstance(problem, NondeterminismError | StoreCorruptError):
             log.error("run %s is stalled: %s", record.run_id, problem, exc_info=problem)
-            run.stall(problem.message)
+            run.stall(problem)
         elif problem is None:
             self._end(run, "completed", output)
         else:

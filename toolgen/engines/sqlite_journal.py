@@ -8,13 +8,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import isfinite
 from typing import Any, ClassVar, Final
 
+from toolgen.contract.logs import logger
 from toolgen.runtime.engine import EngineError
+from toolgen.runtime.stores import StoreCorruptError
 from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+from toolgen.runtime.stores.sqlite_errors import DamagedRowError
 
 from .journal import NULL, AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, encode
-from .sqlite_records import read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
+from .sqlite_records import Trees, read_busy_trees, read_due_trees, read_open_record, read_record, read_trees
 from .sqlite_tables import MOST, SHIFT
 
 _CLOCK_S: Final = 1.0
@@ -36,6 +40,8 @@ _END: Final = "UPDATE run SET state = ?, ended = ?, wake = NULL, output = ?, err
 _SEEN: Final = "UPDATE signal SET is_seen = 1 WHERE no = ?"
 _TAKEN: Final = "UPDATE signal SET is_seen = 1, is_taken = 1 WHERE no = ?"
 _TIME: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', ?)"
+
+log = logger("toolgen.engines")
 
 
 class RunClock:
@@ -85,6 +91,8 @@ class SqliteJournal:
         self._records: dict[str, RunRecord] = {}
         self._next = 0
         self._timed = 0.0
+        self._damaged: dict[str, StoreCorruptError] = {}
+        """By run, why it could not be loaded the last time."""
         self.on_park: Callable[[float], None] = lambda wake: None
         """Hears when a run that is parked has to go on by itself."""
         self.on_contested: Callable[[], None] = lambda: None
@@ -96,6 +104,7 @@ class SqliteJournal:
         """Write what is left and forget all records: another process may have been the worker since."""
         await self._batches.wait_written()
         self._records.clear()
+        self._damaged.clear()
         self.seen_numbers.clear()
         newest, at = self._batches.read(_newest)
         self._next = newest + 2 & ~1
@@ -108,11 +117,20 @@ class SqliteJournal:
 
     def load_trees(self, numbers: Sequence[int]) -> list[RunRecord]:
         """Return the unfinished runs in the trees of some runs, parents first."""
-        return self._take_records(self._batches.read(partial(read_trees, numbers=numbers)))
+        return self._take_trees(self._batches.read(partial(read_trees, numbers=numbers)))
 
     def load_due(self, now: float) -> list[RunRecord]:
         """Return the parked runs whose time has come, with the unfinished runs of their trees."""
-        return self._take_records(self._batches.read(partial(read_due_trees, now=now)))
+        return self._take_trees(self._batches.read(partial(read_due_trees, now=now)))
+
+    def require_undamaged(self, run_id: str) -> None:
+        """Raise where a run could not be loaded, so that nobody executes it.
+
+        Raises:
+            StoreCorruptError: as said.
+        """
+        if run_id in self._damaged:
+            raise self._damaged[run_id]
 
     def loaded_record(self, run_id: str) -> RunRecord | None:
         """Return the record of a run that is in memory."""
@@ -135,7 +153,7 @@ class SqliteJournal:
         return None if found is None or found.ending is not None else found
 
     def unfinished(self) -> list[RunRecord]:
-        return self._take_records(self._batches.read(read_busy_trees))
+        return self._take_trees(self._batches.read(read_busy_trees))
 
     def add(self, record: RunRecord) -> None:
         record.no, self._next = self._next, self._next + 2
@@ -259,6 +277,17 @@ class SqliteJournal:
         if record.parent is None:
             self.on_end()
 
+    def _take_trees(self, trees: Trees) -> list[RunRecord]:
+        """Add the records of trees, and return the unfinished ones; a run that is damaged stalls alone."""
+        for run_id, damage in trees.damaged.items():
+            if run_id not in self._damaged:
+                self._damaged[run_id] = DamagedRowError(damage).at(self._batches.path)
+                log.error("run %s is stalled: %s", run_id, self._damaged[run_id])
+                self._batches.mark(run_id)
+        for record in trees.records if self._damaged else ():
+            self._damaged.pop(record.run_id, None)
+        return self._take_records(trees.records)
+
     def _take_records(self, records: Iterable[RunRecord]) -> list[RunRecord]:
         """Add records that were read and are not in memory yet; return the unfinished ones."""
         found = []
@@ -299,7 +328,7 @@ def _newest(database: sqlite3.Connection) -> tuple[int, float]:
     """Return the highest number of a run, and the newest time."""
     (no,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
     row = database.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
-    return no, 0.0 if row is None else float(row[0])
+    return no, _seconds(row)
 
 
 def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | None) -> float | None:
@@ -310,7 +339,7 @@ def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | N
     where the clock is to be trusted.
     """
     row = database.execute("SELECT value FROM meta WHERE name = 'clock'").fetchone()
-    newest = max(released_at(database), 0.0 if row is None else float(row[0]))
+    newest = max(released_at(database), _seconds(row))
     if now - newest <= _LEAP_S or not _would_end_something(database, now, keep_s):
         return None
     # Of runs that have ended no operation yet; it reads all runs, and so it comes last.
@@ -333,7 +362,22 @@ def _would_end_something(database: sqlite3.Connection, now: float, keep_s: float
 def released_at(database: sqlite3.Connection) -> float:
     """Return the newest time at which an operator trusted the wall clock; 0.0 where none did."""
     row = database.execute("SELECT value FROM meta WHERE name = 'released'").fetchone()
-    return 0.0 if row is None else float(row[0])
+    return _seconds(row)
+
+
+def _seconds(row: tuple[object] | None) -> float:
+    """Return a time of the journal; 0.0 where there is none.
+
+    Raises:
+        DamagedRowError: it is no time.
+    """
+    match row:
+        case None:
+            return 0.0
+        case (float() | int() as seconds,) if isfinite(seconds):
+            return float(seconds)
+        case _:
+            raise DamagedRowError("the time of the runs cannot be read")
 
 
 def release(database: sqlite3.Connection, at: float) -> None:

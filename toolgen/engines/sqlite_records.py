@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
-from .journal import AttemptRecord, OpRecord, RunRecord, SignalRecord, WaitRecord, decode
+from toolgen.runtime.stores.sqlite_errors import UNREADABLE, DamagedRowError, damaged, is_damage
+
+from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, decode
 from .sqlite_tables import CANCEL, ids, run_number
+
+_ENDINGS: Final[dict[str, Ending]] = {
+    "completed": "completed",
+    "failed": "failed",
+    "canceled": "canceled",
+}
 
 
 def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
@@ -21,31 +31,52 @@ def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | N
     return None if row is None else _record(database, row[0])
 
 
-def read_busy_trees(database: sqlite3.Connection) -> list[RunRecord]:
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Unfinished runs with those below them, parents first."""
+
+    records: list[RunRecord]
+    damaged: dict[str, str]
+    """By run, why its tree cannot be read; such a tree is left out.
+
+    An exception would keep the cursor of the row in its traceback, and so the snapshot of its connection.
+    """
+
+
+def read_busy_trees(database: sqlite3.Connection) -> Trees:
     """Return the runs that are neither over nor parked, with the unfinished runs of their trees."""
     rows = database.execute("SELECT no FROM run WHERE state IN ('new', 'running') ORDER BY no")
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
-def read_due_trees(database: sqlite3.Connection, now: float) -> list[RunRecord]:
+def read_due_trees(database: sqlite3.Connection, now: float) -> Trees:
     """Return the parked runs whose time has come, with the unfinished runs of their trees."""
     rows = database.execute("SELECT no FROM run WHERE wake IS NOT NULL AND wake <= ?", (now,))
     return read_trees(database, [no for (no,) in rows.fetchall()])
 
 
-def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> list[RunRecord]:
-    """Return the unfinished runs in the trees of some runs, parents first."""
+def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> Trees:
+    """Return the unfinished runs in the trees of some runs."""
     roots = dict.fromkeys(_root(database, no) for no in numbers)
-    found: list[RunRecord] = []
+    found = Trees([], {})
     for root in roots:
-        queue = [root]
-        while queue:
-            no = queue.pop(0)
-            found.append(_record(database, no))
-            rows = database.execute(
-                "SELECT no FROM run WHERE parent = ? AND ended IS NULL ORDER BY no", (no,)
-            )
-            queue += [child for (child,) in rows]
+        tree = _tree_numbers(database, root)
+        try:
+            found.records.extend([_record(database, no) for no in tree])
+        except DamagedRowError as error:
+            found.damaged.update((run_name(database, no), str(error)) for no in tree)
+    return found
+
+
+def _tree_numbers(database: sqlite3.Connection, root: int) -> list[int]:
+    """Return the numbers of the unfinished runs of a tree, parents first."""
+    found = [root]
+    for no in found:
+        # A child has a higher number than its parent; whatever else a damaged row says, this comes to an end.
+        rows = database.execute(
+            "SELECT no FROM run WHERE parent = ? AND no > ? AND ended IS NULL ORDER BY no", (no, no)
+        )
+        found += [child for (child,) in rows]
     return found
 
 
@@ -54,7 +85,7 @@ def _root(database: sqlite3.Connection, no: int) -> int:
     while True:
         row = database.execute(
             "SELECT above.no FROM run JOIN run above ON above.no = run.parent"
-            " WHERE run.no = ? AND above.ended IS NULL",
+            " WHERE run.no = ? AND above.no < run.no AND above.ended IS NULL",
             (no,),
         ).fetchone()
         if row is None:
@@ -62,10 +93,33 @@ def _root(database: sqlite3.Connection, no: int) -> int:
         no = row[0]
 
 
+def run_name(database: sqlite3.Connection, no: int) -> str:
+    """Return the id of a run, as far as it can be read."""
+    try:
+        row = database.execute("SELECT CAST(run_id AS BLOB) FROM run WHERE no = ?", (no,)).fetchone()
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        row = None
+    return f"number {no}" if row is None else str(row[0], "utf-8", "replace")
+
+
 def _record(database: sqlite3.Connection, no: int) -> RunRecord:
-    """Return the whole record of a run."""
+    """Return the whole record of a run.
+
+    Raises:
+        DamagedRowError: a row of it is not as it was written.
+    """
+    try:
+        return _read(database, no)
+    except UNREADABLE as error:
+        raise damaged(f"run {run_name(database, no)}", error) from error
+
+
+def _read(database: sqlite3.Connection, no: int) -> RunRecord:
     run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
-        """SELECT run_id, loop, input, (SELECT run_id FROM run above WHERE above.no = run.parent),
+        """SELECT run_id, loop, input,
+        (SELECT run_id FROM run above WHERE above.no = run.parent AND above.no < run.no),
         (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,
         error FROM run WHERE no = ?""",
         (no,),
@@ -73,9 +127,11 @@ def _record(database: sqlite3.Connection, no: int) -> RunRecord:
     record = RunRecord(
         run_id=run_id, loop=loop, input=given, parent=parent, session=session, starter=starter, no=no
     )
+    decode(given)
     record.began, record.error, record.is_parked = began, error or "", state == "parked"
     if ended is not None:
-        record.ending, record.output = state, output
+        record.ending, record.output = _ENDINGS[state], output
+        decode(output)
     _read_operations(database, record)
     for key, text in database.execute(
         "SELECT key, text FROM event WHERE id BETWEEN ? AND ? ORDER BY id", ids(no)
@@ -102,6 +158,7 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
         (first, last),
     )
     for id_, op, what, asked, at, value, kind, message in rows:
+        decode(value)
         record.ops[op] = OpRecord(op, what, asked, at, value, kind or "", message or "")
         record.next_op = id_ - first
     rows = database.execute("SELECT op, names, about FROM wait WHERE id BETWEEN ? AND ?", (first, last))

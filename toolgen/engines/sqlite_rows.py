@@ -18,9 +18,11 @@ from toolgen.runtime.engine import (
     answer_name,
     unknown_run,
 )
+from toolgen.runtime.stores.sqlite_errors import UNREADABLE, DamagedRowError, damaged
 
 from .journal import NULL, SignalRecord, decode
 from .pruning import PRUNE, Tree
+from .sqlite_records import run_name
 from .sqlite_tables import CANCEL, SHIFT, ids, known_number, run_number
 
 _STATES: Final[dict[str, RunState]] = {
@@ -97,7 +99,7 @@ def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
     """Yield a run and all runs below it."""
     for run_id, session in database.execute("SELECT run_id, session FROM run WHERE no = ?", (no,)).fetchall():
         yield ForgottenRun(run_id=run_id, session=session)
-    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ? AND no > ?", (no, no)).fetchall():
         yield from _below(database, child)
 
 
@@ -117,25 +119,49 @@ class UnseenSignal:
 def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
     """Return the signals that no worker has seen, in their order."""
     rows = database.execute(
-        """SELECT signal.no, run, run_id, ended IS NOT NULL, signal_id, name, payload, key FROM signal
+        """SELECT signal.no, run, CAST(run_id AS BLOB), ended IS NOT NULL, CAST(signal_id AS BLOB),
+        CAST(name AS BLOB), payload, CAST(key AS BLOB) FROM signal
         JOIN run ON run.no = signal.run WHERE is_seen = 0 ORDER BY signal.no"""
     ).fetchall()
-    return [
-        UnseenSignal(
-            run,
-            run_id,
-            bool(is_late),
-            signal_id == CANCEL or is_awaited(database, run, name),
-            SignalRecord(signal_id, name, payload, key=key, no=no),
-        )
-        for no, run, run_id, is_late, signal_id, name, payload, key in rows
-    ]
+    found = []
+    for no, run, run_id, is_late, signal_id, name, payload, key in rows:
+        signal = SignalRecord(_text(signal_id), _text(name), payload, key=_text(key), no=no)
+        try:
+            is_wanted = signal.signal_id == CANCEL or is_awaited(database, run, signal.name)
+        except DamagedRowError:
+            is_wanted = True  # so that the run is read, and found to be damaged
+        found.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
+    return found
+
+
+def _state(run: str, state: str, ended: float | None) -> RunState:
+    """Return the state of a run.
+
+    Raises:
+        DamagedRowError: it is none, or the run is over and has no end.
+    """
+    found = _STATES.get(state)
+    if found is None or (ended is None) != (found in ("running", "waiting")):
+        raise DamagedRowError(f"the state of {run} cannot be read")
+    return found
+
+
+def _text(text: bytes) -> str:
+    """Return a text as far as it can be read, so that a damaged one hides no other."""
+    return str(text, "utf-8", "replace")
 
 
 def is_awaited(database: sqlite3.Connection, no: int, name: str) -> bool:
-    """Return whether a run has an open wait for this name, as far as the journal shows."""
+    """Return whether a run has an open wait for this name, as far as the journal shows.
+
+    Raises:
+        DamagedRowError: what the run waits for cannot be read.
+    """
     rows = database.execute(f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}", ids(no) * 2)
-    return any(name in decode(names) for (names,) in rows)
+    try:
+        return any(name in decode(names) for (names,) in rows)
+    except UNREADABLE as error:
+        raise damaged(f"what run {run_name(database, no)} waits for", error) from error
 
 
 def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
@@ -153,10 +179,10 @@ def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
     Raises:
         UnknownRunError: no run has the id.
     """
-    row = database.execute("SELECT state FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    row = database.execute("SELECT state, ended FROM run WHERE run_id = ?", (run_id,)).fetchone()
     if row is None:
         raise unknown_run(run_id)
-    return _STATES[row[0]]
+    return _state(f"run {run_id}", *row)
 
 
 def read_statuses(
@@ -175,7 +201,7 @@ def read_statuses(
     rows = database.execute(
         f"SELECT no FROM run WHERE {' AND '.join(wanted)} ORDER BY no DESC LIMIT ?", (*values, limit)
     )
-    return [_status(database, no) for (no,) in rows.fetchall()]
+    return [_listed(database, no) for (no,) in rows.fetchall()]
 
 
 def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus | None:
@@ -195,7 +221,7 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
     return WaitStatus(
         about=_subject(row[0])["about"],
         is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
-        answer=None if answer is None else decode(answer[0]),
+        answer=None if answer is None else _answer_of(run_id, answer[0]),
     )
 
 
@@ -206,7 +232,15 @@ def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
         UnknownRunError: no run has the id.
     """
     answer = _answer(database, known_number(database, run_id), op)
-    return None if answer is None else decode(answer[0])
+    return None if answer is None else _answer_of(run_id, answer[0])
+
+
+def _answer_of(run_id: str, text: bytes) -> Json:
+    try:
+        found: Json = decode(text)
+    except ValueError as error:
+        raise damaged(f"an answer to run {run_id}", error) from error
+    return found
 
 
 def _answer(database: sqlite3.Connection, no: int, op: str) -> tuple[bytes] | None:
@@ -222,14 +256,14 @@ def read_open_waits(database: sqlite3.Connection, session: str | None, limit: in
     if session:
         of_session += " AND run.session != ''"  # what the index says of its rows; else all runs are read
     rows = database.execute(
-        f"""SELECT run.run_id, wait.op, {_ABOUT} FROM run
+        f"""SELECT CAST(run.run_id AS BLOB), CAST(wait.op AS BLOB), {_ABOUT} FROM run
         JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND wait.about != :nothing {of_session}
         AND NOT EXISTS (SELECT 1 FROM op WHERE op.id {of_run} AND op.op = wait.op)
         AND NOT EXISTS (SELECT 1 FROM signal WHERE run = run.no AND signal_id = :answer || wait.op)
         ORDER BY run.no, wait.id LIMIT :limit""",
         {"nothing": NULL, "session": session, "answer": answer_name(""), "limit": limit},
     )
-    return [RunWait(run_id=run_id, op=op, **_subject(about)) for run_id, op, about in rows]
+    return [RunWait(run_id=_text(run_id), op=_text(op), **_subject(about)) for run_id, op, about in rows]
 
 
 def read_events(
@@ -243,7 +277,10 @@ def read_events(
     rows = database.execute(
         "SELECT id, text FROM event WHERE id > ? AND id <= ? LIMIT 500", (first + after, last)
     ).fetchall()
-    return is_over(database, no), [(id_ - first, decode(text)) for id_, text in rows]
+    try:
+        return is_over(database, no), [(id_ - first, decode(text)) for id_, text in rows]
+    except ValueError as error:
+        raise damaged(f"the log of run {run_id}", error) from error
 
 
 def is_over(database: sqlite3.Connection, no: int) -> bool:
@@ -258,9 +295,29 @@ def has_op(database: sqlite3.Connection, no: int, op: str) -> bool:
     return rows.fetchone() is not None
 
 
+def _listed(database: sqlite3.Connection, no: int) -> RunStatus:
+    """Return the status of a run in a list: of one that cannot be read, why."""
+    try:
+        return _status(database, no)
+    except DamagedRowError as error:
+        return RunStatus(run_id=run_name(database, no), state="running", input=None, error=str(error))
+
+
 def _status(database: sqlite3.Connection, no: int) -> RunStatus:
-    run_id, state, given, output, error, session = database.execute(
-        "SELECT run_id, state, input, output, error, session FROM run WHERE no = ?", (no,)
+    """Return the status of a run.
+
+    Raises:
+        DamagedRowError: it cannot be read.
+    """
+    try:
+        return _read_status(database, no)
+    except UNREADABLE as error:
+        raise damaged(f"run {run_name(database, no)}", error) from error
+
+
+def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
+    run_id, state, ended, given, output, error, session = database.execute(
+        "SELECT run_id, state, ended, input, output, error, session FROM run WHERE no = ?", (no,)
     ).fetchone()
     is_open = state in ("new", "running", "parked")
     awaiting: Iterable[Any] = ()
@@ -272,7 +329,7 @@ def _status(database: sqlite3.Connection, no: int) -> RunStatus:
     children = database.execute("SELECT run_id FROM run WHERE parent = ? ORDER BY no", (no,)).fetchall()
     return RunStatus(
         run_id=run_id,
-        state=_STATES[state],
+        state=_state(f"run {run_id}", state, ended),
         input=_subject(given)["about"],
         output=decode(output or NULL),
         error=error or _subject(given).get("fault", ""),

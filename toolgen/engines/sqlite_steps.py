@@ -117,7 +117,7 @@ def delete_session(database: sqlite3.Connection, session: str) -> int:
 
 
 def _delete(database: sqlite3.Connection, no: int) -> None:
-    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ? AND no > ?", (no, no)).fetchall():
         _delete(database, child)
     for table in ("op", "event", "wait"):
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
@@ -133,15 +133,16 @@ def _insert(
     database: sqlite3.Connection, no: int, signal_id: str, name: str, payload: bytes, key: str
 ) -> None:
     """Add a new signal; a parked run that waits for it is unparked, with the runs above it."""
+    is_wanted = is_awaited(database, no, name)  # before the signal is written, for it may raise
     added = database.execute(
         "INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)"
         " VALUES (?, ?, ?, ?, ?, 0, 0)",
         (no, signal_id, name, payload, key),
     )
-    if added.rowcount and is_awaited(database, no, name):
+    if added.rowcount and is_wanted:
         database.execute(
             """WITH RECURSIVE up (no) AS (
-                SELECT ? UNION ALL SELECT parent FROM run JOIN up USING (no) WHERE parent IS NOT NULL)
+                SELECT ? UNION ALL SELECT parent FROM run JOIN up USING (no) WHERE parent < run.no)
             UPDATE run SET state = 'running', wake = NULL WHERE no IN up AND state = 'parked'""",
             (no,),
         )

@@ -18,8 +18,16 @@ from typing import Any, Final, Generic, TypeVar
 
 from toolgen.contract.logs import logger
 
-from .errors import LeaseLostError, StoreClosedError, StoreError, StoreLockedError
+from .errors import (
+    LeaseLostError,
+    StoreClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
 from .sqlite_connection import Synchronous, create_file
+from .sqlite_errors import DamagedRowError
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
 from .sqlite_thread import LaneSettings, SqliteThread, closed_error
@@ -106,6 +114,10 @@ class SqliteBatches:
         """Called before each batch is written, in any thread; a `LeaseLostError` of it drops all rows."""
         self.on_lost: Callable[[LeaseLostError], None] = lambda error: None
         """Called with the error of the guard; nothing is written any more meanwhile."""
+        self.damage: StoreError | None = None
+        """Why the newest batch could not be written, where the file is damaged or cannot be written to."""
+        self.on_damage: Callable[[], None] = lambda: None
+        """Called when a batch could not be written for that."""
         self._waiters: set[asyncio.Future[None]] = set()
         create_file(path)
         self._open()
@@ -168,6 +180,8 @@ class SqliteBatches:
 
         Raises:
             LeaseLostError: they never will be.
+            StoreCorruptError: the file is damaged.
+            StoreReadOnlyError: it cannot be written to.
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.add(done)
@@ -338,7 +352,7 @@ class SqliteBatches:
         if error is None:
             if self._is_failing:
                 log.warning("writing to %s works again", self._settings.path)
-            self._is_failing = False
+            self._is_failing, self.damage = False, None
             self._newest_written = batch.number
             self._call_back(batch)
             self.on_commit(batch.marks)
@@ -368,6 +382,8 @@ class SqliteBatches:
         if isinstance(error, LeaseLostError):
             self.lose(error)
             return
+        if isinstance(error, StoreCorruptError | StoreReadOnlyError):  # until somebody repairs the file
+            self.report_damage(error)
         newer = self._batch
         newer.marks |= batch.marks
         newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
@@ -383,10 +399,22 @@ class SqliteBatches:
     def lose(self, error: LeaseLostError) -> None:
         """Forget what is not written: another process may have gone on from what is."""
         requests, self._batch = self._batch.requests, _Batch(self._batch.number + 1)
-        for waiting in (*self._waiters, *(request.done for request in requests)):
+        self._fail_waiters(error)
+        for request in requests:
+            if not request.done.done():
+                request.done.set_exception(error)
+        self.on_lost(error)
+
+    def report_damage(self, error: StoreError) -> None:
+        """Let everybody who waits for a change of the file hear that nobody can make one."""
+        self.damage = error
+        self._fail_waiters(error)
+        self.on_damage()
+
+    def _fail_waiters(self, error: StoreError) -> None:
+        for waiting in list(self._waiters):
             if not waiting.done():
                 waiting.set_exception(error)
-        self.on_lost(error)
 
     def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
         def write(database: sqlite3.Connection) -> None:
@@ -400,6 +428,8 @@ class SqliteBatches:
                     request.result = request.step(database)
                 except sqlite3.Error:
                     raise
+                except DamagedRowError as error:
+                    request.error = error.at(self._settings.path)
                 except Exception as error:
                     request.error = error
 

@@ -18,6 +18,9 @@ from .errors import (
 _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
 _FULL: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 """SQLite has FULL for ENOSPC only; quotas and limits of file sizes are errors of writing."""
+_NOT_TEXT: Final = "decode to UTF-8"
+"""In the message of the module `sqlite3`, which gives this error no code."""
+_REPAIR: Final = "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`"
 _OURS: Final = {
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
@@ -25,6 +28,44 @@ _OURS: Final = {
     sqlite3.SQLITE_RANGE,
 }
 """What only a wrong statement gives; it says nothing of the file."""
+
+
+UNREADABLE: Final = (ValueError, TypeError, LookupError, RecursionError, sqlite3.DatabaseError)
+"""What reading a row raises that is not as it was written; of those of SQLite only what `is_damage` says."""
+
+
+class DamagedRowError(Exception):
+    """What a row holds is not what was written; the message is what cannot be read, such as a run."""
+
+    def at(self, path: Path) -> StoreCorruptError:
+        """Return the error of the file that has the row."""
+        return StoreCorruptError(f"is damaged: {self}", path=path, hint=_REPAIR)
+
+
+def damaged(what: str, error: BaseException) -> DamagedRowError:
+    """Return the error of a row that cannot be read; `error` is one of `UNREADABLE`.
+
+    Raises:
+        sqlite3.Error: it is another one than of a damaged file, and not the fault of the row.
+    """
+    if isinstance(error, sqlite3.Error) and not is_damage(error):
+        raise error
+    return DamagedRowError(f"{what} cannot be read: {_reason(error)}")
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether the file is damaged, or a text of it not UTF-8, which is a part of the message."""
+    code = _primary_code(error)
+    return code == sqlite3.SQLITE_CORRUPT or (code is None and _NOT_TEXT in str(error))
+
+
+def _reason(error: BaseException) -> str:
+    """Return what is wrong, without what the row holds."""
+    if isinstance(error, sqlite3.Error) and _NOT_TEXT in str(error):
+        return "a text is not UTF-8"
+    if isinstance(error, sqlite3.Error):
+        return str(error)
+    return f"it is not as it was written ({type(error).__name__})"
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -35,12 +76,14 @@ def is_busy(error: sqlite3.Error) -> bool:
 def is_about_the_file(error: sqlite3.Error) -> bool:
     """Return whether the file or its disk is the cause, and not a statement of the caller."""
     code = _primary_code(error)
-    return code is not None and code not in _OURS
+    return is_damage(error) if code is None else code not in _OURS
 
 
 def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreError:
     """Return the store error for an error of SQLite; `busy_s` is how long the step waited for others."""
     primary = _primary_code(error)
+    if primary is None:
+        return DamagedRowError(f"a row cannot be read: {_reason(error)}").at(path)
     if primary in _BUSY:
         return StoreLockedError(
             f"has been locked by another process for {busy_s:g} s",
@@ -66,11 +109,7 @@ def store_error(error: sqlite3.Error, path: Path, *, busy_s: float) -> StoreErro
             hint="name a file that toolgen made, or a new one",
         )
     if primary == sqlite3.SQLITE_CORRUPT:
-        return StoreCorruptError(
-            f"is damaged: {error}",
-            path=path,
-            hint="restore it from a backup, or save what can be read with `sqlite3 FILE .recover`",
-        )
+        return StoreCorruptError(f"is damaged: {error}", path=path, hint=_REPAIR)
     if primary == sqlite3.SQLITE_CANTOPEN:
         return StoreError(
             f"cannot be opened: {error}",

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from .errors import StoreClosedError, StoreError, StoreFullError, StoreLockedError, StoreMissingError
 from .sqlite_connection import Synchronous, in_transaction, open_connection
-from .sqlite_errors import is_about_the_file, store_error
+from .sqlite_errors import DamagedRowError, is_about_the_file, store_error
 from .sqlite_format import SqliteFormat
 
 P = ParamSpec("P")
@@ -207,6 +207,11 @@ class SqliteThread:
             raise closed_error(self._settings.path)
         try:
             result = work(max(asked_at, self._free_at) + busy_s)
+        except DamagedRowError as error:
+            self._drop()  # the error keeps the cursor of the row, and that the snapshot of the connection
+            raise error.at(self._settings.path) from error
+        except UnicodeDecodeError as error:  # of a message of SQLite that quotes the file
+            raise DamagedRowError("its tables cannot be read").at(self._settings.path) from error
         except sqlite3.Error as error:
             if not is_about_the_file(error):
                 raise
