@@ -38,8 +38,6 @@ _LAZY_S: Final = 0.05
 """How long a row waits that nobody waits for."""
 _RETRY_S: Final = 1.0
 """Between two attempts to write what could not be written."""
-_ROWS: Final = 64
-"""The most rows of one INSERT."""
 
 log = logger("toolgen.stores")
 
@@ -437,7 +435,7 @@ class SqliteBatches:
 
 
 def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
-    """Execute the statements, with one INSERT for many rows."""
+    """Execute the statements; each INSERT is prepared once for all its rows."""
     inserts: dict[str, list[tuple[Any, ...]]] = {}
     others: list[tuple[str, tuple[Any, ...]]] = []
     for sql, row, _ in rows:
@@ -446,10 +444,6 @@ def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...]
         else:
             others.append((sql, row))
     for sql, group in inserts.items():
-        head, values, one = sql.partition(" VALUES ")
-        for start in range(0, len(group), _ROWS):
-            part = group[start : start + _ROWS]
-            text = head + values + ",".join([one] * len(part))
-            database.execute(text, [value for row in part for value in row])
+        database.executemany(sql, group)
     for sql, row in others:
         database.execute(sql, row)
