@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Engine, answer_name
+from toolgen.runtime.engine import answer_name
 from toolgen.runtime.stores import StoreCorruptError
 
 from .flips import flip, write_journal
@@ -36,7 +36,7 @@ async def test_a_flipped_bit_is_a_named_error(tmp_path: Path) -> None:
         await flip(tmp_path / str(seed), journal, seed)
 
 
-def _started(path: Path, toys: Toys) -> Engine:
+def _started(path: Path, toys: Toys) -> InProcessEngine:
     engine = InProcessEngine(path)
     engine.register(loops=toys.loops(), activities=toys.activities())
     return engine
@@ -53,7 +53,7 @@ async def _write(path: Path) -> None:
     await engine.close()
 
 
-async def _answer(engine: Engine) -> None:
+async def _answer(engine: InProcessEngine) -> None:
     await engine.answer("bad", "wait:1", "yes", key="jo")
     await engine.settled("bad")
 
@@ -128,4 +128,41 @@ async def test_a_clock_that_is_no_time_is_named(tmp_path: Path) -> None:
     engine = _started(path, Toys())
     with pytest.raises(StoreCorruptError, match="the time of the runs cannot be read"):
         await engine.start()
+    await engine.close()
+
+
+@pytest.mark.parametrize("row", [*ROWS, "its log"])
+async def test_a_check_names_each_run_that_cannot_be_read(tmp_path: Path, row: str) -> None:
+    path = tmp_path / "runs.db"
+    await _write(path)
+    engine = InProcessEngine(path, worker=False)
+    engine.register(loops=Toys().loops(), activities={})
+    await engine.start()
+    assert await engine.check() == ()
+    _change(path, ROWS.get(row, f"INSERT OR REPLACE INTO event VALUES ((:no << 20) + 1, 'k', {BAD})"))
+    (found,) = await engine.check()
+    assert "run bad cannot be read" in found
+    await engine.close()
+
+
+async def test_no_worker_starts_where_an_index_has_lost_a_run(tmp_path: Path) -> None:
+    """The run would never be executed, and nobody would hear why."""
+    path = tmp_path / "runs.db"
+    await _write(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        (sql,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'run_state'").fetchone()
+        hidden = "CREATE INDEX run_state ON run (state) WHERE no < 0"
+        database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'run_state'", (hidden,))
+        database.commit()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("REINDEX run_state")
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'run_state'", (sql,))
+        database.commit()
+    engine = _started(path, Toys())
+    with pytest.raises(StoreCorruptError, match=r"run_state.* toolgen runs check"):
+        await engine.start()
+    assert not engine.is_worker
+    assert any("run_state" in one for one in await engine.check())
     await engine.close()

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
+from toolgen.runtime.engine import CheckedEngine, Engine
 from toolgen.runtime.waiting.checking import CheckedCall, waits_of
 from toolgen.shapes.issues import short
 
@@ -24,9 +25,9 @@ _LONGEST: Final = 20_000
 async def check_runs(
     project: Project, run_ids: Collection[str], *, adopt: bool, is_sure: bool, by: str
 ) -> int:
-    """Print each call that waits and is not sealed, the whole of it, and adopt those that can be.
+    """Print what is damaged, and each call that waits and is not sealed, and adopt those that can be.
 
-    Return 1 where some are left, which nobody can answer.
+    Return 1 where something is damaged, or some are left, which nobody can answer.
 
     Raises:
         UnknownRunError: no run has an id that is given.
@@ -38,19 +39,30 @@ async def check_runs(
             found = await runtime.checked([wait for status in statuses for wait in waits_of(status)])
         else:
             found = await runtime.checked()
+        damage = await _show_damage(engine)
         suspects = [one for one in found if one.state != "sealed"]
         for one in suspects:
             print("\n".join(map(printable, _lines(runtime, one))), file=sys.stderr if adopt else sys.stdout)
         if not suspects:
             print("every call that waits is sealed", file=sys.stderr)
-            return 0
+            return 1 if damage else 0
         if adopt:
             suspects = await _adopt(runtime, suspects, is_sure, by)
         elif any(one.state == "unsealed" for one in suspects):
             print("adopt what is as it was asked: toolgen runs check --adopt RUN", file=sys.stderr)
         for run_id in dict.fromkeys(one.run_id for one in suspects if one.state == "tampered"):
             print(f"it was changed, cancel it: toolgen runs cancel {printable(run_id)}", file=sys.stderr)
-    return 1 if suspects else 0
+    return 1 if suspects or damage else 0
+
+
+async def _show_damage(engine: Engine) -> tuple[str, ...]:
+    """Print what of the runs is damaged, and return it."""
+    damage = await engine.check() if isinstance(engine, CheckedEngine) else ()
+    for one in damage:
+        print(printable(f"damaged: {one}"))
+    if damage:
+        print("restore the file from a backup, or cancel the runs that are named", file=sys.stderr)
+    return damage
 
 
 async def _adopt(

@@ -25,6 +25,7 @@ from .file_worker import FileWatch, FileWorker
 from .journal import RunRecord, encode
 from .live_run import CallLater, Notifier
 from .runs import Runs
+from .sqlite_checks import find_damage
 from .sqlite_journal import RunClock, SqliteJournal, contested_runs, release
 from .sqlite_records import read_record
 from .sqlite_rows import (
@@ -124,6 +125,9 @@ class FileClient:
         if worker:
             await self._worker.start(only)
         self._watch.start(is_worker=self._worker.is_working)
+
+    async def check(self) -> tuple[str, ...]:
+        return tuple(await self._batches.read_beside(find_damage))
 
     async def close(self) -> None:
         self._is_closed = True

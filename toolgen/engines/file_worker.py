@@ -23,6 +23,7 @@ from .journal import decode
 from .live_run import CallLater, Timer
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
+from .sqlite_checks import require_sound_runs
 from .sqlite_journal import RunClock, SqliteJournal, released_at, time_before_leap
 from .sqlite_rows import (
     UnseenSignal,
@@ -167,6 +168,7 @@ class FileWorker:
                 hint="end that process first, or be a client of it: InProcessEngine(path, worker=False)",
             )
         try:
+            await self._batches.read_beside(require_sound_runs)
             await self._journal.reset()
             self._hold_clock()
             self._finished = self._batches.read(count_finished)

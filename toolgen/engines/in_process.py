@@ -207,6 +207,16 @@ class InProcessEngine:
         self._require_open()
         await self._client.release_clock(self._wall())
 
+    async def check(self) -> tuple[str, ...]:
+        """Return what of the file is damaged, as `CheckedEngine`.
+
+        Raises:
+            EngineError: the engine is closed, or another event loop has it.
+            StoreError: the file cannot be read.
+        """
+        self._require_open()
+        return await self._client.check()
+
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` resumes from the journal."""
         if not self._is_closed:

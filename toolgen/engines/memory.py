@@ -185,6 +185,9 @@ class MemoryClient:
         self._is_closed = False
         self.runs.start(worker=worker, only=only)
 
+    async def check(self) -> tuple[str, ...]:
+        return ()
+
     async def close(self) -> None:
         self._is_closed = True
         self._pruning.stop()

@@ -22,13 +22,13 @@ _ENDINGS: Final[dict[str, Ending]] = {
 def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
     """Return the whole record of a run; None where no run has the id."""
     no = run_number(database, run_id)
-    return None if no is None else _record(database, no)
+    return None if no is None else read_numbered_record(database, no)
 
 
 def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
     """Return the whole record of a run that is not over."""
     row = database.execute("SELECT no FROM run WHERE run_id = ? AND ended IS NULL", (run_id,)).fetchone()
-    return None if row is None else _record(database, row[0])
+    return None if row is None else read_numbered_record(database, row[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> Trees:
     for root in roots:
         tree = _tree_numbers(database, root)
         try:
-            found.records.extend([_record(database, no) for no in tree])
+            found.records.extend([read_numbered_record(database, no) for no in tree])
         except DamagedRowError as error:
             found.damaged.update((run_name(database, no), str(error)) for no in tree)
     return found
@@ -104,7 +104,7 @@ def run_name(database: sqlite3.Connection, no: int) -> str:
     return f"number {no}" if row is None else str(row[0], "utf-8", "replace")
 
 
-def _record(database: sqlite3.Connection, no: int) -> RunRecord:
+def read_numbered_record(database: sqlite3.Connection, no: int) -> RunRecord:
     """Return the whole record of a run.
 
     Raises:

@@ -253,6 +253,19 @@ class ClockEngine(Protocol):
 
 
 @runtime_checkable
+class CheckedEngine(Protocol):
+    """An engine that can check what it has kept."""
+
+    async def check(self) -> tuple[str, ...]:
+        """Return what is damaged, each a sentence that names a run or the file; nothing is changed.
+
+        Raises:
+            StoreError: it cannot be read at all.
+        """
+        ...
+
+
+@runtime_checkable
 class FileEngine(Protocol):
     """An engine that may keep its runs in a file which has tables for their conversations too."""
 
