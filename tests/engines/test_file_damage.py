@@ -10,7 +10,7 @@ import pytest
 
 from toolgen.engines import InProcessEngine
 from toolgen.runtime.engine import answer_name
-from toolgen.runtime.stores import StoreCorruptError
+from toolgen.runtime.stores import ForeignFileError, StoreCorruptError
 
 from .flips import flip, write_journal
 from .toys import Toys, call, play
@@ -165,4 +165,32 @@ async def test_no_worker_starts_where_an_index_has_lost_a_run(tmp_path: Path) ->
         await engine.start()
     assert not engine.is_worker
     assert any("run_state" in one for one in await engine.check())
+    await engine.close()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "ALTER TABLE run RENAME TO old; CREATE VIEW run AS WITH RECURSIVE n (no) AS"
+        " (SELECT 1 UNION ALL SELECT no + 1 FROM n) SELECT old.* FROM n, old",
+        "CREATE TRIGGER runs_all AFTER INSERT ON op BEGIN DELETE FROM op; END",
+    ],
+)
+async def test_a_view_without_end_and_a_trigger_are_refused(tmp_path: Path, statements: str) -> None:
+    path = tmp_path / "runs.db"
+    await _write(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(statements)
+    with pytest.raises(ForeignFileError, match=r"runs\.db' has the (view|trigger) 'run"):
+        InProcessEngine(path)
+
+
+async def test_a_view_of_its_owner_beside_the_tables_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    await _write(path)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE VIEW report AS SELECT state, count(*) FROM run GROUP BY state")
+    engine = _started(path, Toys())
+    await engine.start()
+    assert len(await engine.list_runs()) == 2
     await engine.close()

@@ -19,6 +19,7 @@ from toolgen.runtime.run_listing import runs_in_state
 from toolgen.runtime.stores import StoreCorruptError
 from toolgen.runtime.waiting.checking import CheckedCall, waits_of
 from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
+from toolgen.shapes.issues import short
 
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
@@ -28,6 +29,10 @@ from .terminal import show_document, show_json
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
 _IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
+
+
+_LONGEST: Final = 2_000
+"""Characters of a line about a wait; `toolgen runs show` has all."""
 
 
 async def list_runs(
@@ -223,7 +228,7 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
         kept = await engine.wait_status(status.run_id, wait.op)
         if kept is not None and kept.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
-        print(f"  {printable(text)}")
+        print(f"  {printable(short(text, _LONGEST))}")
 
 
 def _result_of(status: RunStatus) -> str:

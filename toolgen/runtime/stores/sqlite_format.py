@@ -76,6 +76,7 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if application == format.application_id and 1 <= version <= format.version:
+        _require_tables(database, format, path)
         return int(version)
     if application == format.application_id:
         raise StoreFormatError(
@@ -96,6 +97,25 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
         path=path,
         hint=f"give the {format.content} a file of their own",
     )
+
+
+def _require_tables(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
+    """Raise where a view stands in the place of a table, maybe without end, or a trigger is on one.
+
+    Raises:
+        ForeignFileError: as said.
+    """
+    # A statement begins with CREATE TABLE and the name.
+    tables = {statement.split()[2] for group in (format.tables, *format.later) for statement in group}
+    for kind, name, table in database.execute(
+        "SELECT type, name, tbl_name FROM sqlite_master WHERE type IN ('view', 'trigger')"
+    ):
+        if {str(name), str(table)} & tables:
+            raise ForeignFileError(
+                f"has the {kind} {name!r}, which is not of the store",
+                path=path,
+                hint="find out who has changed the file, and restore it from a backup",
+            )
 
 
 def _tables_of(format: SqliteFormat, version: int) -> set[tuple[str, str]]:
