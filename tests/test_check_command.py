@@ -131,3 +131,19 @@ def test_a_run_that_is_not_there_is_named(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk")
     done = runs.run("runs", "check", "run_7")
     assert (done.code, "run_7" in done.err) == (2, True)
+
+
+def test_a_damaged_log_is_named_and_the_other_runs_are_listed(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk", f"run_2:s-2:ask {'x' * 9_000}")
+    assert all(len(line) < 2_100 for line in runs.run("runs", "list").out.splitlines())
+    with closing(sqlite3.connect(runs.path / "runs.db")) as database:
+        (no,) = database.execute("SELECT no FROM run WHERE run_id = 'run_1'").fetchone()
+        database.execute("UPDATE event SET text = CAST('{no json' AS BLOB) WHERE id >> 20 = ?", (no,))
+        database.commit()
+    listed = runs.run("runs", "list")
+    assert listed.code == 0
+    assert "the log of run run_1 cannot be read" in listed.out
+    assert "run_2  waiting" in listed.out
+    checked = runs.run("runs", "check")
+    assert checked.code == 1
+    assert checked.out.startswith("damaged: the log of run run_1 cannot be read")
