@@ -1,7 +1,8 @@
 """The ledger: what the processes of an episode did, line by line, in one file that outlives their kills.
 
 A line is appended in one step and synced before the process goes on, so that the order of the lines is an
-order in which things happened, over all processes.
+order in which things happened, over all processes. A kill may leave a part of a line; nothing happened after
+it, and it counts as not written.
 """
 
 from __future__ import annotations
@@ -55,13 +56,22 @@ class Ledger:
         line = {"kind": kind, "run": run, "session": session, "call": call, "tool": tool, "wait": wait}
         text = json.dumps({**line, "facts": more})
         self._on_write("before")
-        os.write(self._file, f"{text}\n".encode())
+        os.write(self._file, f"\n{text}\n".encode())  # after a part of a line, on a line of its own
         os.fsync(self._file)
         self._on_write("after")
 
     def read(self) -> tuple[Entry, ...]:
-        """Return the lines so far, of all processes."""
-        return tuple(Entry(**json.loads(line)) for line in self._path.read_text("utf-8").splitlines())
+        """Return the whole lines so far, of all processes."""
+        entries = map(_entry, self._path.read_text("utf-8").splitlines())
+        return tuple(entry for entry in entries if entry is not None)
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _entry(line: str) -> Entry | None:
+    """Return the entry of a line; None for an empty one and a part of one."""
+    try:
+        return Entry(**json.loads(line))
+    except ValueError:
+        return None
