@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
 import stat
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-from toolgen.engines import InProcessEngine
+from toolgen.engines import InProcessEngine, file_worker
+from toolgen.engines.sqlite_checks import require_sound_runs
 from toolgen.runtime.engine import (
     OUTCOME_UNKNOWN,
     ActivityInfo,
@@ -69,6 +72,31 @@ async def test_it_is_durable_and_has_one_id_and_one_secret(open_engine: Open, tm
     assert len(secret) == 32
     for name in ("runs.db", "runs.db.key", "runs.db.lock", "runs.db.bell"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600, name
+
+
+async def test_who_starts_it_meanwhile_takes_nothing_from_the_worker(
+    open_engine: Open, toys: Toys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call that is made in a runtime starts the engine, so several do at once when it is new."""
+    checks, has_begun = itertools.count(), threading.Event()
+
+    def check(database: sqlite3.Connection) -> None:
+        if next(checks):  # not that of the first one
+            has_begun.wait(30)
+        require_sound_runs(database)
+
+    monkeypatch.setattr(file_worker, "require_sound_runs", check)
+    engine = await open_engine(is_started=False)
+    first, *others = [asyncio.ensure_future(engine.start()) for _ in range(3)]
+    await first
+    await play(engine, [{"calls": [call("pay", gate="paid", once=True)]}], run_id="r")
+    await toys.has("start", "pay")
+    has_begun.set()
+    await asyncio.gather(*others)
+    toys.open("paid")
+    assert (await engine.result("r")).state == "completed"
+    assert toys.counts("start") == {"pay": 1}
+    assert next(checks) == 1, "the file was opened as a worker's once"
 
 
 async def test_another_process_goes_on_with_what_was_left(open_engine: Open, toys: Toys) -> None:

@@ -127,6 +127,8 @@ class FileWorker:
         self._finished = 0
         self.pruning = Pruning(self._doomed, self._delete, clock)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._starts_in: asyncio.AbstractEventLoop | None = None
+        self._starting = asyncio.Lock()
         self.is_working = False
         self._only: set[str] | None = None
         """The runs to which the worker keeps; None for all."""
@@ -152,6 +154,13 @@ class FileWorker:
             StoreError: the file cannot be used.
         """
         loop = asyncio.get_running_loop()
+        if loop is not self._starts_in:
+            self._starts_in, self._starting = loop, asyncio.Lock()
+        async with self._starting:
+            await self._start(loop, only)
+
+    async def _start(self, loop: asyncio.AbstractEventLoop, only: Collection[str] | None) -> None:
+        """Start, while nobody else does: who comes second finds the first one's work begun."""
         if self.is_working and loop is self._loop:
             if self._only is not None and only is not None:
                 self._resume(only)
