@@ -99,6 +99,29 @@ async def test_who_starts_it_meanwhile_takes_nothing_from_the_worker(
     assert next(checks) == 1, "the file was opened as a worker's once"
 
 
+async def test_a_child_with_a_lower_number_than_its_parent_goes_on_and_is_erased(
+    open_engine: Open, tmp_path: Path
+) -> None:
+    """The worker counts its runs by itself, and clients those that they start."""
+    engine = await open_engine()
+    client = await open_engine(worker=False)
+    for number in range(5):
+        await client.start_run("script", [], run_id=f"r{number}", session="s")
+    await client.start_run("script", [{"child": [{"wait": ["go"], "about": "x"}]}], run_id="up", session="s")
+    await client.settled("up")
+    (order,) = rows(
+        tmp_path / "runs.db", "SELECT child.no < run.no FROM run JOIN run child ON child.parent = run.no"
+    )
+    assert order == (1,)
+    await engine.close()
+    await open_engine()
+    (child,) = (await client.status("up")).children
+    await client.signal(child, "go", None, signal_id="1")
+    assert (await client.result("up")).state == "completed"
+    assert await client.forget_session("s") == 7
+    assert rows(tmp_path / "runs.db", "SELECT run_id FROM run") == []
+
+
 async def test_another_process_goes_on_with_what_was_left(open_engine: Open, toys: Toys) -> None:
     """The engine is another object each time, which knows nothing but the file."""
     engine = await open_engine()

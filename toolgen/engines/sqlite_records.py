@@ -57,11 +57,13 @@ def read_due_trees(database: sqlite3.Connection, now: float) -> Trees:
 
 def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> Trees:
     """Return the unfinished runs in the trees of some runs."""
-    roots = dict.fromkeys(_root(database, no) for no in numbers)
+    roots = dict(_root(database, no) for no in numbers)
     found = Trees([], {})
-    for root in roots:
+    for root, is_below_itself in roots.items():
         tree = _tree_numbers(database, root)
         try:
+            if is_below_itself:
+                raise DamagedRowError(f"run {run_name(database, root)} is said to be below itself")
             found.records.extend([read_numbered_record(database, no) for no in tree])
         except DamagedRowError as error:
             found.damaged.update((run_name(database, no), str(error)) for no in tree)
@@ -70,27 +72,28 @@ def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> Trees:
 
 def _tree_numbers(database: sqlite3.Connection, root: int) -> list[int]:
     """Return the numbers of the unfinished runs of a tree, parents first."""
-    found = [root]
+    found, seen = [root], {root}
     for no in found:
-        # A child has a higher number than its parent; whatever else a damaged row says, this comes to an end.
-        rows = database.execute(
-            "SELECT no FROM run WHERE parent = ? AND no > ? AND ended IS NULL ORDER BY no", (no, no)
-        )
-        found += [child for (child,) in rows]
+        rows = database.execute("SELECT no FROM run WHERE parent = ? AND ended IS NULL ORDER BY no", (no,))
+        new = [child for (child,) in rows if child not in seen]
+        found += new
+        seen.update(new)
     return found
 
 
-def _root(database: sqlite3.Connection, no: int) -> int:
-    """Return the highest run above a run that is not over."""
+def _root(database: sqlite3.Connection, no: int) -> tuple[int, bool]:
+    """Return the highest run above a run that is not over, and whether damage has made a circle of them."""
+    seen = {no}
     while True:
         row = database.execute(
             "SELECT above.no FROM run JOIN run above ON above.no = run.parent"
-            " WHERE run.no = ? AND above.no < run.no AND above.ended IS NULL",
+            " WHERE run.no = ? AND above.ended IS NULL",
             (no,),
         ).fetchone()
-        if row is None:
-            return no
+        if row is None or row[0] in seen:
+            return no, row is not None
         no = row[0]
+        seen.add(no)
 
 
 def run_name(database: sqlite3.Connection, no: int) -> str:
@@ -118,8 +121,7 @@ def read_numbered_record(database: sqlite3.Connection, no: int) -> RunRecord:
 
 def _read(database: sqlite3.Connection, no: int) -> RunRecord:
     run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
-        """SELECT run_id, loop, input,
-        (SELECT run_id FROM run above WHERE above.no = run.parent AND above.no < run.no),
+        """SELECT run_id, loop, input, (SELECT run_id FROM run above WHERE above.no = run.parent),
         (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,
         error FROM run WHERE no = ?""",
         (no,),

@@ -99,7 +99,7 @@ def _below(database: sqlite3.Connection, no: int) -> Iterator[ForgottenRun]:
     """Yield a run and all runs below it."""
     for run_id, session in database.execute("SELECT run_id, session FROM run WHERE no = ?", (no,)).fetchall():
         yield ForgottenRun(run_id=run_id, session=session)
-    for (child,) in database.execute("SELECT no FROM run WHERE parent = ? AND no > ?", (no, no)).fetchall():
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
         yield from _below(database, child)
 
 

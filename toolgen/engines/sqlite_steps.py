@@ -117,7 +117,7 @@ def delete_session(database: sqlite3.Connection, session: str) -> int:
 
 
 def _delete(database: sqlite3.Connection, no: int) -> None:
-    for (child,) in database.execute("SELECT no FROM run WHERE parent = ? AND no > ?", (no, no)).fetchall():
+    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
         _delete(database, child)
     for table in ("op", "event", "wait"):
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
@@ -142,7 +142,7 @@ def _insert(
     if added.rowcount and is_wanted:
         database.execute(
             """WITH RECURSIVE up (no) AS (
-                SELECT ? UNION ALL SELECT parent FROM run JOIN up USING (no) WHERE parent < run.no)
+                SELECT ? UNION SELECT parent FROM run JOIN up USING (no) WHERE parent IS NOT NULL)
             UPDATE run SET state = 'running', wake = NULL WHERE no IN up AND state = 'parked'""",
             (no,),
         )
