@@ -23,6 +23,7 @@ from ..disabling import DisabledTools, disabled_error
 from ..errors import (
     MalformedReportError,
     MalformedResultError,
+    NotBegunError,
     OutcomeUnknownError,
     ToolError,
     ToolValidationError,
@@ -184,6 +185,8 @@ def _failure(frame: Frame, error: BaseException) -> ToolError:
     is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
     if is_of_result and frame.context.has_begun:
         return unreadable_result(frame.spec, error)
+    if isinstance(error, NotBegunError) and frame.context.has_begun:  # of a call that the executor made
+        return ToolError(error.message, retry_hint=error.retry_hint)
     return tool_error_of(frame.spec, as_task_exception(error))
 
 

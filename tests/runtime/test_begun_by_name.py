@@ -1,0 +1,31 @@
+"""A named call that has begun is not made again, whatever error its executor raises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime
+from toolgen.runtime.errors import StuckLockError
+from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.runtime.waiting.call_names import CallName
+
+NAME: Any = CallName(door="tests", call_id="c")
+
+
+async def test_an_executor_that_raises_the_error_of_its_own_call_has_begun(engine: InProcessEngine) -> None:
+    """Such as of one that was not let in, which it made after its effect."""
+    paid = list[int]()
+
+    async def pay(amount: int) -> str:
+        """Pay, and then make a call that is not let in."""
+        paid.append(amount)
+        raise StuckLockError("x.tools.follow", "x.tools.pay")
+
+    runtime = Runtime(engine=engine)
+    runtime.register(function_toolset("x.tools", [pay]))
+    results = [await runtime.call_once(NAME, "pay", {"amount": 5}) for _ in range(2)]
+    assert paid == [5]
+    assert [result.status for result in results] == ["error", "error"]
+    assert results[0].json == results[1].json
+    assert b"pay runs on after its call" in results[0].json
