@@ -99,6 +99,20 @@ async def test_who_starts_it_meanwhile_takes_nothing_from_the_worker(
     assert next(checks) == 1, "the file was opened as a worker's once"
 
 
+@pytest.mark.parametrize("turns", range(8))
+async def test_a_close_during_a_start_ends_and_it_starts_again(open_engine: Open, turns: int) -> None:
+    engine = await open_engine(is_started=False)
+    starting = asyncio.ensure_future(engine.start())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    async with asyncio.timeout(30):
+        await engine.close()
+        await asyncio.gather(starting, return_exceptions=True)
+        await engine.start()
+        await play(engine, [], run_id="r")
+        assert (await engine.result("r")).state == "completed"
+
+
 async def test_a_child_with_a_lower_number_than_its_parent_goes_on_and_is_erased(
     open_engine: Open, tmp_path: Path
 ) -> None:

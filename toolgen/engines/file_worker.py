@@ -216,7 +216,14 @@ class FileWorker:
         self._runs.start(worker=True, only=[record.run_id for record in self._journal.load_trees(trees)])
 
     async def close(self) -> None:
-        """Stop executing, write what is left, and release the lease."""
+        """Stop executing, write what is left, and release the lease; a start that goes on ends before."""
+        if self._starts_in is asyncio.get_running_loop():
+            async with self._starting:
+                await self._close()
+        else:
+            await self._close()
+
+    async def _close(self) -> None:
         self._stop()
         await self._runs.close()
         await self._batches.close()

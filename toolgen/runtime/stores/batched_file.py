@@ -55,7 +55,7 @@ class BatchedFile:
         """
         if not self._batches.is_written(self._put_into):
             self._batches.require_loop()
-            await self._batches.wait_written()
+            await self._batches.run(_fail_with_batch)
         return await self._batches.read_beside(step, is_brief=is_brief)
 
     async def vacuum(self) -> None:
@@ -68,3 +68,7 @@ class BatchedFile:
 
     def close(self) -> None:
         """Do nothing: the owner of the file closes it."""
+
+
+def _fail_with_batch(database: sqlite3.Connection) -> None:
+    """Do nothing; the step fails where its batch does, such as on a full disk or a closed file."""
