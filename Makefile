@@ -33,7 +33,7 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.temporal_demo
 
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile
 FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -49,7 +49,7 @@ test: compiled ## run the tests
 
 .PHONY: conformance
 conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
-	$(PYTEST) --no-loadscope-reorder tests/conformance
+	$(PYTEST) --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
 
 .PHONY: fuzz
 fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each
@@ -65,7 +65,7 @@ lab-short: compiled ## kill processes at some moments of runs, and check what is
 lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
 lab: fuzz .peers/ready ## the same with hundreds of kills, and FUZZ_SECONDS (600) of each random input; for nightly runs
-	$(PYTEST) tests/soak
+	$(PYTEST) --override-ini faulthandler_timeout=0 tests/soak
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 
 .PHONY: lint
@@ -98,7 +98,7 @@ clean: ## remove what make has made
 .venv/ready: requirements-dev.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "toolgen needs Python 3.11 or newer with venv and pip (on Debian: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

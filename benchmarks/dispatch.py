@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     CallMeta,
     Continue,
@@ -30,7 +31,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Verdict,
 )
-from toolgen.runtime.events.hub import Events
 from toolgen.runtime.testing import RecordingExecutor
 
 ROUNDS, CALLS = 41, 300
@@ -148,7 +148,7 @@ class Row(NamedTuple):
 
 def runtime_with(executor: object, **host: Any) -> Runtime:
     made = Runtime(**host)
-    made.register(
+    made.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     )
     return made

@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 RUNS: Final = 10_000
 SOME: Final = 1_000
@@ -90,7 +90,7 @@ async def _idle(path: Path) -> None:
 
 def _runtime(engine: InProcessEngine) -> Runtime:
     runtime = Runtime(engine=engine)
-    runtime.register(function_toolset("bench.mail", [TOOL]))
+    runtime.tools.register(function_toolset("bench.mail", [TOOL]))
     return runtime
 
 

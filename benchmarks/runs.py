@@ -34,9 +34,9 @@ from toolgen.agents import (
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import SessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
-from toolgen.runtime.toolsets.functions import func_tool
 
 ROUNDS: Final = 3
 CALLS: Final = 3
@@ -156,7 +156,7 @@ async def _agents(
 
 async def _calls(rates: Rates) -> None:
     runtime = Runtime()
-    runtime.register(TOOLSET)
+    runtime.tools.register(TOOLSET)
     calls = [
         ToolCall(tool=TOOL.spec.id, payload_json=b'{"upto":1}', meta=CallMeta(tool_call_id=str(n)))
         for n in range(CALLS)

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 from tests.conformance.engines.processes import TemporalWorkers
 from tests.engines.toys import call
 from tests.temporal_server import TemporalServer
+from toolgen.engines.temporal import TemporalLimits
 
 QUESTION: Final = {"text": "x" * 2_000}
 STEPS: Final[Any] = [
@@ -45,9 +46,9 @@ async def _measure(folder: Path, runs: int, cached: int) -> None:
     file = folder / "temporal.db"
     server = TemporalServer(file)
     server.start()
-    workers = TemporalWorkers(folder, {"address": server.address, "heartbeat_s": 30.0})
+    workers = TemporalWorkers(folder, {"address": server.address, "limits": TemporalLimits()})
     try:
-        await workers.start("one", max_cached_runs=cached)
+        await workers.start("one", limits=TemporalLimits(max_cached_runs=cached))
         await _park(workers, "warm", 20, "")
         memory, empty, disk = resident(workers.pid("one")), resident(server.pid), size(folder)
         took, _ = await timed(_park(workers, "r", runs - FEW, "many"))
@@ -108,7 +109,7 @@ async def _lists(workers: TemporalWorkers) -> None:
 
 async def _restarts(workers: TemporalWorkers, server: TemporalServer, cached: int) -> None:
     await workers.kill("one")
-    started, _ = await timed(workers.start("one", max_cached_runs=cached))
+    started, _ = await timed(workers.start("one", limits=TemporalLimits(max_cached_runs=cached)))
     took, receipt = await timed(workers.client.answer("r2", "wait:0", "yes", key="k"))
     print(f"  worker killed, another up after {started:.1f} s: {receipt} after {took * 1e3:.0f} ms")
     took, receipt = await timed(workers.client.answer("r3", "wait:0", "yes", key="k"))

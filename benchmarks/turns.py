@@ -1,25 +1,30 @@
-"""What a turn and a round of a run cost: `python -m benchmarks.turns`.
+"""What a turn, a round of a run and a look at a run cost by their number: `python -m benchmarks.turns`.
 
-A turn of a session plans, calls a tool once and answers, under `History(keep_turns=10)`; a round of a run is
-a planning and one call. Both are measured after few and after many, in one process, in CPU time; what counts
-are the ratios. Sessions are in memory, then in a SQLite file.
+The agent has the devices of the example. A turn of a session plans, calls a tool once and answers, under
+`History(keep_turns=10)`; a round of a run is a planning and one call; a look is the status of a run that
+waits, after few calls and after many. All are measured in one process, in CPU time, with the runs and
+their conversations in memory and in a file: what counts are the ratios.
 """
 
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
 from typing import Final
 
+from gen.assistant.toolsets import devices
+from gen.types import Device
 from toolgen.agents import (
     AgentClient,
     AgentRegistration,
     Agents,
     AgentSpec,
     AgentTool,
+    Await,
     CallTools,
     FinalResponse,
     History,
@@ -27,84 +32,93 @@ from toolgen.agents import (
     PlannedCall,
     PlanResult,
     RunPolicy,
-    SessionStore,
 )
-from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.runtime import Runtime, StaticToolset
-from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import Runtime, ToolsetRegistration
+from toolgen.runtime.testing import RecordingExecutor
 
 TURNS: Final = (10, 100, 1000)
 ROUNDS: Final = (10, 100, 999)
+CALLS: Final = (5, 500)
+"""Of a run whose status is asked for."""
 WINDOW: Final = 30
-"""Turns of each session whose median is taken."""
-CALL: Final = CallTools(calls=(PlannedCall.of("count", {"upto": 1}),))
-
-
-async def count(upto: int) -> int:
-    """Count.
-
-    Args:
-        upto: The last number.
-    """
-    return upto
-
-
-TOOL: Final = func_tool(count)
-TOOLSET: Final = StaticToolset(name="local.functions", bound=(TOOL,))
+"""Turns of each session, and looks at each run, whose median is taken."""
+CALL: Final = CallTools(calls=(PlannedCall.of("list_devices", {"site_id": "harbour"}),))
+FOUND: Final = [
+    Device(
+        id=f"h{number}",
+        name=f"Ceiling lamp {number}",
+        kind="light",
+        room="Living room",
+        manual="lumen-a19",
+        status="online",
+        last_seen=dt.datetime(2026, 1, 31, tzinfo=dt.UTC),
+    )
+    for number in range(5)
+]
+Costs = dict[int, float]
+"""Milliseconds of CPU, by number."""
 
 
 class Rounds:
-    """Calls a tool in each of its rounds, and then answers."""
+    """Calls a tool in each of its rounds; then it answers, or asks."""
 
     def __init__(self) -> None:
         self.rounds = 1
+        self.asks = False
 
     async def plan_start(self, given: PlanInput) -> PlanResult:
-        return CALL if given.step < self.rounds else FinalResponse(text="done")
+        if given.step < self.rounds:
+            return CALL
+        return Await(kind="clarification", question="Which one?") if self.asks else FinalResponse(text="done")
 
     async def plan_resume(self, given: PlanInput) -> PlanResult:
         return await self.plan_start(given)
 
 
 def main() -> None:
-    """Print the costs in milliseconds of CPU, and what the last are of the first."""
+    """Print the costs in memory and in a file, and what the last are of the first."""
     with tempfile.TemporaryDirectory() as folder:
-        stores: dict[str, SessionStore] = {
-            "memory": MemorySessionStore(),
-            "SQLite": SqliteSessionStore(Path(folder) / "sessions.db"),
-        }
-        for name, store in stores.items():
-            turns, rounds = asyncio.run(_costs(store))
-            _show(f"{name}: a turn", turns)
-            _show(f"{name}: a round", rounds)
+        engines = {"memory": InProcessEngine(), "file": InProcessEngine(Path(folder) / "runs.db")}
+        costs = {name: asyncio.run(_costs(engine)) for name, engine in engines.items()}
+    for what, found in costs["memory"].items():
+        for name in costs:
+            _show(f"{what}, {name}", costs[name][what])
+        shares = (f"{found[number] / cost:.2f}" for number, cost in costs["file"][what].items())
+        print(f"  a file's rate is {', '.join(shares)} of memory's")
 
 
-def _show(what: str, costs: dict[int, float]) -> None:
-    found = "  ".join(f"{number}: {cost:7.2f} ms" for number, cost in costs.items())
-    first, last = costs[min(costs)], costs[max(costs)]
-    print(f"{what:16}  {found}   last is {last / first:.2f} of the first")
+def _show(what: str, costs: Costs) -> None:
+    found = "  ".join(f"{number}: {cost:7.3f} ms" for number, cost in costs.items())
+    print(f"{what:24}  {found}   last is {costs[max(costs)] / costs[min(costs)]:.2f} of the first")
 
 
-async def _costs(store: SessionStore) -> tuple[dict[int, float], dict[int, float]]:
-    runtime = Runtime()
+async def _costs(engine: InProcessEngine) -> dict[str, Costs]:
+    runtime = Runtime(engine=engine)
+    executor = RecordingExecutor(
+        {"list_devices": devices.ListDevicesResult(devices=FOUND, returned=5, truncated=False)}
+    )
+    toolset = ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     spec = AgentSpec(
         id="bench.agent",
-        description="Counts.",
-        tools=(AgentTool(id=TOOL.spec.id, name="count"),),
+        description="Answers questions about devices.",
+        tools=tuple(AgentTool(id=one.id, name=one.name) for one in devices.SPECS),
         policy=RunPolicy(history=History(keep_turns=10)),
     )
     planner = Rounds()
-    agents = Agents(runtime, sessions=store)
-    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(TOOLSET,), format=1))
+    agents = Agents(runtime)
+    agents.register(AgentRegistration(spec=spec, planner=planner, toolsets=(toolset,), format=1))
     async with runtime:
         client = agents.client(spec.id)
-        turns = await _turns(client)
-        return turns, await _rounds(client, planner)
+        return {
+            "a turn": await _turns(client),
+            "a round": await _rounds(client, planner),
+            "a status": await _statuses(client, planner, engine),
+        }
 
 
-async def _turns(client: AgentClient) -> dict[int, float]:
-    """Return milliseconds of CPU of a turn, by how many came before it.
+async def _turns(client: AgentClient) -> Costs:
+    """Return the costs of a turn, by how many came before it.
 
     Sessions of these lengths take turns alternately, so that what else the machine does costs each the same.
     """
@@ -118,8 +132,8 @@ async def _turns(client: AgentClient) -> dict[int, float]:
     return {number: median(found) for number, found in costs.items()}
 
 
-async def _rounds(client: AgentClient, planner: Rounds) -> dict[int, float]:
-    """Return milliseconds of CPU of each round of a run, by their number."""
+async def _rounds(client: AgentClient, planner: Rounds) -> Costs:
+    """Return the costs of each round of a run, by their number."""
     found = {}
     for rounds in ROUNDS:
         planner.rounds = rounds
@@ -128,9 +142,26 @@ async def _rounds(client: AgentClient, planner: Rounds) -> dict[int, float]:
     return found
 
 
+async def _statuses(client: AgentClient, planner: Rounds, engine: InProcessEngine) -> Costs:
+    """Return the costs of the status of a run that waits, by how many calls it has made."""
+    planner.asks, runs = True, {}
+    for calls in CALLS:
+        planner.rounds = calls
+        output = await client.run("Count.", session_id=f"status-{calls}")
+        assert output.status == "waiting"
+        runs[calls] = output.run_id
+    costs: dict[int, list[float]] = {calls: [] for calls in CALLS}
+    for _ in range(WINDOW):
+        for calls, run_id in runs.items():
+            began = time.process_time()
+            await engine.status(run_id)
+            costs[calls].append((time.process_time() - began) * 1000)
+    return {calls: median(found) for calls, found in costs.items()}
+
+
 async def _cost(client: AgentClient, session_id: str) -> float:
     began = time.process_time()
-    assert (await client.run("Count.", session_id=session_id)).text == "done"
+    assert (await client.run("Which lights are on?", session_id=session_id)).text == "done"
     return (time.process_time() - began) * 1000
 
 

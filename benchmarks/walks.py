@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import subprocess
 import sys
@@ -34,9 +35,9 @@ from toolgen.agents import (
     PlannedCall,
     ScriptedPlanner,
 )
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Continue, Hook, Runtime, ToolCall, ToolContext, Verdict
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 ROOT: Final = Path(toolgen.__file__).parent
 ARGUMENTS: Final = b'{"a":1,"b":2}'
@@ -93,6 +94,8 @@ def walking() -> Iterator[Walk]:
         if event == "call" and code.co_filename.startswith(prefix):
             walk.calls[code.co_filename.removeprefix(prefix), code.co_qualname] += 1
 
+    gc.collect()  # what an earlier operation has left ends before this one, and not in it
+    gc.disable()
     threading.setprofile(enter)
     sys.setprofile(enter)
     try:
@@ -100,6 +103,7 @@ def walking() -> Iterator[Walk]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
+        gc.enable()
 
 
 async def second(operation: Callable[[], Awaitable[object]]) -> Walk:
@@ -125,19 +129,19 @@ class Passing(Hook):
 async def call(**host: Any) -> Walk:
     """Walk through one call."""
     runtime = Runtime(**host)
-    runtime.register(function_toolset("local.functions", [add]))
+    runtime.tools.register(function_toolset("local.functions", [add]))
     return await second(lambda: runtime.call("add", ARGUMENTS))
 
 
 async def waiting_call(path: Path | None) -> Walk:
     """Walk through one call that waits for a person, and the answer."""
     runtime = Runtime(engine=InProcessEngine(path))
-    runtime.register(function_toolset("local.functions", [func_tool(add, confirm=ConfirmSpec())]))
+    runtime.tools.register(function_toolset("local.functions", [func_tool(add, confirm=ConfirmSpec())]))
 
     async def operation() -> None:
         asked = await runtime.call("add", ARGUMENTS, CallMeta(session_id="s"))
         assert asked.suspension is not None
-        result = await runtime.deliver(asked.suspension.token, {"approved": True})
+        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
         assert result.status == "ok"
 
     async with runtime:
@@ -172,7 +176,7 @@ async def served_call() -> Walk:
     from toolgen.adapters.mcp import server
 
     runtime = Runtime()
-    runtime.register(function_toolset("local.functions", [add]))
+    runtime.tools.register(function_toolset("local.functions", [add]))
     async with runtime, Client(server(runtime).sdk) as client:
         await client.list_tools()
         return await second(lambda: client.call_tool("add", {"a": 1, "b": 2}))

@@ -15,8 +15,8 @@ _CONTEXT.set_forkserver_preload(
         "toolgen.agents",
         "toolgen.agents.sessions.sqlite",
         "toolgen.engines",
-        "toolgen.runtime.capabilities",
-        "toolgen.runtime.toolsets.functions",
+        "toolgen.capabilities",
+        "toolgen.calls.toolsets.functions",
     ]
 )
 

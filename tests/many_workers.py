@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Activity, ActivityInfo, EngineCaps, NotRegisteredError
+from toolgen.runs import Activity, ActivityInfo, EngineCaps, NotRegisteredError
 
 SECRET: Final = b"0123456789abcdef"
 _MOST_MISSED: Final = 100

@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolgen.runs import Engine
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import Engine
 
 from .agents.tools import engine_of
 from .conftest import ProjectFolder, forget, surroundings
@@ -33,8 +33,8 @@ from toolgen.agents import (
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 
 
 def tell(line: str) -> None:
@@ -115,7 +115,7 @@ def runtime() -> Runtime:
     agents.register(AgentRegistration(spec=spec, planner=Obeying(), toolsets=(tools,), format=1))
     route = AgentRoute(agent="x.agent", prompts={"x.desk.obey": "{order}"})
     obeyed = func_tool(obey, toolset="x.desk").spec
-    made.register(ToolsetRegistration(name="x.desk", specs=[obeyed], executor=route, format=1))
+    made.tools.register(ToolsetRegistration(name="x.desk", specs=[obeyed], executor=route, format=1))
     return made
 '''
 START = """\
@@ -152,7 +152,7 @@ from app.main import agents_of, runtime
 
 async def pause(run_id: str, session: str) -> None:
     made = runtime()
-    made.be_client()
+    made.runs.be_client()
     async with made:
         await agents_of(made).client("x.agent").handle(run_id, session_id=session).pause()
 
@@ -197,7 +197,7 @@ async def client_of(project: ProjectFolder) -> AsyncIterator[Runtime]:
     if str(project.path) not in sys.path:
         sys.path.insert(0, str(project.path))
     made: Runtime = importlib.import_module("app.main").runtime()
-    made.be_client()
+    made.runs.be_client()
     async with made:
         yield made
 

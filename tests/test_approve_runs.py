@@ -11,7 +11,7 @@ import pytest
 from .conftest import Done, ProjectFolder
 from .runs_project import did, serving, start, write_runs
 
-LISTED = "answer one by its id, the first word of its line: toolgen approve ID\n"
+LISTED = "answer one by its id: toolgen approve ID\n"
 
 
 @pytest.fixture

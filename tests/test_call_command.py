@@ -31,7 +31,7 @@ from toolgen.runtime import Runtime
 
 def runtime() -> Runtime:
     runtime = Runtime()
-    runtime.register(people.registration(People()))
+    runtime.tools.register(people.registration(People()))
     return runtime
 
 

@@ -10,10 +10,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from toolgen.catalog import format_schema
+import benchmarks.generate
+from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
-from toolgen.catalog.format import FORMAT_ID
+from toolgen.catalog.format import format_id
+from toolgen.catalog.shared_types import SharedTypes, with_types
+from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMATS, CatalogFormat
+from toolgen.dsl import Agent, Design, Service, Use, build
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = sorted(
@@ -30,14 +34,15 @@ def test_a_format_is_a_schema(format: CatalogFormat) -> None:
 
 def test_a_catalogue_names_the_schema_of_its_format() -> None:
     schema = format_schema()
-    assert schema["$id"] == FORMAT_ID
-    assert schema["properties"]["$schema"] == {"const": FORMAT_ID}
+    assert schema["$id"] == format_id()
+    assert schema["properties"]["$schema"] == {"const": format_id()}
 
 
 @pytest.mark.parametrize("file", CATALOGUES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_catalogue_is_of_the_format(file: Path) -> None:
-    catalogue = json.loads(file.read_text("utf-8"))
-    jsonschema.Draft202012Validator(format_schema()).validate(catalogue)
+    written = json.loads(file.read_text("utf-8"))
+    jsonschema.Draft202012Validator(format_schema()).validate(written)
+    catalogue = {**written, "tools": load_catalogue(file).tools}
     assert catalogue["catalog"]["digest"] == digest_of(catalogue)
     assert all(tool["digest"] == tool_digest(tool) for tool in catalogue["tools"])
     ids = [tool["id"] for tool in catalogue["tools"]]
@@ -54,9 +59,69 @@ def test_the_catalogue_is_of_the_format(file: Path) -> None:
 
 def digest_of(catalogue: dict[str, Any]) -> str:
     """Return the digest of a catalogue, made as its format says."""
-    whole = {key: value for key, value in catalogue.items() if key not in ("$schema", "catalog")}
+    whole = {key: value for key, value in catalogue.items() if key not in ("$schema", "catalog", "types")}
     text = json.dumps(whole, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def test_a_type_of_several_tools_stands_in_a_file_once() -> None:
+    one = {"type": "object", "title": "Device"}
+    nested = {"type": "object", "properties": {"of": {"$ref": "#/$defs/Device"}}, "$defs": {"Device": one}}
+    tools: list[dict[str, Any]] = [
+        {"id": "s.t.a", "payload": {"name": "A", "schema": nested}, "errors": [{"name": "no"}]},
+        {"id": "s.t.b", "payload": {"name": "B", "schema": {**nested, "title": "B"}}},
+        {"id": "s.t.c", "confirmation": {"hint": "?", "payload": {"name": "Device", "schema": one}}},
+        {"id": "s.t.d", "errors": [{"name": "gone", "type": "Device", "schema": {**one, "title": 1}}]},
+    ]
+    shared = SharedTypes(tools)
+    types, short = shared.types(), [shared.without_types(tool) for tool in tools]
+    assert types == {"Device": one}
+    assert short[0]["payload"]["schema"]["$defs"] == {"Device": {"$ref": "#/types/Device"}}
+    assert short[2]["confirmation"]["payload"]["schema"] == {"$ref": "#/types/Device"}
+    assert short[3] == tools[3]
+    assert [with_types(tool, types) for tool in short] == tools
+    for definition in (True, {"$defs": {"Device": one}}):
+        odd = {"$defs": {"Odd": definition, "Device": one}}
+        tools = [{"id": f"s.t.{id_}", "payload": {"name": id_, "schema": odd}} for id_ in "xy"]
+        shared = SharedTypes(tools)
+        assert [with_types(shared.without_types(tool), shared.types()) for tool in tools] == tools
+    theirs = {"name": "C", "schema": {"$defs": {"X": {"$ref": "#/types/X"}}, "types": {"X": {}}}}
+    assert SharedTypes([*tools, {"id": "s.t.e", "payload": theirs}]).types() == {}
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], "is no catalogue of tools"),
+        ({"catalog": 3, "tools": []}, "is no catalogue of tools"),
+        ({"tools": [1]}, "is no catalogue of tools"),
+        ({"catalog": {"format": True}, "tools": []}, "is of format True; this toolgen reads formats 1 to 3"),
+        ({"tools": [{"payload": {"schema": {"$ref": "#/types/A"}}}], "types": {"B": {}}}, "is no catalogue"),
+        ({"tools": [{"payload": 3}], "types": {"B": {}}}, "is no catalogue of tools"),
+        ({"catalog": {"format": 3, "root": "/etc/passwd"}, "tools": []}, "its root is not to be had"),
+        ({"catalog": {"format": 3, "root": 3}, "tools": []}, "is no catalogue of tools"),
+        (
+            {"catalog": {"format": 3, "root": "../tool_schemas.json"}, "tools": [{"id": "a"}]},
+            "'a' that its root",
+        ),
+    ],
+)
+def test_what_is_no_catalogue_is_said(document: object, message: str) -> None:
+    with pytest.raises(CatalogueError, match=message):
+        read_catalogue(document, lambda path: {"tools": []})
+
+
+def test_a_catalogue_has_at_most_9_kilobytes_a_tool() -> None:
+    namespace: dict[str, Any] = {"TOOLSETS": 5, "TOOLS": 20}
+    exec(benchmarks.generate.DESIGN, namespace)  # the design of the benchmark, which has 1,000 tools
+    everything = Agent("all", "Uses all.", *map(Use, namespace["toolsets"]))
+    service = Service("big", "All of it.", *namespace["toolsets"], everything)
+    evaluation = build(Design("large", "A large catalogue.", service))
+    assert evaluation.design is not None
+    tree = generate(evaluation.design, module="design")
+    sizes = {path: len(text.encode()) for path, text in tree.items() if path.endswith(".json")}
+    assert sum(sizes.values()) < 100 * 9_000
+    assert sizes["big/agents/all/tool_schemas.json"] < 100 * 60
 
 
 def _behaviour(tool: dict[str, dict[str, Any]]) -> list[Any]:

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.catalog_entries import catalog_entry
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.catalog import load_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.runtime import ArtifactSpec, ConfirmSpec, ToolSpec
-from toolgen.runtime.toolsets.catalog import catalog_entry
-from toolgen.runtime.type_codec import TypeCodec
 
 ROOT = Path(__file__).parents[1]
 TREES = [ROOT / "gen", *sorted(ROOT.glob("tests/cases/*/gen"))]
@@ -29,7 +30,7 @@ AGENTS = [file.parent for tree in TREES for file in sorted(tree.glob("*/agents/*
 
 def generated(package: Path) -> dict[str, Any]:
     """Return the entries of a catalogue by id, less what a runtime cannot know."""
-    tools = json.loads((package / "tool_schemas.json").read_text("utf-8"))["tools"]
+    tools = load_catalogue(package / "tool_schemas.json").tools
     return {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools if tool["kind"] != "native"}
 
 
@@ -62,7 +63,7 @@ def test_the_entry_of_an_agents_tool_is_as_the_agent_calls_it(package: Path) -> 
 
 @pytest.mark.parametrize("package", [*PACKAGES, *AGENTS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_digest_of_a_spec_is_that_of_its_entry(package: Path) -> None:
-    tools = json.loads((package / "tool_schemas.json").read_text("utf-8"))["tools"]
+    tools = load_catalogue(package / "tool_schemas.json").tools
     entries = {tool["id"]: tool for tool in tools}
     for spec in module(package).SPECS:
         assert spec.digest == tool_digest(entries[spec.id])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from .conftest import ProjectFolder
-from .runs_project import start, write_runs
+from .runs_project import serving, start, write_runs
 
 
 @pytest.fixture
@@ -42,7 +42,12 @@ def strip(record: dict[str, Any]) -> None:
 def test_where_everything_is_sealed_there_is_nothing_to_see(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:wipe disk")
     done = runs.run("runs", "check")
-    assert (done.code, done.out, done.err) == (0, "", "every call that waits is sealed\n")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == (
+        "no process executes the runs\n"
+        f"'{runs.path / 'runs.db.key'}' is the key\n"
+        "every call that waits is sealed\n"
+    )
 
 
 def test_what_an_older_version_kept_is_adopted_and_answered(runs: ProjectFolder) -> None:
@@ -99,7 +104,8 @@ def test_a_record_that_cannot_be_read_is_named_and_hides_no_other(runs: ProjectF
     assert "  tampered:" in runs.run("runs", "list").out
     checked = runs.run("runs", "check")
     assert checked.code == 1
-    assert checked.out.startswith("run_1  wait:call_wipe:1  tampered")
+    assert "run_1  wait:call_wipe:1  tampered\n" in checked.out
+    assert ("damaged: run run_1 cannot be read" in checked.out) == (not text.startswith("{"))
     assert len(checked.out) < 30_000
     for done in (waiting, checked):
         assert "bug" not in done.err
@@ -147,3 +153,62 @@ def test_a_damaged_log_is_named_and_the_other_runs_are_listed(runs: ProjectFolde
     checked = runs.run("runs", "check")
     assert checked.code == 1
     assert checked.out.startswith("damaged: the log of run run_1 cannot be read")
+
+
+def change(runs: ProjectFolder, file: str, sql: str) -> None:
+    with closing(sqlite3.connect(runs.path / file)) as database, database:
+        database.execute(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        (
+            "UPDATE message SET messages = '{' WHERE run_id = 'run_1'",
+            "damaged: session s-1: what the store holds of step 0 of the run 'run_1' is no message\n",
+        ),
+        (
+            "UPDATE session SET labels = '{' WHERE id = 's-1'",
+            "damaged: the sessions cannot be listed: what the store holds of the labels of the session 's-1'",
+        ),
+        (
+            "UPDATE session SET summary = '{', summary_through = 'r' WHERE id = 's-1'",
+            "damaged: session s-1: ",
+        ),
+        (
+            "UPDATE active SET run_id = 'run_0', taken_at = 0 WHERE session_id = 's-1'",
+            "damaged: session s-1: run run_0 has its turn, and is gone (toolgen runs release ",
+        ),
+    ],
+)
+def test_what_of_the_sessions_is_damaged_is_named(runs: ProjectFolder, sql: str, told: str) -> None:
+    start(runs, "run_1:s-1:wipe disk", "run_2:s-2:wipe tape")
+    change(runs, "sessions.db", sql)
+    done = runs.run("runs", "check")
+    assert done.code == 1
+    assert done.out.startswith(told)
+    assert "s-2" not in done.out
+
+
+def test_a_run_that_a_conversation_has_and_the_journal_lacks_is_named(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:fail here", "run_2:s-1:fail there", "run_3:s-2:fail here")
+    change(runs, "runs.db", "DELETE FROM run WHERE run_id IN ('run_2', 'run_3')")
+    done = runs.run("runs", "check")
+    assert done.out == "lost: session s-1: run run_2 of it is lost, or of another engine\n"
+    assert done.code == 0
+
+
+def test_a_key_and_a_lock_that_cannot_be_used_are_named(runs: ProjectFolder) -> None:
+    start(runs, "run_1:s-1:wipe disk")
+    (runs.path / "runs.db.lock").chmod(0o644)
+    (runs.path / "runs.db.key").write_bytes(b"short")
+    done = runs.run("runs", "check")
+    assert done.code == 1
+    assert f"damaged: '{runs.path / 'runs.db.key'}' has 5 bytes and not the 32 of a key\n" in done.out
+    assert f"damaged: '{runs.path / 'runs.db.lock'}' has the mode 0644, " in done.out
+
+
+def test_a_worker_that_executes_the_runs_is_named(runs: ProjectFolder) -> None:
+    with serving(runs) as working:
+        done = runs.run("runs", "check")
+    assert f"the process {working.process.pid} executes the runs\n" in done.err

@@ -72,11 +72,11 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "\n  hint: write test_runtime = ",
         ),
         (
-            'design = "d"\ncatalog_format = 3',
-            "catalog_format 3 is none of 1, 2\n  hint: write catalog_format = 1",
+            'design = "d"\ncatalog_format = 4',
+            "catalog_format 4 is none of 1, 2, 3\n  hint: write catalog_format = 2",
         ),
-        ('design = "d"\ncatalog_format = true', "catalog_format True is none of 1, 2"),
-        ('design = "d"\ncatalog_format = "1"', "catalog_format '1' is none of 1, 2"),
+        ('design = "d"\ncatalog_format = true', "catalog_format True is none of 1, 2, 3"),
+        ('design = "d"\ncatalog_format = "1"', "catalog_format '1' is none of 1, 2, 3"),
         ("design = ", "is not TOML"),
     ],
 )

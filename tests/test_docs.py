@@ -12,11 +12,14 @@ import asyncio
 import inspect
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from toolgen.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted(
@@ -93,6 +96,23 @@ def test_the_data_is_well_formed(file: Path) -> None:
 def test_the_links_lead_somewhere(file: Path) -> None:
     for target in LINK.findall(file.read_text("utf-8")):
         assert (file.parent / target).exists(), target
+
+
+def test_the_diagnostic_of_the_readme_is_that_of_its_design(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    design = readme.partition("```python\n")[2].partition("```")[0]
+    shown = "design.py:" + readme.partition("```\ndesign.py:")[2].partition("```")[0]
+    wrong = design.replace("maximum=100, default=20", "maximum=100, default=1000")
+    (tmp_path / "design.py").write_text(wrong, "utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "design"\nout = "gen"\n', "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    assert main(("gen",)) == 1
+    sys.modules.pop("design", None)
+    said = capsys.readouterr()
+    assert shown in said.out + said.err
 
 
 def test_each_paper_has_a_number_of_its_own() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 
 from .conftest import Done, ProjectFolder
 from .runs_project import MAIN, serving, start, write_runs
@@ -16,7 +18,7 @@ from .runs_project import MAIN, serving, start, write_runs
 CANARY = "Canary7e1f"
 NOTHING = "  hint: correct its name; what was erased before is gone, and nothing says so\n"
 CAPABILITIES = """\
-from toolgen.runtime.capabilities import (
+from toolgen.capabilities import (
     ArtifactsCapability, SqliteArtifactStore, SqliteStateStore, StateCapability,
 )
 """
@@ -67,6 +69,22 @@ def places(runs: ProjectFolder) -> list[str]:
     """Return the files of the stores that hold the canary."""
     files = [file for file in runs.path.iterdir() if ".db" in file.name and file.is_file()]
     return sorted(file.name.split(".")[0] for file in files if CANARY.encode() in file.read_bytes())
+
+
+def rewrites(runs: ProjectFolder) -> dict[str, int]:
+    """Return a number of each file that `VACUUM` counts on."""
+    found = {}
+    for file in sorted(runs.path.glob("*.db")):
+        with closing(sqlite3.connect(file)) as database:
+            (found[file.name],) = database.execute("PRAGMA schema_version").fetchone()
+    return found
+
+
+@PLACES
+def test_a_file_is_rewritten_once_for_all_sessions(runs: ProjectFolder) -> None:
+    before = rewrites(runs)
+    assert runs.run("runs", "erase", "--label", "team=blue", "--cancel").code == 0
+    assert rewrites(runs) == {name: number + 1 for name, number in before.items()}
 
 
 @PLACES

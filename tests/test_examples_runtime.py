@@ -76,7 +76,7 @@ HERE = Path(__file__).parent
 
 def serve(store, **options):
     runtime = Runtime(**{"engine": InProcessEngine(), **options})
-    runtime.register(things.registration(Things(store)))
+    runtime.tools.register(things.registration(Things(store)))
     return runtime
 
 
@@ -258,7 +258,7 @@ def test_a_question_that_a_policy_asks_about_live_data_is_taken_back(shop: Proje
     with_runtime(shop, "guarded")
     done = shop.run("test", "--tool", "look")
     assert (done.code, "no result to compare; leave the result out of the example" in done.out) == (1, True)
-    assert asyncio.run(import_module("app.main").guarded().suspended()) == ()
+    assert asyncio.run(import_module("app.main").guarded().waits.list()) == ()
 
 
 def test_a_tool_that_an_agent_serves_is_not_run_on_live_data(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,18 @@ import jsonschema
 import pytest
 
 from tests.cases.behaviour import design as behaviour
+from tests.catalog_entries import catalog_entry
 from tests.golden import write
 from toolgen.agents import CallTools, PlannedCall, ScriptedPlanner
-from toolgen.catalog import format_schema
+from toolgen.capabilities import (
+    ArtifactsCapability,
+    MemoryArtifactStore,
+    MemoryStateStore,
+    StateCapability,
+)
+from toolgen.catalog import format_schema, load_catalogue
 from toolgen.codegen import generate
-from toolgen.contract.names import FORMAT
+from toolgen.contract.names import FORMAT, CatalogFormat
 from toolgen.dsl import build
 from toolgen.expr.tree import Design
 from toolgen.runtime import (
@@ -29,16 +37,10 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
-from toolgen.runtime.capabilities import (
-    ArtifactsCapability,
-    MemoryArtifactStore,
-    MemoryStateStore,
-    StateCapability,
-)
-from toolgen.runtime.toolsets.catalog import catalog_entry
 
-STORED = Path(__file__).parent / "formats/1/catalogs"
-CATALOGUES = sorted(STORED.rglob("*.json"))
+STORED = Path(__file__).parent / "formats"
+EARLIER: tuple[CatalogFormat, ...] = (1, 2)
+CATALOGUES = sorted(STORED.glob("*/catalogs/**/*.json"))
 
 
 def design(name: str) -> Design:
@@ -49,19 +51,47 @@ def design(name: str) -> Design:
 
 @pytest.fixture(scope="module")
 def written() -> dict[str, str]:
-    """Return the catalogues of format 1 by path, of the designs that they were made of."""
+    """Return the catalogues of earlier formats by path, of the designs that they were made of."""
     return {
-        f"{folder.name}/{path}": text
-        for folder in STORED.iterdir()
-        for path, text in generate(design(folder.name), module="design", catalog_format=1).items()
+        f"{format}/catalogs/{folder.name}/{path}": text
+        for format in EARLIER
+        for folder in (STORED / f"{format}/catalogs").iterdir()
+        for path, text in generate(design(folder.name), module="design", catalog_format=format).items()
     }
 
 
 @pytest.mark.parametrize("file", CATALOGUES, ids=lambda file: str(file.relative_to(STORED)))
-def test_a_catalogue_of_format_1_is_as_it_was(file: Path, written: dict[str, str]) -> None:
+def test_a_catalogue_of_an_earlier_format_is_as_it_was(file: Path, written: dict[str, str]) -> None:
     text = file.read_text("utf-8")
     assert written[file.relative_to(STORED).as_posix()] == text
-    jsonschema.Draft202012Validator(format_schema(1)).validate(json.loads(text))
+    document = json.loads(text)
+    jsonschema.Draft202012Validator(format_schema(document["catalog"]["format"])).validate(document)
+
+
+@pytest.mark.parametrize("name", ["agents", "behaviour", "home"])
+def test_the_reader_gives_the_same_of_formats_2_and_3(name: str, tmp_path: Path) -> None:
+    trees = {format: generate(design(name), module="design", catalog_format=format) for format in (2, 3)}
+    for format, tree in trees.items():
+        write(tmp_path / str(format), tree)
+    files = [path for path in trees[3] if path.endswith(".json")]
+    assert files == [path for path in trees[2] if path.endswith(".json")]
+    for path in files:
+        before, now = (load_catalogue(tmp_path / format / path) for format in ("2", "3"))
+        assert now.format == 3
+        assert [json.dumps(tool) for tool in now.tools] == [json.dumps(tool) for tool in before.tools]
+        assert now.completions == before.completions
+        heads = [json.loads(trees[format][path])["catalog"]["digest"] for format in (2, 3)]
+        assert heads[0] == heads[1]
+
+
+def test_the_catalogues_of_the_example_are_as_they_were() -> None:
+    """By their digests, as `sha256sum` writes them; a smaller design shows what differs."""
+    texts = generate(design("home"), module="design", catalog_format=1)
+    stored = (STORED / "1/home.sha256").read_text("utf-8").splitlines()
+    digests = {
+        path: sha256(text.encode()).hexdigest() for path, text in texts.items() if path.endswith(".json")
+    }
+    assert [f"{digest}  home/{path}" for path, digest in sorted(digests.items())] == stored
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +101,7 @@ def design_2() -> Design:
     return evaluation.design
 
 
-def test_what_only_format_2_has_is_left_out_of_format_1(design_2: Design) -> None:
+def test_what_only_later_formats_have_is_left_out_of_format_1(design_2: Design) -> None:
     earlier = json.loads(generate(design_2, module="d", catalog_format=1)["tool_schemas.json"])
     now = json.loads(generate(design_2, module="d")["tool_schemas.json"])
     jsonschema.Draft202012Validator(format_schema(1)).validate(earlier)
@@ -141,7 +171,7 @@ META = CallMeta(session_id="s1")
 async def test_tools_of_format_1_are_called() -> None:
     devices = gen_1("assistant.toolsets.devices")
     runtime = Runtime()
-    runtime.register(devices.registration(Devices()))
+    runtime.tools.register(devices.registration(Devices()))
     found = await runtime.call("list_devices", '{"site_id": "harbour"}', META)
     assert found.error is None
     assert json.loads(found.json)["devices"][0]["id"] == "h1"
@@ -201,7 +231,7 @@ def test_the_next_format_is_refused_by_name() -> None:
     devices = gen_1("assistant.toolsets.devices")
     newer = replace(devices.registration(Devices()), format=FORMAT + 1)
     with pytest.raises(FormatError) as caught:
-        Runtime().register(newer)
+        Runtime().tools.register(newer)
     message, hint = str(caught.value).split("\n")
     assert message == "'assistant.devices' was generated in format 3, this runtime reads formats 1 to 2"
     assert hint == (
@@ -209,7 +239,7 @@ def test_the_next_format_is_refused_by_name() -> None:
         "or run `toolgen gen` with the toolgen that is installed here"
     )
     with pytest.raises(FormatError, match=r"format 0.*reads formats 1 to 2\n  hint: run `toolgen gen`"):
-        Runtime().register(replace(newer, format=0))
+        Runtime().tools.register(replace(newer, format=0))
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ async def test_admin_tools_come_with_the_request_after_the_sign_in(
     home: Runtime, connection: sqlite3.Connection
 ) -> None:
     async def names(meta: CallMeta) -> set[str]:
-        return {spec.name for spec in (await home.snapshot(ReadonlyContext(meta=meta))).specs}
+        return {spec.name for spec in (await home.tools.snapshot(ReadonlyContext(meta=meta))).specs}
 
     assert "rename_room" not in await names(MIRA)
     wrong = await home.call("sign_in", '{"pin": "0000"}', MIRA)
@@ -131,7 +131,7 @@ async def test_admin_tools_come_with_the_request_after_the_sign_in(
     assert (await home.call("sign_in", '{"pin": "2718"}', MIRA)).status == "ok"
     assert "rename_room" in await names(MIRA)
     assert "rename_room" not in await names(JONAS)
-    snapshot = await home.snapshot(ReadonlyContext(meta=MIRA))
+    snapshot = await home.tools.snapshot(ReadonlyContext(meta=MIRA))
     arguments = '{"site_id": "harbour", "old": "Hall", "new": "Entrance"}'
     assert (await home.call("rename_room", arguments, MIRA, within=snapshot)).status == "ok"
     moved = "select count(*) from device where site_id = 'harbour' and room = ?"

@@ -1,30 +1,26 @@
-"""A run that is killed, or that the disk refuses, at any of its writes; and runs that meet each other."""
+"""Runs that may write nothing, and runs that meet each other."""
 
 from __future__ import annotations
 
 import fcntl
 import itertools
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from toolgen.codegen.write import STAGING, Edit, Report, compare, write
+from toolgen.codegen.write import STAGING, Edit, Report, write
 from toolgen.contract.errors import ToolgenError
 
 from .conftest import DESIGN, ProjectFolder, in_a_process, surroundings
 
 OLD = {"__init__.py": "", "a/types.py": "x=1\n", "b/gone.py": "y=1\n", "b/also.json": "{}\n"}
 NEW = {"__init__.py": "", "a/types.py": "x=2\n", "c/d/new.py": "z=1\n", "e.json": "[]\n"}
-OTHER = {"__init__.py": "", "a/types.py": "x=3\n", "c/other.py": "z=2\n"}
-PLANS = {"old": OLD, "new": NEW, "other": OTHER}
 MINE, FOLLOWED = b"# mine\n", b"# mine\n# followed\n"
 WRITES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
 
@@ -36,7 +32,7 @@ def run(project: Path, texts: dict[str, str]) -> Report:
         project / "gen",
         texts,
         design="app.design",
-        beside={} if stub.exists() else {stub: "s=1\n"},
+        stubs={} if stub.exists() else {stub: "s=1\n"},
         edits={mine: Edit(old=MINE, new=FOLLOWED)} if mine.read_bytes() == MINE else {},
     )
 
@@ -47,34 +43,6 @@ def tree(folder: Path) -> dict[str, bytes]:
         for file in sorted(folder.rglob("*"))
         if STAGING not in str(file)
     }
-
-
-@pytest.fixture
-def empty(tmp_path: Path) -> Path:
-    """A project before its first run; the author's file has not followed yet."""
-    project = tmp_path / "before"
-    (project / "stubs").mkdir(parents=True)
-    (project / "stubs/mine.py").write_bytes(MINE)
-    return project
-
-
-@pytest.fixture
-def before(empty: Path) -> Path:
-    """The same project, with code that was generated from `OLD`."""
-    write(empty / "gen", OLD, design="app.design")
-    return empty
-
-
-def copies(before: Path) -> Iterator[tuple[int, Path]]:
-    for number in itertools.count(1):
-        yield number, Path(shutil.copytree(before, before.parent / f"copy-{number}"))
-
-
-def after(before: Path, name: str) -> dict[str, bytes]:
-    """Return the tree that an undisturbed run makes of the project."""
-    project = Path(shutil.copytree(before, before.parent / f"after-{name}"))
-    run(project, PLANS[name])
-    return tree(project)
 
 
 def stopped(at: int, happens: Callable[[], None], action: Callable[[], object]) -> int:
@@ -105,37 +73,6 @@ def stopped(at: int, happens: Callable[[], None], action: Callable[[], object]) 
 
 def kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_after_a_kill_at_any_write_of_the_first_run_the_next_one_repairs(empty: Path) -> None:
-    assert kill_everywhere(empty) > 3
-
-
-def kill_everywhere(before: Path) -> int:
-    """Kill runs of `NEW` and repair each by a run of every plan; return how many states they left."""
-    wanted = {name: after(before, name) for name in PLANS}
-    old, new = tree(before), wanted["new"]
-    whole = {path: {old.get(path), new.get(path)} for path in {*old, *new} - {"gen/.toolgen.json"}}
-    seen: list[dict[str, bytes]] = []
-    for at, project in copies(before):
-        end = stopped(at, kill, partial(run, project, NEW))
-        killed = tree(project)
-        assert killed.keys() <= {*whole, "gen/.toolgen.json"}, at
-        assert all(killed.get(path) in contents for path, contents in whole.items()), at
-        if end == 0:
-            assert killed == new
-            break
-        assert end == -signal.SIGKILL
-        if killed in seen:
-            continue
-        seen.append(killed)
-        for name, texts in PLANS.items():
-            repaired = Path(shutil.copytree(project, project.parent / f"repaired-{at}-{name}"))
-            report = run(repaired, texts)
-            assert (report.edited, report.kept) == ((), ()), at
-            assert tree(repaired) == wanted[name], (at, name)
-            assert compare(repaired / "gen", texts).is_current
-    return len(seen)
 
 
 @pytest.fixture

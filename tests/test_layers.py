@@ -18,9 +18,9 @@ MODULES = {
     ".".join(("toolgen", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): file
     for file in FILES
 }
-LOOPS = ("agents/loop", "runtime/waiting/loop.py")
+LOOPS = ("agents/loop", "waiting/cut_calls.py", "waiting/loop.py")
 """May be executed again from a journal."""
-EDGES = ("cli", "codegen/write", "runtime/stores", "adapters/mcp/serving/stdin_lines.py", "__main__.py")
+EDGES = ("cli", "codegen/write", "stores", "adapters/mcp/serving/stdin_lines.py", "__main__.py")
 """The only ones that touch files and processes by themselves."""
 
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}

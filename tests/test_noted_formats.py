@@ -12,8 +12,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.catalog_entries import catalog_entry
 from tests.golden import write
-from toolgen.catalog import format_schema
+from toolgen.catalog import format_schema, read_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, without
 from toolgen.codegen import generate
 from toolgen.dsl import (
@@ -38,7 +39,6 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.runtime import ToolSpec, ToolValidationError
-from toolgen.runtime.toolsets.catalog import catalog_entry
 
 PACKAGE = "noted_formats_gen"
 MAIL = {
@@ -98,8 +98,8 @@ def test_a_catalogue_lists_the_formats_that_codecs_check(texts: dict[str, str]) 
 
 
 def test_a_type_points_to_the_formats_that_somebody_else_wrote(texts: dict[str, str]) -> None:
-    catalogue = json.loads(texts["tool_schemas.json"])
-    (tool,) = catalogue["tools"]
+    catalogue = read_catalogue(json.loads(texts["tool_schemas.json"]))
+    (tool,) = catalogue.tools
 
     def nested(name: str) -> list[str]:
         return [f"/$defs/{name}{pointer}" for pointer in POINTERS]
@@ -108,7 +108,7 @@ def test_a_type_points_to_the_formats_that_somebody_else_wrote(texts: dict[str, 
     assert tool["result"]["noted_formats"] == POINTERS
     assert tool["artifacts"][0]["noted_formats"] == nested("SendLogMails")
     assert tool["confirmation"]["payload"]["noted_formats"] == nested("SendApprovalMails")
-    (completion,) = catalogue["completions"]
+    (completion,) = catalogue.completions
     assert completion["result"]["noted_formats"] == nested("SumsResultMail")
 
 
@@ -120,6 +120,6 @@ def test_a_codec_checks_the_one_and_not_the_other(spec: ToolSpec[Any, Any]) -> N
 
 
 def test_the_runtime_says_the_same(texts: dict[str, str], spec: ToolSpec[Any, Any]) -> None:
-    (tool,) = json.loads(texts["tool_schemas.json"])["tools"]
+    (tool,) = read_catalogue(json.loads(texts["tool_schemas.json"])).tools
     assert catalog_entry(spec) == without(tool, DESIGN_ONLY)
     assert spec.digest == tool["digest"]

@@ -51,6 +51,30 @@ def test_runs_are_listed_with_what_they_wait_for(runs: ProjectFolder) -> None:
     assert did(runs) == ["begin a"], "nothing was executed"
 
 
+def test_runs_and_what_waits_are_listed_for_programs(runs: ProjectFolder) -> None:
+    """A line has what `toolgen runs show` prints, except events, and what `toolgen approve` shows."""
+    start(runs, "run_1:s-1:work a", "run_2:s-2:wipe disk")
+    listed = [json.loads(line) for line in runs.run("runs", "list", "--format", "json").out.splitlines()]
+    assert [run["run_id"] for run in listed] == ["run_2", "run_1"]
+    for run in listed:
+        shown = json.loads(runs.run("runs", "show", run["run_id"]).out)
+        del shown["events"], shown["resolved"]
+        assert [wait.pop("seal") for wait in run["awaiting"]] == ["sealed"] * len(run["awaiting"])
+        assert run == shown
+    (waits,) = map(json.loads, runs.run("approve", "--format", "json").out.splitlines())
+    (frozen,) = [wait["about"]["frozen"] for wait in listed[0]["awaiting"]]
+    assert waits.items() >= {"id": frozen["id"], "kind": "confirmation", "tool": "x.tools.wipe"}.items()
+    assert (waits["run_id"], waits["arguments"], waits["question"]) == (
+        "run_2",
+        {"name": "disk"},
+        "Wipe disk?",
+    )
+    assert "token" not in waits
+    assert runs.run("runs", "list", "--session", "s-9", "--format", "json").out == ""
+    done = runs.run("approve", "nobody", "--format", "json")
+    assert (done.code, json.loads(done.out)["code"]) == (2, "environment")
+
+
 def test_a_run_that_failed_by_its_planner_has_failed(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:fail this", "run_2:s-2:ask Mira")
     line = "run_1  failed  x.agent  session s-1  the planner failed: I cannot this\n"
@@ -92,8 +116,8 @@ def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
         "import asyncio\nfrom toolgen.engines import InProcessEngine\nfrom toolgen.runtime import Runtime\n"
         "async def answer():\n"
         "    async with Runtime(engine=InProcessEngine('runs.db', worker=False)) as desk:\n"
-        "        (waiting,) = await desk.suspended()\n"
-        "        await desk.deliver(waiting.token, {'approved': True}, wait_s=0.01)\n"
+        "        (waiting,) = await desk.waits.list()\n"
+        "        await desk.waits.answer(waiting.token, {'approved': True}, wait_s=0.01)\n"
         "asyncio.run(answer())\n"
     )
     (wipe,) = waiting_ids(runs)

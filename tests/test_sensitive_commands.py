@@ -60,7 +60,7 @@ class Bank(bank.BankExecutor):
 
 def runtime() -> Runtime:
     made = Runtime(engine=InProcessEngine("runs.db"))
-    made.register(bank.registration(Bank()))
+    made.tools.register(bank.registration(Bank()))
     return made
 """
 CARD = "CANARYCARD'7"
@@ -98,7 +98,9 @@ def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
     assert "Pay 5 with •••• (sensitive)?" in text
     (id_, *_) = printed(bank, "approve").split()
     (run, *_) = [word for word in printed(bank, "runs", "list").split() if word.startswith("call_")]
-    assert '{"sensitive":true}' in printed(bank, "runs", "show", run).replace("\\", "")
+    for command in (("runs", "show", run), ("runs", "list", "--format", "json")):
+        assert '{"sensitive":true}' in printed(bank, *command).replace("\\", "")
+    assert '"card": "•••• (sensitive)"' in printed(bank, "approve", "--format", "json")
     assert "r1 of" in printed(bank, "approve", id_, "--yes")
     printed(bank, "runs", "show", run)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.dsl import (
     Args,
     ArrayOf,
@@ -25,7 +26,6 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.expr.tree import Tool as CheckedTool
-from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import Objects
 

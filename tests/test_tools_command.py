@@ -10,9 +10,9 @@ from .conftest import Done, ProjectFolder
 
 MAIN = '''\
 from toolgen.runtime import Runtime
-from toolgen.runtime.capabilities import MemoryStateStore, SqliteStateStore
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import MemoryStateStore, SqliteStateStore
+from toolgen.capabilities import DisabledTools
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 
 
 async def wipe(name: str) -> str:
@@ -34,8 +34,8 @@ class Lamps:
 
 def runtime() -> Runtime:
     made = Runtime(disabled=DisabledTools(SqliteStateStore("state.db")))
-    made.register(function_toolset("x.disks", [wipe]))
-    made.add_toolset(Lamps())
+    made.tools.register(function_toolset("x.disks", [wipe]))
+    made.tools.add_toolset(Lamps())
     return made
 '''
 

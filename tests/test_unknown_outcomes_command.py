@@ -19,8 +19,8 @@ from app.main import runtime
 
 async def approve() -> None:
     async with runtime() as made:
-        (asked,) = await made.suspended()
-        await made.deliver(asked.token, {"approved": True}, by="jo")
+        (asked,) = await made.waits.list()
+        await made.waits.answer(asked.token, {"approved": True}, by="jo")
 
 
 asyncio.run(approve())
@@ -41,7 +41,9 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     assert in_a_process(project.path, "approve.py").returncode == 9
     project.write("app/main.py", MAIN)
     resumed = project.run("runs", "resume", run)
-    settle = f"  outcome unknown: x.tools.wipe, settle it: {' '.join(['toolgen runs resolve', run, *call])}"
+    command = " ".join(["toolgen runs resolve", run, *call])
+    options = "--result JSON, --failed TEXT or --not-run"
+    settle = f"  outcome unknown: x.tools.wipe, settle it: {command} with {options}"
     assert (resumed.code, resumed.out.splitlines()[1]) == (1, settle)
     assert settle in project.run("runs", "list", "--state", "unknown").out
     shown = json.loads(project.run("runs", "show", run).out)

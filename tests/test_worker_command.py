@@ -12,7 +12,7 @@ from tests.virtual_time import in_virtual_time
 from toolgen.cli.worker import Worker
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.stores import StoreConnectionError
+from toolgen.stores import StoreConnectionError
 
 from .conftest import ProjectFolder
 from .runs_project import MAIN, serving, write_runs
@@ -21,7 +21,7 @@ AWAY = StoreConnectionError("cannot be reached", server="postgresql://db/x", hin
 BUG = ValueError("a bug")
 QUEUES = """
 
-from toolgen.runtime.engine import EngineError
+from toolgen.runs import EngineError
 
 
 class Queued(InProcessEngine):

@@ -16,8 +16,8 @@ from toolgen.contract.errors import ToolgenError
 TEXTS = {"__init__.py": "", "a/types.py": "x = {  'a':1 }\n", "a/schemas.json": '{ "a":1}\n'}
 
 
-def put(out: Path, texts: dict[str, str], beside: dict[Path, str] | None = None) -> Report:
-    return write(out, texts, design="app.design", beside=beside)
+def put(out: Path, texts: dict[str, str], stubs: dict[Path, str] | None = None) -> Report:
+    return write(out, texts, design="app.design", stubs=stubs)
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -200,10 +200,10 @@ def test_a_refused_move_puts_everything_back(out: Path) -> None:
     stub = out.parent / "executors/new/stub.py"
     before = state(out.parent)
     with pytest.raises(ToolgenError, match="nothing was changed"):
-        put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, beside={stub: "x=1\n"})
+        put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, stubs={stub: "x=1\n"})
     assert state(out.parent) == before
     (out / "z.py").rmdir()
-    put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, beside={stub: "x=1\n"})
+    put(out, {"a/types.py": "y=1\n", "b/new.py": "", "z.py": ""}, stubs={stub: "x=1\n"})
     assert stub.read_text() == "x = 1\n"
 
 
@@ -211,7 +211,7 @@ def test_a_place_that_is_no_folder_changes_nothing(out: Path) -> None:
     (out.parent / "executors").write_text("a file")
     before = state(out.parent)
     with pytest.raises(ToolgenError, match=r"cannot write .*executors"):
-        put(out, {"__init__.py": "x=1\n"}, beside={out.parent / "executors/a.py": ""})
+        put(out, {"__init__.py": "x=1\n"}, stubs={out.parent / "executors/a.py": ""})
     assert state(out.parent) == before
 
 
@@ -245,7 +245,7 @@ def test_a_preview_says_what_would_move_and_touches_nothing(out: Path) -> None:
     changes = preview(
         out,
         {"__init__.py": "", "a/types.py": "x=2\n", "b.py": "y=1\n"},
-        beside={stub: "z=1\n"},
+        stubs={stub: "z=1\n"},
         edits={mine: Edit(old=b"mine", new=b"more")},
     )
     assert changes == [
@@ -266,7 +266,7 @@ def test_what_an_author_wrote_meanwhile_is_not_lost(out: Path) -> None:
     stub.write_text("mine")
     before = state(out.parent)
     with pytest.raises(ToolgenError, match=r"stub\.py changed while"):
-        put(out, TEXTS | {"b.py": ""}, beside={stub: "z=1\n"})
+        put(out, TEXTS | {"b.py": ""}, stubs={stub: "z=1\n"})
     with pytest.raises(ToolgenError, match=r"mine\.py changed while"):
         write(out, TEXTS | {"b.py": ""}, design="app.design", edits={mine: Edit(old=b"older", new=b"more")})
     assert state(out.parent) == before

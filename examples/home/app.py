@@ -12,19 +12,19 @@ from tempfile import TemporaryDirectory
 from gen.assistant.agents import chat, diagnostics
 from toolgen.agents import Agents, Planner
 from toolgen.agents.sessions.sessions import SessionStore
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime
-from toolgen.runtime.capabilities import (
+from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
+    DisabledTools,
     SqliteArtifactStore,
     SqliteStateStore,
     StateCapability,
     StateStore,
 )
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.engine import Engine
-from toolgen.runtime.events.hub import Events
+from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.runs import Engine
+from toolgen.runtime import Runtime
 
 from . import scripts
 from .admin import Admin
@@ -124,5 +124,5 @@ def assistant(
         dynamic=[admin],
     )
     diagnostics.register(runtime, planner=planners.diagnostics, devices=home, documents=manuals)
-    runtime.add_toolset(admin)
+    runtime.tools.add_toolset(admin)
     return runtime

@@ -8,8 +8,8 @@ from typing import Final
 
 from gen.assistant.agents import chat
 from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
+from toolgen.events.records import Event
 from toolgen.runtime import Runtime
-from toolgen.runtime.events.records import Event
 
 from .scripts import LAMP, LIGHTS
 

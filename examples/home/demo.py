@@ -150,9 +150,9 @@ async def _reset(number: int, runtime: Runtime, path: Path) -> str:
     text = _shown(number, "A person is asked first; nothing has run.", tool, arguments, result)
     with closing(connect(path)) as database:
         other = assistant(database, path)
-        other.be_client()
+        other.runs.be_client()
         async with other:
-            done = await other.deliver(_waiting(result).token, {"approved": True})
+            done = await other.waits.answer(_waiting(result).token, {"approved": True})
     return f"{text}\n   approved elsewhere → {done.json.decode()}\n     display: {done.display}"
 
 
@@ -180,7 +180,7 @@ async def _sign_in(number: int, runtime: Runtime) -> str:
 
 async def _tools(runtime: Runtime) -> list[str]:
     """Return the names of the tools that the next request advertises."""
-    return [spec.name for spec in (await runtime.snapshot(ReadonlyContext(meta=MIRA))).specs]
+    return [spec.name for spec in (await runtime.tools.snapshot(ReadonlyContext(meta=MIRA))).specs]
 
 
 def _waiting(result: ToolResult) -> Suspended:

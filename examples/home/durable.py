@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from gen.assistant.agents import chat
+from toolgen.events.hub import Events
 from toolgen.runtime import Runtime
-from toolgen.runtime.events.hub import Events
 
 from .app import assistant
 from .conversation import SESSION, conversation, turn
@@ -35,7 +35,7 @@ async def story(path: Path) -> AsyncIterator[str]:
         async for line in _lines(first):
             yield f"1 | {line}"
         async with _device(path) as device:
-            (job,) = await device.suspended(SESSION)
+            (job,) = await device.waits.list(SESSION)
             yield "device: it begins"
         first.kill()
         await first.wait()
@@ -44,7 +44,7 @@ async def story(path: Path) -> AsyncIterator[str]:
         async for line in _lines(second):
             yield f"2 | {line}"
         yield "device: it is done"
-        done = await device.deliver(job.token, {"version": "2.4.0"})
+        done = await device.waits.answer(job.token, {"version": "2.4.0"})
         yield f"device: it is told {done.status}"
         async for line in _lines(second):
             yield f"2 | {line}"
@@ -66,7 +66,7 @@ async def go_on(path: Path) -> None:
     told = events.subscribe(types=["run_started"])
     with closing(connect(path)) as database:
         async with assistant(database, path, events=events) as runtime:
-            for waiting in await runtime.suspended(SESSION):
+            for waiting in await runtime.waits.list(SESSION):
                 name, arguments = waiting.tool.rpartition(".")[2], dict(waiting.arguments)
                 print(f"{name} of {arguments['device_id']} goes on, asked for by the process before")
             print(_READY, flush=True)
@@ -81,7 +81,7 @@ async def _device(path: Path) -> AsyncIterator[Runtime]:
     """Give a client of whatever process leads the conversation."""
     with closing(connect(path)) as database:
         runtime = assistant(database, path)
-        runtime.be_client()
+        runtime.runs.be_client()
         async with runtime:
             yield runtime
 

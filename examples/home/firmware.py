@@ -25,18 +25,18 @@ async def work(job: str, token: str, path: Path) -> None:
     """
     with closing(connect(path)) as database:
         runtime = assistant(database, path)
-        runtime.be_client()
+        runtime.runs.be_client()
         async with runtime:
             for percent in (25, 50, 100):
                 with database:
                     database.execute("update firmware_job set percent = ? where id = ?", [percent, job])
-                await runtime.progress(
+                await runtime.waits.progress(
                     token, percent / 100, "copying", UpdateFirmwareProgress(percent=percent)
                 )
                 print(f"{percent} percent")
             row = database.execute("select version from firmware_job where id = ?", [job]).fetchone()
             answer: Json = {"version": row["version"]} if row else {"error": "There is no such job."}
-            result = await runtime.deliver(token, answer)
+            result = await runtime.waits.answer(token, answer)
             print(result.json.decode())
 
 

@@ -26,7 +26,7 @@ from toolgen.adapters.postgres import (
     PostgresSessionStore,
     PostgresStateStore,
 )
-from toolgen.engines.temporal import TemporalEngine
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 from toolgen.runtime import Runtime, ToolContext, ToolReturn
 
 from .app import Backend, assistant
@@ -36,7 +36,7 @@ from .executors.assistant.devices import Devices
 from .services import DeviceStore
 
 _SECRET: Final = b"the same in every process: 32 b."
-_HEARTBEAT_S: Final = 3.0
+_LIMITS: Final = TemporalLimits(heartbeat_s=3.0)
 """After so many seconds without a heartbeat a worker counts as lost; a host says more."""
 _HOLDS: Final = "holds"
 """What a worker prints when it is in the middle of the tool."""
@@ -79,7 +79,7 @@ async def member(place: Place, *, is_worker: bool) -> AsyncIterator[Runtime]:
             place.path,
             devices=SlowDevices(DeviceStore(database), place.path.with_name("held")),
             backend=Backend(
-                engine=TemporalEngine(place.temporal, worker=is_worker, heartbeat_s=_HEARTBEAT_S),
+                engine=TemporalEngine(place.temporal, worker=is_worker, limits=_LIMITS),
                 states=PostgresStateStore(stored),
                 sessions=PostgresSessionStore(stored),
                 artifacts=PostgresArtifactStore(stored),

@@ -12,6 +12,12 @@ from pathlib import Path
 from typing import Final
 
 PATIENCE_S: Final = 60.0
+_SEARCH_ATTRIBUTES: Final = (
+    "ToolgenSession=Keyword",
+    "ToolgenAgent=Keyword",
+    "ToolgenTurn=Keyword",
+    "ToolgenWaits=KeywordList",
+)
 
 
 def find_cli() -> str | None:
@@ -46,8 +52,8 @@ class TemporalServer:
         """Start the server, and return once it takes requests."""
         command = [self._cli, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port)]
         command += ["--headless", "--log-level", "never"]
-        for name in ("ToolgenSession", "ToolgenAgent"):
-            command += ["--search-attribute", f"{name}=Keyword"]
+        for name in _SEARCH_ATTRIBUTES:
+            command += ["--search-attribute", name]
         if self._file is not None:
             command += ["--db-filename", str(self._file)]
             command += ["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=1"]

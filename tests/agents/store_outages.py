@@ -10,12 +10,12 @@ from tests.agents.tools import agent, running
 from toolgen.agents import Message, PlannerRetry, RunOutput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sessions import RunMessages, Summary, Turn
+from toolgen.capabilities import Change, MemoryArtifactStore, MemoryStateStore
+from toolgen.capabilities.state import Scope
 from toolgen.contract.json_value import Json
+from toolgen.events.records import Event, PlanRetry
 from toolgen.runtime import StaticToolset
-from toolgen.runtime.capabilities import Change, MemoryArtifactStore, MemoryStateStore
-from toolgen.runtime.capabilities.state import Scope
-from toolgen.runtime.events.records import Event, PlanRetry
-from toolgen.runtime.stores import StoreConnectionError, StoreError, StoreFullError, StoreLockedError
+from toolgen.stores import StoreConnectionError, StoreError, StoreFullError, StoreLockedError
 
 SERVER = "postgresql://bob@db.internal:5432/agents"
 AWAY = StoreConnectionError("cannot be reached: connection refused", server=SERVER, hint="start it")

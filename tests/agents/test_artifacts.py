@@ -33,6 +33,9 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Artifact,
@@ -45,9 +48,6 @@ from toolgen.runtime import (
     ToolOutcome,
     UnknownArtifactError,
 )
-from toolgen.runtime.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.type_codec import TypeCodec
 
 
 class Photo(ToolModel):
@@ -102,7 +102,7 @@ async def test_a_run_names_its_artifacts_wherever_it_tells_of_the_call() -> None
         events = await agents_of(runtime).events(handle.run_id)
         (said,) = await sessions.transcript("s")
         small, large = output.artifacts
-        data = (await runtime.artifact(large.uri, session_id="s")).data
+        data = (await runtime.artifacts.load(large.uri, session_id="s")).data
     assert data == f'{{"pixels":"{LARGE}"}}'.encode()
     assert (small.kind, small.tool, small.tool_call_id, small.json) == (
         "photo",
@@ -138,7 +138,7 @@ async def test_large_data_does_not_cross_the_engine() -> None:
         agents_of(runtime).register(agent("x.agent", planner, PAINTER))
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         assert (output.status, output.text) == ("completed", '"painted"')
-        assert len((await runtime.artifact(output.artifacts[0].uri)).data) == 20_013
+        assert len((await runtime.artifacts.load(output.artifacts[0].uri)).data) == 20_013
 
 
 async def test_no_planner_sees_an_artifact_in_this_turn_or_a_later_one() -> None:
@@ -335,7 +335,7 @@ async def test_artifacts_are_forgotten_with_their_sessions(name: str, tmp_path: 
             found = []
             for one, uri in uris.items():
                 try:
-                    assert len((await runtime.artifact(uri)).data) == 20_013
+                    assert len((await runtime.artifacts.load(uri)).data) == 20_013
                     found.append(one)
                 except UnknownArtifactError:
                     pass

@@ -22,18 +22,18 @@ from tests.agents.tools import (
 from toolgen.agents import (
     ScriptedPlanner,
 )
+from toolgen.calls.specs import ArtifactSpec
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.capabilities import MemoryStateStore, StateCapability
+from toolgen.events.document import as_json
+from toolgen.events.records import StateChanged, StateConflict
 from toolgen.runtime import (
     StaticToolset,
     ToolContext,
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import StateChanged, StateConflict
-from toolgen.runtime.specs import ArtifactSpec
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.type_codec import TypeCodec
 from toolgen.shapes.design.model import ToolModel
 
 

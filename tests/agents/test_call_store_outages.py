@@ -18,15 +18,15 @@ from toolgen.agents import RunPolicy, ScriptedPlanner
 from toolgen.agents.activities.batches import Batches
 from toolgen.agents.planner.messages import ToolAnswer
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.steps.dispatch import dispatch
+from toolgen.calls.steps.frame import Frame
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
+from toolgen.capabilities.state import Scope
+from toolgen.runs import ActivityInfo
 from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolContext, Values
-from toolgen.runtime.call.dispatch import dispatch
-from toolgen.runtime.call.frame import Frame
-from toolgen.runtime.capabilities import ArtifactsCapability, Change, MemoryStateStore, StateCapability
-from toolgen.runtime.capabilities.state import Scope
-from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.stores import StoreError
-from toolgen.runtime.stores.outages import StoreRetry
-from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.stores import StoreError
+from toolgen.stores.outages import StoreRetry
 
 
 class Tools:
@@ -119,8 +119,8 @@ async def test_a_change_is_stored_in_the_time_of_its_own_call() -> None:
     """Another call of its batch began earlier, and its time is over."""
     states, batches = Suspending(), Batches()
     runtime = Runtime(capabilities=[StateCapability(states)])
-    runtime.register(Tools().toolset)
-    tool = (await runtime.snapshot()).directory.by_name.get("count")
+    runtime.tools.register(Tools().toolset)
+    tool = (await runtime.tools.snapshot()).directory.by_name.get("count")
     assert tool is not None
     services = runtime._services
     late = replace(services, store_retry=StoreRetry(ends_at=asyncio.get_running_loop().time() - 1))

@@ -10,9 +10,9 @@ import pytest
 
 from tests.agents.tools import agent, calling, everything, exported, running
 from toolgen.agents import FinalResult, RunOutput, ScriptedPlanner, agents_of
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.events.records import AssistantReply
 from toolgen.runtime import Runtime, Scheduling, StaticToolset, ToolCall
-from toolgen.runtime.events.records import AssistantReply
-from toolgen.runtime.toolsets.functions import func_tool
 
 HOUR = 3600.0
 RUNS = 40

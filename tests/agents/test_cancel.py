@@ -43,7 +43,9 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.records import Event, RunCompleted, ToolEnd
 from toolgen.runtime import (
     Continue,
     Runtime,
@@ -52,10 +54,8 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.events.records import Event, RunCompleted, ToolEnd
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import LateAnswerError
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.errors import LateAnswerError
+from toolgen.waiting.options import WaitOptions
 
 CANCELED: list[str] = []
 
@@ -315,9 +315,9 @@ async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         (asked,) = (await handle.settled()).awaiting
         await handle.cancel("enough")
-        assert await runtime.suspended() == ()
+        assert await runtime.waits.list() == ()
         with pytest.raises(LateAnswerError, match="the run of this call was canceled: enough"):
-            await runtime.deliver(asked.token, {"approved": True})
+            await runtime.waits.answer(asked.token, {"approved": True})
         check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
     assert executor.asked == []
 

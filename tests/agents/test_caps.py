@@ -32,10 +32,10 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.loop.loop import agent_loop
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
+from toolgen.runs import Loop
 from toolgen.runtime import StaticToolset, ToolError
-from toolgen.runtime.engine import Loop
-from toolgen.runtime.toolsets.functions import func_tool
 
 ADD = ("add", {"a": 1, "b": 2})
 

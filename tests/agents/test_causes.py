@@ -12,10 +12,10 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import Runtime, ToolsetRegistration
-from toolgen.runtime.events.records import ToolEnd
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool
 
 
 def look() -> str:

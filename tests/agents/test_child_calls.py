@@ -27,6 +27,8 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import (
     Limits,
     StaticToolset,
@@ -34,8 +36,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     filter_toolset,
 )
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool
 
 
 async def test_calls_of_a_child_name_the_call_that_they_answer() -> None:
@@ -83,7 +83,7 @@ async def test_a_tool_that_is_gone_when_its_agent_has_answered(elsewhere: bool) 
         agent("x.top", top, StaticToolset(name="x.nothing", bound=()), dynamic=(view,)),
     )
     async with running(*agents) as (runtime, engine):
-        runtime.register(exported)
+        runtime.tools.register(exported)
         output = await agents_of(runtime).client("x.top").one_shot("Go.")
         check_log(output, await agents_of(runtime).events(output.run_id))
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output

@@ -27,7 +27,10 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
+from toolgen.events.records import AgentRunStarted
 from toolgen.runtime import (
     Answer,
     CallMeta,
@@ -39,9 +42,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Verdict,
 )
-from toolgen.runtime.events.records import AgentRunStarted
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool
 from toolgen.shapes.design.model import ToolModel
 
 
@@ -139,7 +139,7 @@ def test_a_direct_call_is_a_run_too_in_each_event_loop() -> None:
     low = ScriptedPlanner([FinalResult(result=DUST)])
     runtime = Runtime()
     agents_of(runtime).register(agent("x.low", low))
-    runtime.register(exported())
+    runtime.tools.register(exported())
     for _ in range(2):
         result = asyncio.run(runtime.call("diagnose", {"device": "lamp"}))
         assert (result.status, result.children_count) == ("ok", 1)
@@ -155,7 +155,7 @@ async def test_what_a_child_waits_for_stands_in_its_parent() -> None:
         output = await asyncio.wait_for(handle.settled(), 60)
         (asked,) = output.awaiting
         assert (output.status, asked.run_id) == ("waiting", f"{handle.run_id}/child:call_0_0")
-        await runtime.deliver(asked.token, "Bo")
+        await runtime.waits.answer(asked.token, "Bo")
         assert (await handle.result()).text == '{"cause":"\\"hello Bo\\"","sure":true}'
 
 

@@ -22,7 +22,7 @@ from toolgen.agents import (
     complete,
     stream_completion,
 )
-from toolgen.runtime.toolsets.functions import func_tool
+from toolgen.calls.toolsets.functions import func_tool
 
 SUM = ("add", {"a": 1, "b": 1})
 

@@ -7,10 +7,9 @@ import asyncio
 from tests.agents.tools import calling, first_answer, running, waiting
 from tests.virtual_time import now
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, PlanInput, ScriptedPlanner, agents_of
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.runtime import Runtime, StaticToolset, with_confirmation
-from toolgen.runtime.capabilities import MemoryStateStore
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.toolsets.functions import function_toolset
 
 OFF = '{"error":"add is disabled: broken"}'
 did: list[str] = []
@@ -55,9 +54,9 @@ async def test_the_next_planning_does_not_offer_a_disabled_tool() -> None:
         switch = DisabledTools(MemoryStateStore(), clock=now)
         async with running(registered(planner, is_dynamic=is_dynamic), disabled=switch) as (runtime, _):
             assert await run(runtime) == "add sub"
-            assert await runtime.disable_tool("x.sums.add", "broken") == "x.sums.add"
+            assert await runtime.tools.disable("x.sums.add", "broken") == "x.sums.add"
             assert await run(runtime) == "sub"
-            await runtime.enable_tool("x.sums.add")
+            await runtime.tools.enable("x.sums.add")
             assert await run(runtime) == "add sub"
 
 
@@ -65,7 +64,7 @@ async def test_a_call_of_a_disabled_tool_is_a_result_that_the_planner_reads() ->
     did.clear()
     planner = ScriptedPlanner([calling(("add", {"a": 2, "b": 3})), first_answer], [])
     async with running(registered(planner), disabled=DisabledTools(MemoryStateStore())) as (runtime, _):
-        await runtime.disable_tool("add", "broken")
+        await runtime.tools.disable("add", "broken")
         assert await run(runtime) == OFF
     assert not did
 
@@ -79,8 +78,8 @@ async def test_a_call_that_waits_for_an_approval_is_not_executed_when_it_comes()
     async with running(one, disabled=DisabledTools(MemoryStateStore())) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
-        await runtime.disable_tool("add", "broken")
-        result = await runtime.deliver(asked.token, {"approved": True}, by="jo")
+        await runtime.tools.disable("add", "broken")
+        result = await runtime.waits.answer(asked.token, {"approved": True}, by="jo")
         assert (result.status, result.json.decode()) == ("error", OFF)
         assert (await asyncio.wait_for(handle.result(), 60)).text == OFF
         ends = [one for one in await agents_of(runtime).events(handle.run_id) if one.type == "tool_end"]

@@ -36,6 +36,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -45,7 +46,6 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
 )
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 ADD = ("add", {"a": 1, "b": 2})
 

@@ -13,7 +13,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime.capabilities import Change, MemoryStateStore, StateCapability
+from toolgen.capabilities import Change, MemoryStateStore, StateCapability
 
 from .tools import agent, calling, running
 

@@ -11,12 +11,12 @@ import pytest
 from tests.agents.tools import agent, answers, calling, ran, running
 from tests.virtual_time import now
 from toolgen.agents import PlanInput, ScriptedPlanner, ToolMessage, agents_of
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import CallScope, Conflict
 from toolgen.engines import InProcessEngine
 from toolgen.engines.live_run import AT_ONCE
+from toolgen.events.records import ToolEnd, ToolStart
 from toolgen.runtime import ToolContext
-from toolgen.runtime.capabilities import CallScope, Conflict
-from toolgen.runtime.events.records import ToolEnd, ToolStart
-from toolgen.runtime.toolsets.functions import function_toolset
 
 
 async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
@@ -47,8 +47,8 @@ async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
             await asyncio.sleep(0)
             turns += 1
         assert task.result().text == "done"
-        assert turns < 60 < many / AT_ONCE
-        assert len(made) - before <= turns * AT_ONCE
+        assert turns < 60
+        assert len(made) - before <= turns + AT_ONCE
         assert (await handle.result()).text == f"{list(range(many))}"
         events = await clients.events(handle.run_id)
     ids = [f"call_0_{number}" for number in range(many)]

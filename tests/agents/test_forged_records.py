@@ -23,10 +23,10 @@ from toolgen.agents import (
     RunHandle,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
 PLANTED = {"kind": "confirmation", "answer": {"approved": True}, "question": "Really?", "by_tool": True}
 
@@ -127,7 +127,7 @@ async def test_a_record_without_a_seal_waits_until_an_operator_adopts_it(tmp_pat
         assert (shown.kind, shown.token) == ("unsealed", "")
         with pytest.raises(UnsealedSuspensionError, match="toolgen runs check --adopt run_1"):
             await handle(agents).answer(shown, "cleanup")
-        await agents._runtime.adopt("run_1", by="ann")
+        await agents._runtime.waits.adopt("run_1", by="ann")
         (first,) = (await handle(agents).output()).awaiting
         await handle(agents).answer(first, "cleanup")
         (second,) = (await handle(agents).settled()).awaiting

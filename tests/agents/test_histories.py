@@ -19,13 +19,13 @@ from toolgen.agents import ScriptedPlanner, agents_of
 from toolgen.agents.loop.documents import LOOP
 from toolgen.agents.loop.loop import agent_loop
 from toolgen.contract.json_value import Json
-from toolgen.engines.in_process import call_later
 from toolgen.engines.journal import RunRecord
-from toolgen.engines.memory import MemoryJournal
+from toolgen.engines.live_run import call_later
 from toolgen.engines.runs import Runs
-from toolgen.runtime.engine import CallOptions, EngineError, Loop, RunContext, Signal
-from toolgen.runtime.waiting.loop import LOOP as WAITING
-from toolgen.runtime.waiting.loop import waiting_call
+from toolgen.engines.store import RunStore
+from toolgen.runs import CallOptions, EngineError, Loop, RunContext, Signal
+from toolgen.waiting.loop import LOOP as WAITING
+from toolgen.waiting.loop import waiting_call
 
 LOOPS: Final[Mapping[str, Loop]] = {LOOP: agent_loop, WAITING: waiting_call}
 STANDS_STILL: Final = """
@@ -85,7 +85,7 @@ class Noting:
 
 async def check(name: str, records: list[RunRecord], loops: Mapping[str, Loop] = LOOPS) -> None:
     """Run the loops over their journals, and fail where one does something else, more or less."""
-    journal = MemoryJournal(len(records))
+    journal = RunStore()
     for record in records:
         journal.add(record)
     for record in records:

@@ -35,7 +35,7 @@ from toolgen.agents import (
 from toolgen.runtime import (
     Runtime,
 )
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
 )

@@ -19,11 +19,11 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.calls.resolution import Resolution, ResolveError
+from toolgen.calls.steps.late_ends import BY_ITSELF
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolError
-from toolgen.runtime.call.late_ends import BY_ITSELF
-from toolgen.runtime.resolution import Resolution, ResolveError
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.resolving import resolved_end, unknown_ends
+from toolgen.waiting.resolving import resolved_end, unknown_ends
 
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until
 
@@ -111,7 +111,7 @@ async def test_the_late_end_of_a_call_is_a_later_word(tool: str, limit: dict[str
         answer = await settled(runtime, handle.run_id)
         assert (answer.status, answer.text, answer.resolved_by) == ("ok", '"paid"', BY_ITSELF)
         with pytest.raises(ResolveError, match="is known: ok"):
-            await runtime.resolve(handle.run_id, CALL, JO, by="jo")
+            await runtime.runs.resolve(handle.run_id, CALL, JO, by="jo")
         await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
 
     def again(given: PlanInput) -> str:
@@ -191,7 +191,7 @@ async def test_what_a_person_said_first_stays(caplog: pytest.LogCaptureFixture) 
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         await handle.result()
-        await runtime.resolve(handle.run_id, CALL, JO, by="jo")
+        await runtime.runs.resolve(handle.run_id, CALL, JO, by="jo")
         slow.let_go()
         await until(lambda: "settles nothing" in caplog.text)
         answer = await told(runtime, handle.run_id)
@@ -251,13 +251,13 @@ async def test_the_late_call_of_a_run_of_its_own_settles_itself(by: str) -> None
     limit: Any = {"timeout": 0.125} if by == "its time" else {}
     confirmed = func_tool(slow.block, toolset="x.asked", confirm=ConfirmSpec(), **limit)
     async with running(agent("x.agent", ScriptedPlanner([]))) as (runtime, engine):
-        runtime.register(StaticToolset(name="x.asked", bound=(confirmed,)))
+        runtime.tools.register(StaticToolset(name="x.asked", bound=(confirmed,)))
         asked = (await runtime.call("block", {}, CallMeta(session_id="s", tool_call_id="c"))).suspension
         assert asked is not None
-        answering = asyncio.create_task(runtime.deliver(asked.token, {"approved": True}, by="jo"))
+        answering = asyncio.create_task(runtime.waits.answer(asked.token, {"approved": True}, by="jo"))
         await slow.began.wait()
         if by == "a cancellation":
-            await runtime.cancel_run(asked.run_id, "enough")
+            await runtime.runs.cancel(asked.run_id, "enough")
         result = await answering
         assert (result.status, result.retry_hint) == ("unknown", None)
         assert await unknown(runtime, asked.run_id) == ["c"]

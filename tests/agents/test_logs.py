@@ -23,10 +23,10 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import RunStarted, ToolEnd
+from toolgen.runs import PayloadTooLargeError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.runtime.engine import PayloadTooLargeError
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import RunStarted, ToolEnd
 
 
 async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
@@ -74,7 +74,7 @@ async def test_a_call_that_waited_is_told_once_beside_agents() -> None:
     async with running(agent("x.agent", ScriptedPlanner([])), events=hub) as (runtime, _):
         waiting = (await runtime.call("ask", {}, CallMeta(run_id="r"))).suspension
         assert waiting is not None
-        assert (await runtime.deliver(waiting.token, "Ada")).status == "ok"
+        assert (await runtime.waits.answer(waiting.token, "Ada")).status == "ok"
     hub.close()
     told = [(event.type, event.run_id, getattr(event, "status", "")) async for event in subscription]
     assert told == [("tool_end", "r", "suspended"), ("tool_end", "r", "ok")]
@@ -90,7 +90,7 @@ async def test_the_run_that_answers_a_call_that_waited_is_told_once() -> None:
     async with running(*agents, events=hub) as (runtime, _):
         waiting = (await runtime.call("look", {})).suspension
         assert waiting is not None
-        assert (await runtime.deliver(waiting.token, {"approved": True})).status == "ok"
+        assert (await runtime.waits.answer(waiting.token, {"approved": True})).status == "ok"
     hub.close()
     told = [(event.tool, event.status) async for event in subscription if isinstance(event, ToolEnd)]
     assert told == [("x.lows.look", "suspended"), ("x.tools.add", "ok"), ("x.lows.look", "ok")]

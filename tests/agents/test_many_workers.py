@@ -10,8 +10,8 @@ from tests.many_workers import SECRET, ManyWorkers
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import Agents, SessionStore, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.errors import RegistrationError
 from toolgen.runtime import Runtime
-from toolgen.runtime.errors import RegistrationError
 
 
 def runtime() -> Runtime:

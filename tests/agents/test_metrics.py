@@ -20,10 +20,10 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.toolsets.dynamic import DynamicToolset
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import with_confirmation
-from toolgen.runtime.toolsets.dynamic import DynamicToolset
-from toolgen.runtime.toolsets.functions import function_toolset
 
 AGENT = {"gen_ai.agent.id": "x.agent", "gen_ai.agent.name": "agent"}
 ADD = {"gen_ai.tool.name": "add", "toolgen.tool": "x.sums.add"}
@@ -81,7 +81,7 @@ async def test_a_run_that_waits_is_open_and_its_approval_is_a_wait() -> None:
         assert collected.points()["toolgen.runs.open"] == [(AGENT, 1)]
         assert "toolgen.calls.ended" not in collected.points()
         await asyncio.sleep(60)
-        await runtime.deliver(asked.token, {"approved": True}, by="jo")
+        await runtime.waits.answer(asked.token, {"approved": True}, by="jo")
         await handle.result()
         points = collected.points()
     answered = {"toolgen.kind": "confirmation", "toolgen.outcome": "answered"}
@@ -137,7 +137,7 @@ async def test_a_run_that_goes_on_in_another_process_is_open_there_until_it_ends
             if not token:
                 token = (await waiting(await client.start("Go.", run_id="r", session_id="s"))).token
                 continue
-            await runtime.deliver(token, {"approved": True}, by="jo")
+            await runtime.waits.answer(token, {"approved": True}, by="jo")
             await client.handle("r", session_id="s").result()
     before, after = (one.points() for one in metrics)
     assert before["toolgen.runs.open"] == [(AGENT, 1)]
@@ -153,7 +153,7 @@ async def test_a_run_that_is_canceled_has_ended() -> None:
     async with running(adding(planner, is_confirmed=True), metrics=collected.metrics) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await waiting(handle)
-        await runtime.cancel_run(handle.run_id, "enough")
+        await runtime.runs.cancel(handle.run_id, "enough")
         points = collected.points()
     assert points["toolgen.runs.ended"] == [({**AGENT, "toolgen.status": "canceled"}, 1)]
     assert points["toolgen.runs.open"] == [(AGENT, 0)]

@@ -26,12 +26,12 @@ from toolgen.agents import (
 )
 from toolgen.agents.loop.events import last_events
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.resolution import Resolution
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.contract.json_value import Json
+from toolgen.runs import EndedRun
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Scheduling, StaticToolset
-from toolgen.runtime.engine import EndedRun
-from toolgen.runtime.resolution import Resolution
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.resolving import unknown_ends
+from toolgen.waiting.resolving import unknown_ends
 
 from .tools import agent, calling, engine_of, everything, exported, first_answer, ran, running, until, waiting
 
@@ -100,7 +100,7 @@ async def test_a_call_whose_time_ends_is_unknown_and_can_be_resolved(limit: str)
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         assert (await handle.result()).status == "completed"
         assert await unknown_calls(runtime, handle.run_id) == ["call_0_0"]
-        resolved = await runtime.resolve(handle.run_id, "call_0_0", WELL, by="jo")
+        resolved = await runtime.runs.resolve(handle.run_id, "call_0_0", WELL, by="jo")
         assert (resolved.status, await unknown_calls(runtime, handle.run_id)) == ("ok", [])
         await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
 
@@ -124,7 +124,7 @@ async def test_an_approved_call_whose_time_ends_is_unknown(limit: str) -> None:
 
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         asked = await waiting(handle)
-        result = await runtime.deliver(asked.token, YES, by="jo")
+        result = await runtime.waits.answer(asked.token, YES, by="jo")
         assert (result.status, result.retry_hint) == ("unknown", None)
         await handle.result()
         assert await unknown_calls(runtime, handle.run_id) == ["call_0_0"]
@@ -160,7 +160,7 @@ async def test_the_call_of_a_child_run_whose_time_ends_is_unknown() -> None:
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         (child,) = (await engine.status(output.run_id)).children
         (call,) = await unknown_calls(runtime, child)
-        await runtime.resolve(child, call, WELL, by="jo")
+        await runtime.runs.resolve(child, call, WELL, by="jo")
         assert await unknown_calls(runtime, child) == []
 
 
@@ -203,7 +203,7 @@ async def test_a_call_is_unknown_whose_agent_left_one_unknown(end: str) -> None:
         if end == "the child is canceled":
             await until(lambda: payments.began)
             (child,) = (await engine.status(handle.run_id)).children
-            await runtime.cancel_run(child, "enough")
+            await runtime.runs.cancel(child, "enough")
         output = await handle.result()
         assert output.text.endswith('; a call that it has made may have run"}')
         (call,) = await unknown_calls(runtime, handle.run_id)
@@ -225,30 +225,6 @@ async def test_a_call_whose_agent_failed_without_one_has_failed() -> None:
         assert await unknown_calls(runtime, output.run_id) == []
 
 
-@pytest.mark.parametrize("by", ["run", "direct call"])
-async def test_a_call_whose_agent_is_ended_with_it_says_what_may_have_been_done(by: str) -> None:
-    payments = Payments()
-    low = ScriptedPlanner([calling("pay")])
-    high = ScriptedPlanner([calling("look")])
-    async with running(
-        agent("x.low", low, payments.toolset), agent("x.agent", high, exported("x.lows", "x.low"))
-    ) as (runtime, engine):
-        calls = asyncio.ensure_future(runtime.call("x.lows.look", {}) if by == "direct call" else idle())
-        if by == "run":
-            await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
-        await until(lambda: payments.began)
-        (run,) = [one.run_id for one in await engine.list_runs() if "/" not in one.run_id]
-        await runtime.cancel_run(run, "enough")
-        await engine.result(run)
-        (end,) = [e async for _, e in engine.events(run, follow=False) if e["type"] == "tool_end"]
-        assert str(end["error"]).endswith("; what its agent had begun by then may have been done")
-        await calls
-
-
-async def idle() -> None:
-    """Make no call."""
-
-
 @pytest.mark.parametrize("by", ["cancel", "end of the session"])
 async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
     """Unknown is what had begun, what waited for its turn was not run, what waited for a person is denied."""
@@ -263,7 +239,7 @@ async def test_the_calls_of_a_run_that_is_ended_in_the_middle(by: str) -> None:
         assert (await handle.result()).status == "canceled"
         assert sorted(await unknown_calls(runtime, handle.run_id)) == ["call_0_0", "call_0_2"]
         await has_all_results(runtime, handle)
-        await runtime.resolve(handle.run_id, "call_0_0", WELL, by="jo")
+        await runtime.runs.resolve(handle.run_id, "call_0_0", WELL, by="jo")
         await has_all_results(runtime, handle, call_0_0=("ok", '"paid"'))
         if by == "cancel":
             await agents_of(runtime).client("x.agent").run("Again.", session_id="s")
@@ -333,16 +309,16 @@ async def test_calls_that_were_planned_and_not_made_are_not_unknown() -> None:
 async def test_a_call_by_itself_that_is_ended_in_the_middle_is_unknown() -> None:
     payments = Payments()
     async with running(agent("x.agent", ScriptedPlanner([]))) as (runtime, engine):
-        runtime.register(payments.toolset)
+        runtime.tools.register(payments.toolset)
         asked = (await runtime.call("pay_asked", {}, CallMeta(session_id="s"))).suspension
         assert asked is not None
-        answering = asyncio.create_task(runtime.deliver(asked.token, YES, by="jo"))
+        answering = asyncio.create_task(runtime.waits.answer(asked.token, YES, by="jo"))
         await until(lambda: payments.began)
-        await runtime.cancel_run(asked.run_id, "enough")
+        await runtime.runs.cancel(asked.run_id, "enough")
         answering.cancel()
         assert (await engine.result(asked.run_id)).state == "canceled"
         assert len(await unknown_calls(runtime, asked.run_id)) == 1
-        await runtime.resolve(asked.run_id, "", WELL, by="jo")
+        await runtime.runs.resolve(asked.run_id, "", WELL, by="jo")
         assert await unknown_calls(runtime, asked.run_id) == []
 
 

@@ -23,10 +23,10 @@ from toolgen.agents import (
     UnknownRunError,
     agents_of,
 )
+from toolgen.calls.specs import LongRunningSpec
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import CallMeta, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import ForeignAnswerError
+from toolgen.waiting.errors import ForeignAnswerError
 
 
 class Safe:
@@ -197,7 +197,7 @@ async def test_a_call_that_waits_by_itself_is_no_run_of_an_agent(tmp_path: Path)
         client = agents_of(runtime).client("x.agent")
         output = await client.run("Go.", session_id="s")
         await runtime.call("x.jobs.update", {}, CallMeta(session_id="s"))
-        waits = await runtime.suspended("s")
+        waits = await runtime.waits.list("s")
         assert [one.run_id.partition("_")[0] for one in waits] == ["run", "call"]
         for one in waits:
             assert (await engine.status(one.run_id)).state == "waiting"

@@ -18,6 +18,8 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import (
     BoundTool,
     FormatError,
@@ -27,8 +29,6 @@ from toolgen.runtime import (
     StaticToolset,
     ToolsetRegistration,
 )
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 NOBODY = ScriptedPlanner([])
 ADD = calling(("add", {"a": 1, "b": 1}))
@@ -39,7 +39,7 @@ def test_agents_share_a_toolset_and_its_executor() -> None:
     agents_of(runtime).register(agent("x.one", NOBODY))
     agents_of(runtime).register(agent("x.two", NOBODY))
     assert agents_of(runtime).list() == ("x.one", "x.two")
-    assert runtime.list_toolsets() == ("x.tools",)
+    assert runtime.tools.toolsets() == ("x.tools",)
     other = StaticToolset(name="x.tools", bound=(func_tool(add, toolset="x.tools"),))
     with pytest.raises(RegistrationError, match=r"another executor for toolset 'x.tools'"):
         agents_of(runtime).register(agent("x.three", NOBODY, other))
@@ -59,7 +59,7 @@ def test_agents_share_a_toolset_that_another_agent_implements() -> None:
 def test_what_is_wrong_registers_nothing() -> None:
     runtime = Runtime()
     agents_of(runtime).register(agent("x.one", NOBODY, function_toolset("x.sums", [add])))
-    before = (agents_of(runtime).list(), runtime.list_toolsets())
+    before = (agents_of(runtime).list(), runtime.tools.toolsets())
     fine = agent("x.two", NOBODY)
     missing = AgentTool(id="x.tools.nothing", name="nothing")
     twice = AgentTool(id="x.tools.boom", name="add")
@@ -73,7 +73,7 @@ def test_what_is_wrong_registers_nothing() -> None:
     ]:
         with pytest.raises((RegistrationError, FormatError), match=message):
             agents_of(runtime).register(wrong)
-        assert (agents_of(runtime).list(), runtime.list_toolsets()) == before
+        assert (agents_of(runtime).list(), runtime.tools.toolsets()) == before
 
 
 def test_an_executor_without_a_method_registers_nothing() -> None:
@@ -82,14 +82,14 @@ def test_an_executor_without_a_method_registers_nothing() -> None:
     sums = ToolsetRegistration(name="x.sums", specs=[spec], executor=object(), format=1)
     with pytest.raises(RegistrationError, match=r"object\.add is missing"):
         agents_of(runtime).register(agent("x.one", NOBODY, TOOLS, sums))
-    assert (agents_of(runtime).list(), runtime.list_toolsets()) == ((), ())
+    assert (agents_of(runtime).list(), runtime.tools.toolsets()) == ((), ())
 
 
 def test_a_toolset_that_is_there_already_serves_an_agent_too() -> None:
     runtime = Runtime()
-    runtime.register(TOOLS)
+    runtime.tools.register(TOOLS)
     agents_of(runtime).register(agent("x.one", NOBODY))
-    assert runtime.list_toolsets() == ("x.tools",)
+    assert runtime.tools.toolsets() == ("x.tools",)
 
 
 def test_unknown_agents_are_named() -> None:

@@ -1,4 +1,4 @@
-"""`Runtime.resolve`: what a person has found out stands in the conversation from then on."""
+"""`Runtime.runs.resolve`: what a person has found out stands in the conversation from then on."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.unknown_calls import is_unknown, unknown_outcome_answer
+from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.engines import InProcessEngine
+from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import UnknownRunError
-from toolgen.runtime.resolution import Resolution, ResolveError
 
 from .tools import TOOLS, agent, calling, running
 
@@ -31,28 +31,28 @@ async def test_it_takes_the_place_of_what_a_step_has() -> None:
         (message,) = [m for m in await sessions.run_messages(handle.run_id) if m.type == "assistant"]
         (call,) = message.calls
         await sessions.write(handle.run_id, 3, [ToolMessage(answers=(unknown_outcome_answer(call),))])
-        result = await runtime.resolve(handle.run_id, call.id, WELL, by="jo")
+        result = await runtime.runs.resolve(handle.run_id, call.id, WELL, by="jo")
         assert (result.status, result.json) == ("ok", b'"late"')
         last = (await sessions.run_messages(handle.run_id))[-1]
         assert isinstance(last, ToolMessage)
         assert [(one.text, one.resolved_by) for one in last.answers] == [('"late"', "jo")]
         with pytest.raises(ResolveError, match="is known: ok, says jo"):
-            await runtime.resolve(handle.run_id, call.id, WELL, by="mira")
+            await runtime.runs.resolve(handle.run_id, call.id, WELL, by="mira")
         with pytest.raises(ResolveError, match="by is empty"):
-            await runtime.resolve(handle.run_id, call.id, WELL, by="")
+            await runtime.runs.resolve(handle.run_id, call.id, WELL, by="")
 
 
 async def test_only_agents_have_conversations() -> None:
     async with Runtime(engine=InProcessEngine()) as runtime:
-        runtime.register(TOOLS)
+        runtime.tools.register(TOOLS)
         with pytest.raises(ResolveError, match="has no agents"):
-            await runtime.resolve("run", "call", WELL, by="jo")
+            await runtime.runs.resolve("run", "call", WELL, by="jo")
     async with running(agent("x.agent", ScriptedPlanner(["Hello."]))) as (runtime, _):
         with pytest.raises(UnknownRunError):
-            await runtime.resolve("run", "call", WELL, by="jo")
+            await runtime.runs.resolve("run", "call", WELL, by="jo")
         output = await agents_of(runtime).client("x.agent").one_shot("Go.")
         with pytest.raises(ResolveError, match="has no call 'call' whose outcome is unknown"):
-            await runtime.resolve(output.run_id, "call", WELL, by="jo")
+            await runtime.runs.resolve(output.run_id, "call", WELL, by="jo")
 
 
 def test_what_is_unknown() -> None:

@@ -28,9 +28,9 @@ from toolgen.agents import (
     UnknownSessionError,
     agents_of,
 )
+from toolgen.calls.native import NativeTool
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import Runtime, StaticToolset
-from toolgen.runtime.native import NativeTool
-from toolgen.runtime.toolsets.functions import func_tool
 
 TAGS = ("open", "shut")
 
@@ -105,7 +105,7 @@ async def test_a_restriction_that_nothing_has_is_refused_at_the_start(
 ) -> None:
     planner = ScriptedPlanner([])
     async with running(agent("x.agent", planner, TAGGED)) as (runtime, _):
-        runtime.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
+        runtime.tools.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
         client = agents_of(runtime).client("x.agent")
         with pytest.raises(UnknownRestrictionError, match=message):
             await client.start("Go.", session_id="s", **facts)
@@ -118,7 +118,7 @@ async def test_a_run_may_name_what_agents_have_that_it_may_reach() -> None:
     planner = ScriptedPlanner(["done", "done", "done"])
     desk = agent("x.desk", ScriptedPlanner([]), TAGGED)
     async with running(agent("x.agent", planner, TOOLS, transfers=("x.desk",)), desk) as (runtime, _):
-        runtime.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
+        runtime.tools.register(StaticToolset(name="x.other", bound=(ELSEWHERE,)))
         client = agents_of(runtime).client("x.agent")
         assert (await client.one_shot("Go.", allowed_tags=["safe"])).text == "done"
         assert (await client.run("Go.", session_id="s", restrict_to_tool="read")).text == "done"

@@ -17,9 +17,9 @@ from tests.runtime.store_files import ARTIFACT_STORES
 from toolgen.agents import Agents, EngineLease, ScriptedPlanner, SessionStore, Turn, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, UnknownArtifactError
-from toolgen.runtime.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
 
 from .test_artifacts import LARGE, PAINTER, painting, with_store
 from .test_later_processes import JOBS
@@ -44,7 +44,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> InProcessEngine:
 
 async def is_there(runtime: Runtime, uri: str) -> bool:
     try:
-        await runtime.artifact(uri)
+        await runtime.artifacts.load(uri)
     except UnknownArtifactError:
         return False
     return True
@@ -73,7 +73,7 @@ async def test_artifacts_go_with_their_run_and_no_other(
             uris += [one.uri for one in output.artifacts]
         await until_dropped(runtime, uris[0])
         await until_dropped(runtime, uris[MANY - 20])
-        assert len((await runtime.artifact(uris[-1])).data) == len(LARGE) + len('{"pixels":""}')
+        assert len((await runtime.artifacts.load(uris[-1])).data) == len(LARGE) + len('{"pixels":""}')
         assert await kept.load("session/s", "notes.txt", 1) is not None
         (first, *_) = await agents_of(runtime).sessions.transcript("s")  # names it, without its data
         assert uris[0] in str(first.messages)
@@ -83,13 +83,13 @@ async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InPro
     (paint, *_) = PAINTER.bound
     asked = replace(paint, spec=replace(paint.spec, confirm=ConfirmSpec()))
     runtime = Runtime(engine=engine, **with_store())
-    runtime.register(StaticToolset(name=PAINTER.name, bound=(asked,)))
+    runtime.tools.register(StaticToolset(name=PAINTER.name, bound=(asked,)))
     uris = []
     async with runtime:
         for _ in range(MANY):
             waiting = await runtime.call("paint", {"pixels": "x", "times": 1}, CallMeta(run_id="host's"))
             assert waiting.suspension is not None
-            result = await runtime.deliver(waiting.suspension.token, {"approved": True})
+            result = await runtime.waits.answer(waiting.suspension.token, {"approved": True})
             (artifact,) = result.artifacts
             assert artifact.ref is not None
             uris.append(artifact.ref.uri)
@@ -97,11 +97,25 @@ async def test_artifacts_of_a_call_that_waited_go_with_its_own_run(engine: InPro
         assert await is_there(runtime, uris[-1])
 
 
+async def test_what_was_said_in_no_conversation_goes_with_its_run(engine: InProcessEngine) -> None:
+    async with running(agent("x.agent", ScriptedPlanner(["done"])), engine=engine) as (runtime, _):
+        agents = agents_of(runtime)
+        client = agents.client("x.agent")
+        kept = await client.run("Go.", session_id="s")
+        runs = [(await client.one_shot("Go.")).run_id for _ in range(MANY)]
+        async with asyncio.timeout(60):
+            while await agents.sessions.run_messages(runs[0]):  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        assert await agents.sessions.run_messages(runs[-1]) != ()
+        (said,) = await agents.sessions.transcript("s")
+        assert (said.turn.run_id, len(said.messages)) == (kept.run_id, 2)
+
+
 DYING = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from tests.agents.test_retention import MANY, painted
-from toolgen.runtime.capabilities import SqliteArtifactStore
+from toolgen.capabilities import SqliteArtifactStore
 
 class Dying(SqliteArtifactStore):
     left = 3

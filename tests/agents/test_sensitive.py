@@ -38,11 +38,11 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.planner.scripted import ScriptStep
+from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.contract.json_value import Json
+from toolgen.events.document import as_json
+from toolgen.events.hub import Events
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.resolution import Resolution, ResolveError
 
 DONE = FinalResponse(text="That is done.")
 
@@ -75,7 +75,7 @@ async def told(
                 )
                 while (output := await handle.settled()).awaiting:
                     records += map(repr, output.awaiting)
-                    await runtime.deliver(output.awaiting[0].token, answer)
+                    await runtime.waits.answer(output.awaiting[0].token, answer)
                 records.append(repr(output))
                 for run_id in (output.run_id, f"{output.run_id}/child:call_0_0"):
                     try:
@@ -119,11 +119,11 @@ async def test_what_a_person_found_out() -> None:
                     break
             await handle.cancel()
             found = Resolution(outcome="result", result={"receipt": "r1", "code": CODE})
-            result = await runtime.resolve(handle.run_id, "call_0_0", found, by="jo")
+            result = await runtime.runs.resolve(handle.run_id, "call_0_0", found, by="jo")
             assert json.loads(result.json) == {"receipt": "r1", "code": CODE}
             other = Resolution(outcome="result", result={"receipt": "r1", "code": "SHUT-IBEX"})
             with pytest.raises(ResolveError, match="is known: ok, says jo"):
-                await runtime.resolve(handle.run_id, "call_0_0", other, by="mira")
+                await runtime.runs.resolve(handle.run_id, "call_0_0", other, by="mira")
             assert runtime.engine is not None
             log = runtime.engine.events(f"{handle.run_id}/resolved:call_0_0")
             records = [json.dumps(event) async for _, event in log]

@@ -24,10 +24,10 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
+from toolgen.events.document import as_json, from_json
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
 from toolgen.runtime import Runtime
-from toolgen.runtime.events.document import as_json, from_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import Event
 
 ADD = calling(("add", {"a": 1, "b": 1}))
 

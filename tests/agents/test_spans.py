@@ -21,9 +21,9 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import Runtime
-from toolgen.runtime.telemetry import ToolSpans
-from toolgen.runtime.toolsets.functions import function_toolset
 
 
 def double(number: int) -> int:

@@ -13,7 +13,7 @@ from tests.agents.test_long_work import long_running
 from tests.agents.tools import agent, calling, engine_of, first_answer, keeping, running, texts
 from toolgen.agents import HandOver, History, Message, PlanInput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.runtime.stores import StoreError
+from toolgen.stores import StoreError
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ async def test_the_result_of_work_elsewhere_opens_its_turn_when_the_store_is_the
     async with running(registration, **given) as (runtime, _):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
         sessions.outage.left.update(create=8)
-        await runtime.deliver(output.pending[0].token, "2.4.0")
+        await runtime.waits.answer(output.pending[0].token, "2.4.0")
         await engine_of(runtime).result(output.pending[0].run_id)
         after = agents_of(runtime).client("x.agent").handle(f"{output.run_id}/done:call_0_0", session_id="s")
         assert (await after.result()).text.endswith('[The work of update (call_0_0) is done: "2.4.0"]')

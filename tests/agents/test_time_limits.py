@@ -32,16 +32,16 @@ from toolgen.agents import (
     ScriptStep,
 )
 from toolgen.agents.loop.limits import LimitCounter
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.contract.tasks import GRACE_S
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Runtime,
     Scheduling,
     StaticToolset,
     ToolContext,
 )
-from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.events.records import ToolEnd
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 ADD = ("add", {"a": 1, "b": 2})
 

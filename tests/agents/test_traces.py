@@ -24,13 +24,13 @@ from tests.otlp import ReceivedSpan, Receiver
 from tests.runtime.bank import Bank
 from toolgen.agents import Agents, FinalResult, HandOver, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.call_names import CallName
+from toolgen.calls.results import Pending
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.observability.spans import ToolSpans, span_of, trace_of
 from toolgen.runtime import CallMeta, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
-from toolgen.runtime.results import Pending
-from toolgen.runtime.telemetry import ToolSpans, span_of, trace_of
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.call_names import CallName
 
 YES: Json = {"approved": True}
 NO: Json = {"approved": False}
@@ -168,7 +168,7 @@ async def test_a_call_that_waited_is_one_trace_with_a_link_over_processes(
     (before,) = named(receiver.spans(), "execute_tool burn")
     planner = ScriptedPlanner([BURNING, first_answer])
     async with process(tmp_path, ToolSpans(receiver.provider()), planner, BURN) as runtime:
-        await runtime.deliver(asked.token, answer)
+        await runtime.waits.answer(asked.token, answer)
         await agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s").result()
     spans = receiver.spans()
     _, after = named(spans, "execute_tool burn")
@@ -206,8 +206,8 @@ async def test_a_direct_call_that_waited_is_one_trace_with_a_link(receiver: Rece
     async with process(tmp_path, ToolSpans(receiver.provider()), ScriptedPlanner(), BURN, JOBS) as runtime:
         assert asked is not None
         assert begun is not None
-        assert (await runtime.deliver(asked.token, YES)).status == "ok"
-        assert (await runtime.deliver(begun.token, "2.4.0")).status == "ok"
+        assert (await runtime.waits.answer(asked.token, YES)).status == "ok"
+        assert (await runtime.waits.answer(begun.token, "2.4.0")).status == "ok"
     for name in ("execute_tool burn", "execute_tool update"):
         before, after = named(receiver.spans(), name)
         assert (after.trace, after.links) == (before.trace, ((before.trace, before.id),))
@@ -224,7 +224,7 @@ async def test_a_call_of_a_process_without_spans_has_its_own_trace_afterwards(
         assert "trace" not in str(wait.about), "as records of before have none"
     planner = ScriptedPlanner([BURNING, first_answer])
     async with process(tmp_path, ToolSpans(receiver.provider()), planner, BURN) as runtime:
-        await runtime.deliver(asked.token, YES)
+        await runtime.waits.answer(asked.token, YES)
         output = await agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s").result()
     assert output.text == '"p1 is ash"'
     (call,) = named(receiver.spans(), "execute_tool burn")
@@ -259,14 +259,14 @@ async def test_a_named_call_stands_under_what_made_it(receiver: Receiver, tool: 
     provider = receiver.provider()
     low = agent("x.low", ScriptedPlanner([FinalResult(result="dust")]))
     async with running(low, spans=ToolSpans(provider)) as (runtime, _):
-        runtime.register(Bank().toolset())
-        runtime.register(LOW)
+        runtime.tools.register(Bank().toolset())
+        runtime.tools.register(LOW)
         arguments: Any = {} if tool == "x.checks.look" else {"amount": 5}
         meta = CallMeta(session_id="s", tool_call_id="c1")
         with trace.get_tracer("web", tracer_provider=provider).start_as_current_span("POST /pay"):
             result = await runtime.call_once(CallName(door="web", call_id="c1"), tool, arguments, meta)
         if result.suspension is not None:
-            await runtime.deliver(result.suspension.token, YES)
+            await runtime.waits.answer(result.suspension.token, YES)
     spans = receiver.spans()
     assert len({span.trace for span in spans}) == 1
     first = next(span for span in spans if span.operation == "execute_tool" and not span.links)

@@ -30,8 +30,13 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.dynamic import DynamicToolset
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.events.records import Event, RunPhase
+from toolgen.runs import Engine
 from toolgen.runtime import (
     Runtime,
     StaticToolset,
@@ -41,12 +46,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Unfinished,
 )
-from toolgen.runtime.engine import Engine
-from toolgen.runtime.events.records import Event, RunPhase
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.dynamic import DynamicToolset
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.options import WaitOptions
 
 
 async def add(a: int, b: int) -> int:

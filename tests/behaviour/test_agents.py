@@ -28,6 +28,7 @@ from toolgen.agents import (
     RunOutput,
     ScriptedPlanner,
 )
+from toolgen.catalog import load_catalogue
 from toolgen.cli.stubs import toolsets
 from toolgen.runtime import Runtime, ToolContext
 
@@ -74,7 +75,8 @@ class House:
 
 
 def catalogue(path: str) -> dict[str, Any]:
-    return json.loads((GEN / path / "tool_schemas.json").read_text("utf-8"))  # type: ignore[no-any-return]
+    file = GEN / path / "tool_schemas.json"
+    return {**json.loads(file.read_text("utf-8")), "tools": load_catalogue(file).tools}
 
 
 def test_an_agent_imports_the_types_of_a_toolset_at_the_first_call() -> None:
@@ -173,7 +175,7 @@ def test_an_agent_takes_one_executor_a_toolset_that_needs_one() -> None:
 
 def test_the_whole_catalogue_tells_of_agents_and_completions() -> None:
     whole = catalogue("")
-    assert list(whole) == ["$schema", "catalog", "tools", "agents", "completions"]
+    assert list(whole) == ["$schema", "catalog", "types", "tools", "agents", "completions"]
     assert [agent["id"] for agent in whole["agents"]] == [
         chat.AGENT_ID,
         diagnostics.AGENT_ID,
@@ -213,7 +215,7 @@ def run(chats: ScriptedPlanner, finds: ScriptedPlanner) -> tuple[RunOutput, tupl
             diagnostics.register(runtime, planner=finds, devices=house)
             keeper.register(runtime, planner=ScriptedPlanner())
             found = await chat.client(runtime).run("Is the lamp broken?", session_id="s1")
-            return found, runtime.list_toolsets()
+            return found, runtime.tools.toolsets()
 
     return asyncio.run(turn())
 

@@ -15,6 +15,8 @@ from tests.cases.errors.gen.home.toolsets import devices
 from tests.cases.errors.gen.types import NotFound
 from toolgen.agents import ToolAnswer
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Ask,
     DeclaredError,
@@ -26,8 +28,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolEnd
 
 MISSING = NotFound(id="d9", close=["d8"])
 
@@ -53,7 +53,7 @@ class Devices(devices.BoundDevicesExecutor):
 
 def home(error: Exception, **host: Any) -> Runtime:
     runtime = Runtime(**host)
-    runtime.register(devices.registration(Devices(device_service=Service(error))))
+    runtime.tools.register(devices.registration(Devices(device_service=Service(error))))
     return runtime
 
 
@@ -104,7 +104,7 @@ async def test_who_delivers_again_reads_the_error_from_the_log() -> None:
         waits = (await runtime.call("read", {"id": "d9"})).suspension
         assert waits is not None
         for _ in range(2):
-            result = await runtime.deliver(waits.token, {"approved": True})
+            result = await runtime.waits.answer(waits.token, {"approved": True})
             assert devices.READ_NOT_FOUND.matches(result)
             assert devices.READ_NOT_FOUND.get(result) == MISSING
             assert not devices.READ_TOO_OFTEN.matches(result)

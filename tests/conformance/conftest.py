@@ -57,6 +57,7 @@ LONGEST: Final = tuple(
         "test_doc_commands.py",
         "mcp/test_inspector.py",
         "test_oracle_dcg.py",
+        "postgres/test_erasing.py",
         "engines/test_killed_server.py",
     )
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolgen.catalog import load_catalogue
 from toolgen.runtime import Codec, ToolSpec
 from toolgen.shapes.naming import module_name
 
@@ -45,8 +45,7 @@ def _packages() -> Iterator[str]:
 
 
 def _specs(package: str) -> Iterator[ToolSpec[Any, Any]]:
-    catalogue = json.loads((ROOT / package.replace(".", "/") / "tool_schemas.json").read_text("utf-8"))
-    for tool in catalogue["tools"]:
+    for tool in load_catalogue(ROOT / package.replace(".", "/") / "tool_schemas.json").tools:
         if tool["kind"] == "native":
             continue  # the provider's own; it has no schemas
         service, toolset, _ = tool["id"].split(".")

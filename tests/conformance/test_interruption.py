@@ -3,28 +3,78 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import shutil
+import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from tests import test_interruption
-from tests.conftest import ProjectFolder
-from tests.test_interruption import (
-    NEW,
-    after,
-    copies,
-    kill,
-    kill_everywhere,
-    run,
-    stopped,
-    toolgen,
-    tree,
-)
-from toolgen.codegen.write import STAGING, sweep
+import pytest
 
-empty = test_interruption.empty
-before = test_interruption.before
+from tests.conftest import ProjectFolder
+from tests.test_interruption import MINE, NEW, OLD, kill, run, stopped, toolgen, tree
+from toolgen.codegen.write import STAGING, compare, sweep, write
+
+OTHER = {"__init__.py": "", "a/types.py": "x=3\n", "c/other.py": "z=2\n"}
+PLANS = {"old": OLD, "new": NEW, "other": OTHER}
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """A project before its first run; the author's file has not followed yet."""
+    project = tmp_path / "before"
+    (project / "stubs").mkdir(parents=True)
+    (project / "stubs/mine.py").write_bytes(MINE)
+    return project
+
+
+@pytest.fixture
+def before(empty: Path) -> Path:
+    """The same project, with code that was generated from `OLD`."""
+    write(empty / "gen", OLD, design="app.design")
+    return empty
+
+
+def copies(before: Path) -> Iterator[tuple[int, Path]]:
+    for number in itertools.count(1):
+        yield number, Path(shutil.copytree(before, before.parent / f"copy-{number}"))
+
+
+def after(before: Path, name: str) -> dict[str, bytes]:
+    """Return the tree that an undisturbed run makes of the project."""
+    project = Path(shutil.copytree(before, before.parent / f"after-{name}"))
+    run(project, PLANS[name])
+    return tree(project)
+
+
+def kill_everywhere(before: Path) -> int:
+    """Kill runs of `NEW` and repair each by a run of every plan; return how many states they left."""
+    wanted = {name: after(before, name) for name in PLANS}
+    old, new = tree(before), wanted["new"]
+    whole = {path: {old.get(path), new.get(path)} for path in {*old, *new} - {"gen/.toolgen.json"}}
+    seen: list[dict[str, bytes]] = []
+    for at, project in copies(before):
+        end = stopped(at, kill, partial(run, project, NEW))
+        killed = tree(project)
+        assert killed.keys() <= {*whole, "gen/.toolgen.json"}, at
+        assert all(killed.get(path) in contents for path, contents in whole.items()), at
+        if end == 0:
+            assert killed == new
+            break
+        assert end == -signal.SIGKILL
+        if killed in seen:
+            continue
+        seen.append(killed)
+        for name, texts in PLANS.items():
+            repaired = Path(shutil.copytree(project, project.parent / f"repaired-{at}-{name}"))
+            report = run(repaired, texts)
+            assert (report.edited, report.kept) == ((), ()), at
+            assert tree(repaired) == wanted[name], (at, name)
+            assert compare(repaired / "gen", texts).is_current
+    return len(seen)
 
 
 def files(tree: dict[str, bytes]) -> dict[str, bytes]:
@@ -33,6 +83,10 @@ def files(tree: dict[str, bytes]) -> dict[str, bytes]:
 
 def disk_is_full() -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_after_a_kill_at_any_write_of_the_first_run_the_next_one_repairs(empty: Path) -> None:
+    assert kill_everywhere(empty) > 3
 
 
 def test_after_a_kill_at_any_write_each_file_is_whole_and_the_next_run_repairs(before: Path) -> None:

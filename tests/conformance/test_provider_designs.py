@@ -15,6 +15,7 @@ from tests.conformance.agreement import documents, drawing, is_same, pick
 from tests.conformance.provider_rules import broken, names_broken, without_nullable
 from tests.conformance.random_designs import designs
 from toolgen import dsl
+from toolgen.catalog import read_catalogue
 from toolgen.catalog.providers import DIALECTS, Projection, declarations
 from toolgen.codegen import generate
 from toolgen.dsl import build
@@ -64,7 +65,9 @@ def test_documents_of_random_designs_come_back() -> None:
         evaluation = build(design)
         if evaluation.design is None:
             return
-        tools = json.loads(generate(evaluation.design, module="tests.random")["tool_schemas.json"])["tools"]
+        tools = read_catalogue(
+            json.loads(generate(evaluation.design, module="tests.random")["tool_schemas.json"])
+        ).tools
         drawn = [_document(tool["payload"]["schema"], data) for tool in tools]
         for dialect in DIALECTS:
             for one, document in zip(declarations(tools, dialect).projections, drawn, strict=True):

@@ -20,6 +20,7 @@ from hypothesis import given
 from mcp import Client
 from mcp.client._memory import InMemoryTransport
 
+from tests.catalog_entries import catalog_entry
 from tests.conformance import oracle
 from tests.conformance.agreement import compare, decoded, documents, drawing, pick
 from tests.conformance.generated import codecs_of
@@ -27,6 +28,7 @@ from tests.conformance.random_designs import designs
 from tests.golden import formatted, write
 from toolgen import dsl
 from toolgen.adapters.mcp import server
+from toolgen.catalog import read_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
 from toolgen.codegen import generate, names, stub
 from toolgen.codegen.layout import service_module, service_scope, shared_scope, toolset_path
@@ -34,7 +36,6 @@ from toolgen.dsl import build
 from toolgen.expr import tree
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolCall, ToolSpec
 from toolgen.runtime.testing import RecordingExecutor
-from toolgen.runtime.toolsets.catalog import catalog_entry
 from toolgen.shapes.design.schema import object_schema
 from toolgen.shapes.fields import ObjectType
 from toolgen.shapes.naming import method_name, module_name
@@ -165,7 +166,7 @@ def _import_all(files: dict[str, str]) -> None:
 
 def _check_entries(generated: Generated, files: dict[str, str]) -> None:
     """Compare what the generator says of a tool with what the runtime does."""
-    tools = json.loads(files[f"{generated.package}/tool_schemas.json"])["tools"]
+    tools = read_catalogue(json.loads(files[f"{generated.package}/tool_schemas.json"])).tools
     written = {tool["id"]: without(tool, DESIGN_ONLY) for tool in tools}
     made: dict[str, Any] = {}
     for _, module in generated.toolsets():
@@ -211,7 +212,7 @@ async def _check_calls(generated: Generated) -> None:
 
 async def _call_all(generated: Generated, module: Any, executor: Any) -> None:
     runtime = Runtime(interceptors=[Filler()])
-    runtime.register(module.registration(executor))
+    runtime.tools.register(module.registration(executor))
     for spec in module.SPECS:
         arguments = generated.documents[spec.payload.schema_json]
         result = await runtime.call(spec.id, json.dumps(arguments), META)

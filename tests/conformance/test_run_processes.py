@@ -12,7 +12,7 @@ import pytest
 
 from tests.engines.processes import PATIENCE_S, Workers
 from tests.engines.toys import call, play
-from toolgen.runtime.engine import Receipt, WaitOverError
+from toolgen.runs import Receipt, WaitOverError
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ async def test_an_answer_is_taken_or_refused_never_dropped(workers: Workers) -> 
 async def _has_ops(workers: Workers, run_id: str, count: int) -> None:
     """Return when the journal holds how some operations of a run ended."""
     async with asyncio.timeout(PATIENCE_S):
-        while len(workers.client._client.record(run_id).ops) < count:  # noqa: ASYNC110
+        while len(workers.client._store.record(run_id).ops) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from tests.conftest import surroundings
 from tests.runtime.store_files import STORES, adding, notes, texts
 from tests.runtime.test_store_files import files
-from toolgen.runtime.capabilities import FileArtifactStore
+from toolgen.capabilities import FileArtifactStore
 
 
 def script(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
@@ -68,7 +68,7 @@ def test_turns_open_no_connections(tmp_path: Path) -> None:
     from tests.agents.tools import agent, calling, function_toolset, running
     from toolgen.runtime import ToolContext
     from toolgen.agents import ScriptedPlanner, agents_of
-    from toolgen.runtime.capabilities import StateCapability
+    from toolgen.capabilities import StateCapability
 
     opened = []
     sys.addaudithook(lambda name, given: opened.append(name) if name == "sqlite3.connect" else None)
@@ -97,7 +97,7 @@ def test_turns_open_no_connections(tmp_path: Path) -> None:
 def test_a_limit_of_file_sizes_says_so(tmp_path: Path) -> None:
     code = """
     import resource
-    from toolgen.runtime.stores import StoreFullError
+    from toolgen.stores import StoreFullError
 
     async def main(file):
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
@@ -138,7 +138,7 @@ def test_a_forked_process_opens_the_file_anew(tmp_path: Path) -> None:
 def test_a_process_that_was_forked_during_a_step_is_refused(tmp_path: Path) -> None:
     code = """
     import os, threading, warnings
-    from toolgen.runtime.stores import StoreError
+    from toolgen.stores import StoreError
     warnings.simplefilter("ignore")
     file = notes(Path(sys.argv[1]))
     begun, go_on = threading.Event(), threading.Event()

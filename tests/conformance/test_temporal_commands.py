@@ -21,8 +21,8 @@ from toolgen.agents import agents_of
 _NUMBERS = itertools.count(1)
 IMPORTS = """\
 from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresSessionStore, PostgresStateStore
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.disabling import DisabledTools
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.capabilities import DisabledTools
 """
 
 
@@ -32,7 +32,8 @@ def runs(project: ProjectFolder, temporal: TemporalServer, conninfo: str) -> Pro
     queue = f"test-{next(_NUMBERS)}"
     engine = (
         f"TemporalEngine({temporal.address!r}, queue={queue!r}, queues={{'y.agent': 'other'}}, "
-        f"prefix={queue + ':'!r}, heartbeat_s=3, payloads=PostgresPayloads(DATABASE), offload_bytes=1_000)"
+        f"prefix={queue + ':'!r}, payloads=PostgresPayloads(DATABASE), "
+        "limits=TemporalLimits(heartbeat_s=3, offload_bytes=1_000))"
     )
     store = "DisabledTools(PostgresStateStore(DATABASE), read_every_s=0.01)"
     changes = {

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.conftest import surroundings
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 META: Final = CallMeta(session_id="s", tool_call_id="c1")
 PATIENCE_S: Final = 60.0
@@ -25,14 +25,14 @@ CLIENT: Final = """
 import asyncio, json, sys
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.waiting.errors import ConflictingAnswerError
+from toolgen.waiting.errors import ConflictingAnswerError
 
 async def main(path, answer, wait_s):
     async with Runtime(engine=InProcessEngine(path, worker=False)) as desk:
         print("ready", flush=True)
         for token in json.loads(sys.stdin.readline()):
             try:
-                result = await desk.deliver(token, json.loads(answer), by="jo", wait_s=float(wait_s))
+                result = await desk.waits.answer(token, json.loads(answer), by="jo", wait_s=float(wait_s))
                 print(json.dumps([result.status, result.json.decode()]), flush=True)
             except ConflictingAnswerError:
                 print(json.dumps(["conflict", ""]), flush=True)
@@ -57,7 +57,7 @@ class Disk:
 
         made = Runtime(engine=InProcessEngine(self.path))
         tool = func_tool(empty, toolset="disk.files", confirm=ConfirmSpec(hint="Empty {folder}?"))
-        made.register(function_toolset("disk.files", [tool]))
+        made.tools.register(function_toolset("disk.files", [tool]))
         return made
 
     async def tokens(self, runtime: Runtime) -> list[str]:
@@ -133,5 +133,5 @@ async def test_an_answer_is_kept_while_no_worker_is_there(tmp_path: Path) -> Non
             waiting = asyncio.ensure_future(told(process, tokens))
             async with disk.runtime() as worker:
                 assert await waiting == [("ok", f'"f{number} is empty"') for number in range(CALLS)]
-                assert await worker.suspended() == ()
+                assert await worker.waits.list() == ()
     assert sorted(disk.emptied) == [f"f{number}" for number in range(CALLS)]

@@ -26,7 +26,7 @@ from toolgen.runtime import CallMeta, Runtime
 
 assert not any(map(importlib.util.find_spec, ["jinja2", "typer", "ruff"]))
 runtime = Runtime()
-runtime.register(people.registration(People()))
+runtime.tools.register(people.registration(People()))
 result = asyncio.run(runtime.call("hall.people.greet", b'{"name": "Ada"}', CallMeta(session_id="s-9")))
 print(result.json.decode())
 """

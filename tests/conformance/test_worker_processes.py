@@ -67,10 +67,9 @@ def test_a_tool_that_is_disabled_meanwhile_is_not_executed_by_the_worker(project
     write_runs(project)
     store = 'DisabledTools(SqliteStateStore("state.db"), read_every_s=0.01)'
     imports = (
-        "from toolgen.runtime.capabilities import SqliteStateStore\n"
-        "from toolgen.runtime.disabling import DisabledTools\n"
+        "from toolgen.capabilities import SqliteStateStore\nfrom toolgen.capabilities import DisabledTools\n"
     )
-    main = MAIN.replace("from toolgen.runtime.toolsets", f"{imports}from toolgen.runtime.toolsets", 1)
+    main = MAIN.replace("from toolgen.calls.toolsets", f"{imports}from toolgen.calls.toolsets", 1)
     project.write("app/main.py", main.replace("engine=engine()", f"engine=engine(), disabled={store}"))
     project.write("a.gate", "")
     project.write("disk.gate", "")

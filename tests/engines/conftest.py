@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.virtual_time import LoopFactory, loop_factories, now
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 from .starting import StartEngine, starting
 from .starting import engine as engine
@@ -17,16 +19,24 @@ from .starting import follow as follow
 from .starting import toys as toys
 from .toys import Toys
 
-Make = Callable[..., Engine]
+Make = Callable[..., InProcessEngine]
+Clock = Callable[[], float]
+
+
+def _in_memory(_: Path, *, clock: Clock = now, **how: Any) -> InProcessEngine:
+    return InProcessEngine(clock=clock, **how)
+
+
+def _in_file(folder: Path, *, clock: Clock = now, **how: Any) -> InProcessEngine:
+    return InProcessEngine(folder / "runs.db", clock=clock, **how)
+
 
 ENGINES: Mapping[str, Make] = {
-    "memory": lambda _, **how: InProcessEngine(clock=now, **how),
-    "sqlite": lambda folder, **how: InProcessEngine(folder / "runs.db", clock=now, **how),
-    "sqlite full": lambda folder, **how: InProcessEngine(
-        folder / "runs.db", synchronous="FULL", clock=now, **how
-    ),
+    "memory": _in_memory,
+    "sqlite": _in_file,
+    "sqlite full": partial(_in_file, synchronous="FULL"),
 }
-"""By name; each takes an empty folder and `max_payload_bytes`."""
+"""By name; each takes an empty folder, and what its engine takes."""
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
@@ -34,13 +44,17 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
 
 
 @pytest.fixture(params=list(ENGINES))
-async def start_engine(
-    request: pytest.FixtureRequest, toys: Toys, tmp_path: Path
-) -> AsyncIterator[StartEngine]:
+def make_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    """Return what makes an engine; one in a file has the same file each time."""
+    return partial(ENGINES[request.param], tmp_path)
+
+
+@pytest.fixture
+async def start_engine(make_engine: Make, toys: Toys) -> AsyncIterator[StartEngine]:
     """Return what makes an engine with the toys, and closes it after the test."""
 
     def make(max_payload_bytes: int | None) -> Engine:
-        return ENGINES[request.param](tmp_path, max_payload_bytes=max_payload_bytes)
+        return make_engine(max_payload_bytes=max_payload_bytes)
 
     async with starting(make, toys) as start:
         yield start

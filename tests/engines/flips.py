@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import answer_name
+from toolgen.runs import answer_name
 
 from .toys import Toys, call, play
 

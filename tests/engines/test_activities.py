@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     CallOptions,
     Engine,
     EngineError,

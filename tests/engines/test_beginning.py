@@ -9,7 +9,7 @@ from typing import Any
 
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import ActivityInfo, CallOptions, EndedRun, RunContext
+from toolgen.runs import ActivityInfo, CallOptions, EndedRun, RunContext
 
 
 async def test_an_effect_that_was_told_as_not_begun_never_begins(tmp_path: Path) -> None:

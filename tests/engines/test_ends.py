@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import EndedRun, Engine, EngineError, NondeterminismError, RunStatus
+from toolgen.runs import EndedRun, Engine, EngineError, NondeterminismError, RunStatus
 
 from .starting import StartEngine
 from .toys import Toys, abouts, call, play
@@ -187,8 +187,11 @@ async def test_a_loop_cannot_go_on_after_its_end(engine: Engine, toys: Toys, fol
 
 
 async def test_a_mistake_in_one_part_ends_the_others(engine: Engine, toys: Toys) -> None:
-    parts = [{"child": [{"wait": ["go"]}]}, {"wait": ["go"]}, {"call": call("a", gate="never")}]
-    await play(engine, [{"parts": [*parts, {"call": call("b"), "raise": "?"}]}], run_id="r")
+    child_steps = [{"calls": [call("of the child")]}, {"wait": ["go"]}]
+    parts = [{"child": child_steps}, {"wait": ["go"]}, {"call": call("a", gate="never")}]
+    await play(engine, [{"parts": [*parts, {"call": call("b", gate="b"), "raise": "?"}]}], run_id="r")
+    await toys.has("end", "of the child")
+    toys.open("b")
     assert (await engine.result("r")).state == "failed"
     child = await engine.result("r/child:0.0")
     assert (child.state, child.error) == ("canceled", "run r is over")

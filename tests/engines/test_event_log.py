@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 from .starting import StartEngine
 from .toys import Toys, call, play

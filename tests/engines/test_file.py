@@ -15,15 +15,14 @@ import pytest
 
 from toolgen.engines import InProcessEngine, file_worker
 from toolgen.engines.sqlite_checks import require_sound_runs
-from toolgen.runtime.engine import (
-    OUTCOME_UNKNOWN,
+from toolgen.runs import (
     ActivityInfo,
     CallOptions,
     EngineError,
     RunContext,
     UnknownRunError,
 )
-from toolgen.runtime.stores import ForeignFileError, StoreFormatError, StoreMissingError
+from toolgen.stores import ForeignFileError, StoreFormatError, StoreMissingError
 
 from .clock import ManualClock
 from .toys import Toys, abouts, call, play
@@ -271,28 +270,6 @@ async def test_what_must_not_happen_twice_ends_as_unknown(tmp_path: Path) -> Non
     assert sorted(begun) == ["began", "not yet", "not yet"]
 
 
-async def test_what_has_begun_is_not_tried_again(tmp_path: Path) -> None:
-    tried: list[int] = []
-
-    async def effect(info: ActivityInfo, arg: Any) -> None:
-        tried.append(info.attempt)
-        if info.attempt == 2:
-            await info.begun()
-        raise ConnectionError("no line")
-
-    async def loop(ctx: RunContext, arg: Any) -> Any:
-        return str((await ctx.gather(ctx.start("x", "effect", {}, CallOptions(once=True, backoff=0.001))))[0])
-
-    for path in (None, tmp_path / "runs.db"):
-        engine = InProcessEngine(path)
-        engine.register(loops={"loop": loop}, activities={"effect": effect})
-        await engine.start()
-        await engine.start_run("loop", None, run_id="r")
-        assert (await engine.result("r")).output == f"x: {OUTCOME_UNKNOWN}: no line"
-        await engine.close()
-    assert tried == [1, 2, 1, 2]
-
-
 async def test_one_engine_works_and_others_are_clients(open_engine: Open, toys: Toys) -> None:
     worker = await open_engine()
     with pytest.raises(EngineError, match="executed by another engine") as refused:
@@ -320,6 +297,18 @@ async def test_one_engine_works_and_others_are_clients(open_engine: Open, toys: 
     await client.start(worker=False)
     again = await open_engine()
     assert (await again.result("t")).output == [{"answer:wait:0": 1}]
+
+
+async def test_a_file_that_a_link_leads_to_has_one_worker(open_engine: Open, tmp_path: Path) -> None:
+    await open_engine()
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "runs.db"
+    link.symlink_to(tmp_path / "runs.db")
+    other = InProcessEngine(link)
+    with pytest.raises(EngineError, match="are executed by another engine"):
+        await other.start()
+    await other.close()
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["runs.db"]
 
 
 async def test_a_client_needs_no_signal_from_the_worker(open_engine: Open, tmp_path: Path) -> None:
@@ -354,7 +343,7 @@ async def test_an_answer_that_the_worker_has_not_seen_is_before_the_end_of_its_w
     assert await client.answer("r", "wait:1", "yes", key="k") == "recorded"
     assert await clock.advance() == 0.5
     if is_noticed:
-        worker._client._on_change()  # type: ignore[attr-defined]  # of a file
+        worker._worker.tell()
     assert (await worker.result("r")).output == [{"answer:wait:1": "yes"}]
 
 
@@ -437,8 +426,8 @@ async def test_what_is_no_journal_stays_as_it_is(tmp_path: Path) -> None:
     await engine.start()
     await engine.close()
     with sqlite3.connect(newer) as database:
-        database.execute("PRAGMA user_version = 3")
-    with pytest.raises(StoreFormatError, match="in format 3, and this toolgen reads 2"):
+        database.execute("PRAGMA user_version = 4")
+    with pytest.raises(StoreFormatError, match="in format 4, and this toolgen reads 3"):
         InProcessEngine(newer)
     with pytest.raises(StoreMissingError):
         InProcessEngine(tmp_path / "nowhere" / "runs.db")

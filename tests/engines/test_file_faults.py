@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import resource
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from pathlib import Path
 
 import pytest
 
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
-from toolgen.engines.in_process import SteadyClock
-from toolgen.engines.sqlite_journal import RunClock
-from toolgen.runtime.stores import LeaseLostError, StoreFullError
+from toolgen.engines.file_clock import RunClock
+from toolgen.engines.journal import NULL, RunRecord
+from toolgen.engines.live_run import SteadyClock, call_later
+from toolgen.engines.runs import Runs
+from toolgen.engines.store import RunStore
+from toolgen.runs import RunContext
+from toolgen.stores import LeaseLostError, ReplacedFileError, StoreFullError, StoreLockedError
+from toolgen.stores.file_watch import FileWatch
 
 from .clock import ManualClock
 from .toys import Toys, call, play
@@ -65,6 +71,39 @@ async def test_a_start_that_is_cancelled_leaves_no_run_that_nobody_executes(
     await asyncio.wait([starting])
     await play(engine, [], run_id="r")
     assert (await asyncio.wait_for(engine.result("r"), 60)).state == "completed"
+
+
+class _LockedOnce(RunStore):
+    """A store that cannot be read the first time."""
+
+    is_locked = True
+
+    def unfinished(self, only: Collection[str] | None = None) -> list[RunRecord]:
+        if self.is_locked:
+            self.is_locked = False
+            raise StoreLockedError("is locked", path=Path("runs.db"), hint="try it again")
+        return super().unfinished(only)
+
+
+async def test_a_start_after_one_that_could_not_read_the_runs_executes_them() -> None:
+    """It took them to be executed already, and nobody executed them before the end of the process."""
+    store = _LockedOnce()
+    store.add(RunRecord(run_id="r", loop="done", input=NULL, parent=None))
+    runs = Runs(store, SteadyClock(), call_later, None)
+    store.on_change = runs.followers.changed
+
+    async def done(ctx: RunContext, given: Json) -> Json:
+        return given
+
+    runs.register({"done": done}, {}, None, None)
+    with pytest.raises(StoreLockedError):
+        runs.start(worker=True)
+    assert not runs.is_working
+    runs.start(worker=True)
+    while store.state("r") == "running":
+        await runs.followers.change("r")
+    assert store.state("r") == "completed"
+    await runs.close()
 
 
 async def test_a_full_disk_refuses_what_is_new_and_loses_nothing(
@@ -131,6 +170,24 @@ async def test_an_idle_worker_notices_that_its_lock_was_replaced(tmp_path: Path,
     await engine.close()
 
 
+async def test_an_idle_worker_notices_that_its_file_was_replaced(tmp_path: Path, toys: Toys) -> None:
+    clock = ManualClock()
+    engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
+    engine.register(loops=toys.loops(), activities=toys.activities())
+    await engine.start()
+    await InProcessEngine(tmp_path / "other.db").close()
+    for name in ("runs.db-wal", "runs.db-shm"):
+        (tmp_path / name).unlink()
+    (tmp_path / "other.db").replace(tmp_path / "runs.db")
+    await clock.advance()
+    assert not engine.is_worker
+    with pytest.raises(ReplacedFileError, match="was replaced under the process"):
+        await play(engine, [], run_id="r")
+    with pytest.raises(ReplacedFileError, match="is another journal than its witness knows"):
+        await engine.start()
+    await engine.close()
+
+
 async def test_an_engine_takes_a_new_lease_where_its_lock_was_removed(tmp_path: Path, toys: Toys) -> None:
     clock = ManualClock()
     engine = InProcessEngine(tmp_path / "runs.db", clock=clock.time, call_later=clock.call_later)
@@ -185,3 +242,21 @@ async def test_time_does_not_run_backwards_over_a_restart(tmp_path: Path, toys: 
         times.append(output["times"])
         await engine.close()
     assert times[1][0] >= times[0][0]  # type: ignore[index, operator]  # numbers
+
+
+async def test_after_a_look_that_fails_comes_the_next_one(tmp_path: Path) -> None:
+    looks: list[Callable[[], None]] = []
+
+    def later(delay: float, look: Callable[[], None]) -> asyncio.TimerHandle:
+        looks.append(look)
+        return asyncio.get_running_loop().call_later(3600, look)
+
+    def fail() -> None:
+        raise ValueError("a row that nobody expected")
+
+    watch = FileWatch(tmp_path / "runs.db", later, fail)
+    watch.start(is_worker=False)
+    with pytest.raises(ValueError, match="nobody expected"):
+        looks.pop()()
+    assert len(looks) == 1
+    watch.stop()

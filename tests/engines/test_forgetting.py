@@ -10,22 +10,22 @@ import pytest
 
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import ForgottenRun, OnForget, UnknownRunError
+from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
 
+from .conftest import Make
 from .toys import Toys, play
 
 MANY = 22
 """Runs of which some are forgotten, also in a file."""
-Open = Callable[[OnForget], InProcessEngine]
+Open = Callable[..., InProcessEngine]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path, toys: Toys) -> Open:
+@pytest.fixture
+def opened(make_engine: Make, toys: Toys) -> Open:
     """Return what opens the engine of a file anew, or one in memory, which keeps one run."""
 
-    def make(on_forget: OnForget) -> InProcessEngine:
-        path = None if request.param == "memory" else tmp_path / "runs.db"
-        engine = InProcessEngine(path, keep_runs=1, clock=now)
+    def make(on_forget: OnForget | None = None) -> InProcessEngine:
+        engine = make_engine(keep_runs=1)
         engine.register(loops=toys.loops(), activities=toys.activities(), on_forget=on_forget)
         return engine
 
@@ -50,6 +50,24 @@ async def until_gone(engine: InProcessEngine, run_id: str) -> None:
     async with asyncio.timeout(60):
         while not await gone(engine, run_id):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def test_the_oldest_runs_are_forgotten_with_their_children_and_none_that_goes_on(
+    opened: Open,
+) -> None:
+    engine = opened()
+    await engine.start()
+    await play(engine, [{"wait": ["go"]}], run_id="waits")
+    names = [f"r{number}" for number in range(MANY)]
+    await ended(engine, *names)
+    await until_gone(engine, "r0")
+    kept = {run.run_id for run in await engine.list_runs()}
+    assert (
+        {"waits", names[-1], f"{names[-1]}/child:0"}
+        <= kept
+        <= {"waits", *(name for root in names[1:] for name in (root, f"{root}/child:0"))}
+    )
+    await engine.close()
 
 
 async def test_runs_are_told_of_with_their_children_before_they_are_forgotten(opened: Open) -> None:
@@ -113,3 +131,21 @@ async def test_the_next_process_forgets_what_was_not(tmp_path: Path, toys: Toys)
             await until_gone(engine, "r0")
         await engine.close()
     assert told[:2] == ["r0", "r0/child:0"]
+
+
+async def test_who_waits_for_a_run_hears_how_it_ended(opened: Open) -> None:
+    """Though many runs end at once, and are not to be kept."""
+
+    async def hear(runs: Sequence[ForgottenRun]) -> None:
+        pass
+
+    engine = opened(hear)
+    await engine.start()
+    names = [f"r{number}" for number in range(50)]
+    for name in names:
+        await play(engine, [{"wait": ["go"]}], run_id=name)
+    waiting = [asyncio.ensure_future(engine.result(name)) for name in names]
+    await asyncio.sleep(1)
+    await asyncio.gather(*(engine.signal(name, "go", None, signal_id="1") for name in names))
+    assert {status.state for status in await asyncio.gather(*waiting)} == {"completed"}
+    await engine.close()

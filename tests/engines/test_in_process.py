@@ -1,4 +1,4 @@
-"""What only the engine in memory does: it forgets, it replays, and it survives what shares its event loop."""
+"""Engines in this process: they replay, and survive what shares their event loop, in memory and in a file."""
 
 from __future__ import annotations
 
@@ -6,66 +6,59 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.work import work_of
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import (
+from toolgen.engines.store import PAGE
+from toolgen.runs import (
+    OUTCOME_UNKNOWN,
     ActivityInfo,
+    CallOptions,
     Engine,
     EngineError,
     NondeterminismError,
     RunContext,
-    UnknownRunError,
 )
 
 from .clock import ManualClock
+from .conftest import Make
 from .starting import StartEngine
-from .toys import Toys, call, play
+from .toys import Toys, abouts, call, play
 
 
 @pytest.fixture
-async def memory(engine: Engine) -> InProcessEngine:
+async def in_process(engine: Engine) -> InProcessEngine:
     assert isinstance(engine, InProcessEngine)
     return engine
 
 
-def test_it_says_what_it_can() -> None:
-    engine: Engine = InProcessEngine(max_payload_bytes=9)
-    assert (engine.name, engine.caps.is_durable, engine.caps.has_many_workers) == ("in-process", False, False)
+def test_it_says_what_it_can(make_engine: Make) -> None:
+    engine = make_engine(max_payload_bytes=9)
+    assert (engine.name, engine.caps.has_many_workers, engine.caps.max_payload_bytes) == (
+        "in-process",
+        False,
+        9,
+    )
+    assert engine.caps.is_durable == (engine.file is not None)
 
 
-async def test_it_forgets_the_oldest_runs_with_their_children(toys: Toys) -> None:
-    engine = InProcessEngine(keep_runs=2)
-    engine.register(loops=toys.loops(), activities=toys.activities())
-    await engine.start()
-    await play(engine, [{"wait": ["go"]}], run_id="waits")
-    for id_ in "abc":
-        await play(engine, [{"child": []}], run_id=id_)
-        assert (await engine.result(id_)).state == "completed"
-    for forgotten in ("a", "a/child:0"):
-        with pytest.raises(UnknownRunError):
-            await engine.status(forgotten)
-    kept = [run.run_id for run in await engine.list_runs()]
-    assert kept == ["c/child:0", "c", "b/child:0", "b", "waits"]
-    await engine.close()
-
-
-async def test_whoever_waits_for_a_run_gets_it_although_it_is_forgotten(toys: Toys) -> None:
-    engine = InProcessEngine(keep_runs=0)
+async def test_whoever_waits_for_a_run_gets_it_although_it_is_forgotten(
+    toys: Toys, follow: Callable[..., Awaitable[list[tuple[int, object]]]], make_engine: Make
+) -> None:
+    engine = make_engine(keep_runs=0)
     engine.register(loops=toys.loops(), activities=toys.activities())
     await engine.start()
     await play(engine, [{"publish": {"type": "x"}}], run_id="r")
-    events = engine.events("r")
+    reading = asyncio.ensure_future(follow(engine, "r"))
     assert (await engine.result("r")).state == "completed"
-    assert [event["type"] async for _, event in events] == ["x", "run_stream_end"]
-    with pytest.raises(UnknownRunError):
-        await engine.status("r")
+    assert [event for _, event in await reading] == [{"type": "x"}, {"type": "run_stream_end"}]
     await engine.close()
 
 
-async def test_a_replay_gives_the_same_and_does_nothing(memory: InProcessEngine, toys: Toys) -> None:
+async def test_a_replay_gives_the_same_and_does_nothing(in_process: InProcessEngine, toys: Toys) -> None:
     steps = [
         {"calls": [call("a", emit=2), call("b", fail_until=2), call("c", is_fatal=True)]},
         {"publish": {"type": "told"}},
@@ -75,27 +68,27 @@ async def test_a_replay_gives_the_same_and_does_nothing(memory: InProcessEngine,
         {"child": [{"raise": "?"}]},
         {"publish": {"type": "run_completed"}},
     ]
-    await play(memory, steps, run_id="r")
-    await memory.settled("r")
-    await memory.signal("r", "x", 1, signal_id="1")
-    before = await memory.result("r")
-    done, events = list(toys.log), [event async for event in memory.events("r")]
-    assert await memory.replay("r") == before.output
+    await play(in_process, steps, run_id="r")
+    await in_process.settled("r")
+    await in_process.signal("r", "x", 1, signal_id="1")
+    before = await in_process.result("r")
+    done, events = list(toys.log), [event async for event in in_process.events("r")]
+    assert await in_process.replay("r") == before.output
     assert toys.log == done
-    assert [event async for event in memory.events("r")] == events
-    assert await memory.status("r") == before
+    assert [event async for event in in_process.events("r")] == events
+    assert await in_process.status("r") == before
 
 
-async def test_the_clock_of_a_loop_is_what_it_has_seen(memory: InProcessEngine, toys: Toys) -> None:
-    await memory.start_run("clock", None, run_id="r")
-    output = (await memory.result("r")).output
+async def test_the_clock_of_a_loop_is_what_it_has_seen(in_process: InProcessEngine, toys: Toys) -> None:
+    await in_process.start_run("clock", None, run_id="r")
+    output = (await in_process.result("r")).output
     assert isinstance(output, dict)
-    assert await memory.replay("r") == output  # though its parts hear of their results in another order
+    assert await in_process.replay("r") == output  # though its parts hear of their results in another order
     assert output["times"] == sorted(set(output["times"]))  # type: ignore[arg-type, type-var]  # they are numbers
 
 
-async def test_a_sleep_ends_when_it_was_to_end(toys: Toys) -> None:
-    engine = InProcessEngine(clock=lambda: 1000.0)
+async def test_a_sleep_ends_when_it_was_to_end(toys: Toys, make_engine: Make) -> None:
+    engine = make_engine(clock=lambda: 1000.0)
     engine.register(loops=toys.loops(), activities=toys.activities())
     await engine.start()
     await engine.start_run("clock", None, run_id="r")
@@ -104,55 +97,90 @@ async def test_a_sleep_ends_when_it_was_to_end(toys: Toys) -> None:
     await engine.close()
 
 
-async def test_nothing_is_left_of_a_run_that_is_over(memory: InProcessEngine) -> None:
+async def test_nothing_is_left_of_a_run_that_is_over(in_process: InProcessEngine) -> None:
     parts = [{"wait": ["go"]}, {"wait": [], "timeout_s": 60}, {"call": call("a", gate="never")}]
     for number, last in enumerate(({"raise": "?"}, {"wait": ["cancel"]})):
-        await play(memory, [{"parts": [*parts, {"parts": [last]}]}], run_id=f"r{number}")
+        await play(in_process, [{"parts": [*parts, {"parts": [last]}]}], run_id=f"r{number}")
         await asyncio.sleep(0.02)
-        await memory.cancel(f"r{number}")
+        await in_process.cancel(f"r{number}")
         await asyncio.sleep(0.02)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_runs_that_are_over_cost_nothing_when_waits_are_listed(memory: InProcessEngine) -> None:
-    await play(memory, [{"wait": ["go"], "about": "x"}], run_id="waits")
-    await memory.settled("waits")
-    few = await work_of(memory.open_waits)
+async def test_runs_that_are_over_cost_nothing_when_waits_are_listed(in_process: InProcessEngine) -> None:
+    await play(in_process, [{"wait": ["go"], "about": "x"}], run_id="waits")
+    await in_process.settled("waits")
+    few = await work_of(in_process.open_waits)
     for number in range(50):
-        await play(memory, [], run_id=f"r{number}")
-        await memory.result(f"r{number}")
-    many = await work_of(memory.open_waits)
+        await play(in_process, [], run_id=f"r{number}")
+        await in_process.result(f"r{number}")
+    many = await work_of(in_process.open_waits)
     assert many.total < 1.5 * few.total  # SQLite may read its schema again
 
 
+async def test_others_go_on_while_many_waits_are_listed(in_process: InProcessEngine) -> None:
+    waits = [{"wait": [f"go:{number}"], "about": number} for number in range(3 * PAGE)]
+    await play(in_process, [{"parts": waits}], run_id="r")
+    await in_process.settled("r")
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.ensure_future(others())
+    listed = await in_process.open_waits(limit=2 * PAGE + 50)
+    task.cancel()
+    assert [wait.about for wait in listed] == [*range(2 * PAGE + 50)]
+    assert turns >= 2
+    assert len(await in_process.open_waits(limit=1000)) == 3 * PAGE
+
+
 async def test_a_reader_ends_with_its_run_although_its_log_ended_before(
-    memory: InProcessEngine, follow: Callable[..., Awaitable[list[object]]]
+    in_process: InProcessEngine, follow: Callable[..., Awaitable[list[object]]]
 ) -> None:
-    await play(memory, [{"publish": {"type": "run_stream_end"}}, {"wait": ["go"]}], run_id="r")
-    reading = asyncio.ensure_future(follow(memory, "r"))
-    await memory.settled("r")
+    await play(in_process, [{"publish": {"type": "run_stream_end"}}, {"wait": ["go"]}], run_id="r")
+    reading = asyncio.ensure_future(follow(in_process, "r"))
+    await in_process.settled("r")
     await asyncio.sleep(0.02)
     assert not reading.done()
-    await memory.signal("r", "go", 1, signal_id="1")
+    await in_process.signal("r", "go", 1, signal_id="1")
     assert await asyncio.wait_for(reading, 60) == [(1, {"type": "run_stream_end"})]
 
 
-async def test_a_replay_finds_what_is_different(memory: InProcessEngine, toys: Toys) -> None:
-    await memory.start_run("changed", {}, run_id="r")
-    await memory.result("r")
+async def test_a_run_waits_while_nobody_executes_it_and_hears_of_a_signal_once(
+    in_process: InProcessEngine,
+) -> None:
+    await play(in_process, [{"wait": ["go"], "about": "x"}, {"wait": ["go"], "timeout_s": 5.0}], run_id="r")
+    await in_process.settled("r")
+    await in_process.close()
+    await in_process.start(worker=False)
+    status = await in_process.status("r")
+    assert (status.state, abouts(status)) == ("waiting", ("x",))
+    await in_process.signal("r", "go", 1, signal_id="1")
+    await in_process.close()
+    await in_process.start()
+    assert (await in_process.result("r")).output == [{"go": 1}, None]
+
+
+async def test_a_replay_finds_what_is_different(in_process: InProcessEngine, toys: Toys) -> None:
+    await in_process.start_run("changed", {}, run_id="r")
+    await in_process.result("r")
     toys.is_changed = True
     with pytest.raises(
         NondeterminismError,
         match="run r does 'tool:1' with something else, but its journal has something else",
     ):
-        await memory.replay("r")
-    assert (await memory.status("r")).state == "completed"
-    await play(memory, [{"wait": ["go"]}], run_id="waits")
+        await in_process.replay("r")
+    assert (await in_process.status("r")).state == "completed"
+    await play(in_process, [{"wait": ["go"]}], run_id="waits")
     with pytest.raises(EngineError, match="not completed"):
-        await memory.replay("waits")
+        await in_process.replay("waits")
 
 
-async def test_a_replay_finds_another_kind_of_operation(toys: Toys) -> None:
+async def test_a_replay_finds_another_kind_of_operation(toys: Toys, make_engine: Make) -> None:
     waits = False
 
     async def turns(ctx: RunContext, arg: object) -> None:
@@ -161,7 +189,7 @@ async def test_a_replay_finds_another_kind_of_operation(toys: Toys) -> None:
         else:
             await ctx.start("one", "tool", call("a"))
 
-    engine = InProcessEngine()
+    engine = make_engine()
     engine.register(loops={"turns": turns}, activities=toys.activities())
     await engine.start()
     await engine.start_run("turns", None, run_id="r")
@@ -172,7 +200,7 @@ async def test_a_replay_finds_another_kind_of_operation(toys: Toys) -> None:
     await engine.close()
 
 
-async def test_a_replay_finds_what_is_new(toys: Toys) -> None:
+async def test_a_replay_finds_what_is_new(toys: Toys, make_engine: Make) -> None:
     steps = 1
 
     async def grows(ctx: RunContext, arg: object) -> int:
@@ -189,7 +217,7 @@ async def test_a_replay_finds_what_is_new(toys: Toys) -> None:
     async def counts(ctx: RunContext, arg: object) -> int:
         return steps
 
-    engine = InProcessEngine()
+    engine = make_engine()
     engine.register(loops={"grows": grows, "tells": tells, "counts": counts}, activities={})
     await engine.start()
     for loop in ("grows", "tells", "counts"):
@@ -205,7 +233,7 @@ async def test_a_replay_finds_what_is_new(toys: Toys) -> None:
     await engine.close()
 
 
-async def test_an_activity_may_break_off_by_itself(toys: Toys) -> None:
+async def test_an_activity_may_break_off_by_itself(toys: Toys, make_engine: Make) -> None:
     """Its own cancellation is a failure like others; the engine's is not."""
 
     async def leaves(info: ActivityInfo, arg: object) -> None:
@@ -229,7 +257,7 @@ async def test_an_activity_may_break_off_by_itself(toys: Toys) -> None:
         got = await ctx.gather(*(ctx.start(name, name, None) for name in names))
         return [str(one) for one in got]
 
-    engine = InProcessEngine()
+    engine = make_engine()
     engine.register(
         loops={"both": both},
         activities={"leaves": leaves, "cancels": cancels, "speechless": speechless},
@@ -245,7 +273,7 @@ async def test_an_activity_may_break_off_by_itself(toys: Toys) -> None:
 
 
 async def test_a_tool_that_ignores_its_end_does_not_hold_up_the_engine(
-    memory: InProcessEngine, toys: Toys, caplog: pytest.LogCaptureFixture
+    toys: Toys, caplog: pytest.LogCaptureFixture, make_engine: Make
 ) -> None:
     async def deaf(info: ActivityInfo, arg: object) -> None:
         while not toys.is_changed:
@@ -254,7 +282,7 @@ async def test_a_tool_that_ignores_its_end_does_not_hold_up_the_engine(
             except asyncio.CancelledError:
                 continue
 
-    engine = InProcessEngine()
+    engine = make_engine()
     engine.register(loops=toys.loops(), activities={"tool": deaf})
     await engine.start()
     await play(engine, [{"calls": [call("a")]}], run_id="r")
@@ -313,6 +341,7 @@ async def test_runs_know_nothing_of_the_context_of_their_client(
 
 
 async def test_time_passes_as_its_owner_says(toys: Toys) -> None:
+    """In memory, for a file is looked at each second too."""
     clock = ManualClock(1000.0)
     engine = InProcessEngine(clock=clock.time, call_later=clock.call_later)
     engine.register(loops=toys.loops(), activities=toys.activities())
@@ -326,25 +355,46 @@ async def test_time_passes_as_its_owner_says(toys: Toys) -> None:
 
 
 async def test_a_failure_that_says_why_is_one_line_of_the_log(
-    memory: InProcessEngine, caplog: pytest.LogCaptureFixture
+    in_process: InProcessEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await play(memory, [{"calls": [call("a", is_fatal=True)]}], run_id="r")
-    await memory.result("r")
+    await play(in_process, [{"calls": [call("a", is_fatal=True)]}], run_id="r")
+    await in_process.result("r")
     (told,) = [record for record in caplog.records if record.name == "toolgen.engines"]
     assert told.getMessage() == "run r: tool:a failed: NonRetryableError: no such house"
     assert told.exc_info is None, "nobody looks for a mistake in a program"
 
 
-async def test_an_activity_that_is_not_registered_ends_the_run() -> None:
+async def test_an_activity_that_is_not_registered_ends_the_run(make_engine: Make) -> None:
     """There is no other worker that may have it."""
 
     async def loop(ctx: RunContext, arg: object) -> object:
         return await ctx.start("tool:1", "hammer", None)
 
-    engine = InProcessEngine()
+    engine = make_engine()
     engine.register(loops={"loop": loop}, activities={})
     await engine.start()
     await engine.start_run("loop", None, run_id="r")
     status = await engine.result("r")
     assert (status.state, "no activity is registered as 'hammer'" in status.error) == ("failed", True)
     await engine.close()
+
+
+async def test_what_has_begun_is_not_tried_again(make_engine: Make) -> None:
+    tried: list[int] = []
+
+    async def effect(info: ActivityInfo, arg: Any) -> None:
+        tried.append(info.attempt)
+        if info.attempt == 2:
+            await info.begun()
+        raise ConnectionError("no line")
+
+    async def loop(ctx: RunContext, arg: Any) -> Any:
+        return str((await ctx.gather(ctx.start("x", "effect", {}, CallOptions(once=True, backoff=0.001))))[0])
+
+    engine = make_engine()
+    engine.register(loops={"loop": loop}, activities={"effect": effect})
+    await engine.start()
+    await engine.start_run("loop", None, run_id="r")
+    assert (await engine.result("r")).output == f"x: {OUTCOME_UNKNOWN}: no line"
+    await engine.close()
+    assert tried == [1, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 from .toys import Toys, call, play
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import ActivityInfo, RunContext
+from toolgen.runs import ActivityInfo, RunContext
+
+from .conftest import Make
 
 
 class Slow:
@@ -58,9 +58,9 @@ class Slow:
         return await ctx.gather(*(part(number) for number in range(self.depth)))
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> InProcessEngine:
-    return InProcessEngine(None if request.param == "memory" else tmp_path / "runs.db", clock=now)
+@pytest.fixture
+def engine(make_engine: Make) -> InProcessEngine:
+    return make_engine()
 
 
 @pytest.mark.parametrize(("loop", "begun"), [("nested", 2), ("one_by_one", 40)])

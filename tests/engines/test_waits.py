@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.virtual_time import VirtualTimeLoop
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 from .toys import Toys, abouts, call, play
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     Activity,
     ActivityFailed,
     ActivityInfo,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.engine import Activity, ActivityInfo
+from toolgen.runs import Activity, ActivityInfo
 
 from .toys import script
 

@@ -20,9 +20,9 @@ import jsonschema_rs
 
 from tests.conformance import oracle
 from tests.conformance.agreement import CALENDAR
+from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits
 from toolgen.runtime import Codec, SchemaCodec, ToolValidationError
-from toolgen.runtime.type_codec import TypeCodec
 from toolgen.shapes.foreign.issues import AMBIGUOUS
 
 from .documents import changed, document, mangled, text_of

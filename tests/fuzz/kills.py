@@ -14,7 +14,6 @@ import warnings
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from copy import deepcopy
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,8 +21,9 @@ from typing import Final, TypeVar, TypeVarTuple
 
 from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.capabilities import MemoryStateStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.capabilities import MemoryStateStore
+from toolgen.stores.sqlite_memory import SqliteMemory
 
 from .loop import World, quiet
 from .running import Outcome, Target, main
@@ -71,7 +71,10 @@ class Data:
 
     def copy(self, folder: Path) -> Data:
         """Return what a process leaves that is killed now."""
-        copied = Data(folder, _copied(self.sessions), _copied(self.states), Counter(self.ran), self.lost)
+        sessions = _copied(self.sessions, MemorySessionStore(clock=now))
+        copied = Data(
+            folder, sessions, _copied(self.states, MemoryStateStore()), Counter(self.ran), self.lost
+        )
         for file in self.folder.iterdir():
             if file.is_file() and not file.name.endswith(self.lost):
                 shutil.copy(file, folder / file.name)  # with its mode: a key is for one user alone
@@ -171,12 +174,11 @@ def _begun(runner: asyncio.Runner, clock: float) -> MortalLoop:
     return loop
 
 
-def _copied(store: Store) -> Store:
-    """Return a store with the content of another one."""
-    copied = type(store)()
-    for name, value in vars(store).items():
-        if name != "_lock":
-            setattr(copied, name, deepcopy(value))
+def _copied(store: Store, copied: Store) -> Store:
+    """Return the second store with the content of the first one."""
+    assert isinstance(store.database, SqliteMemory)
+    assert isinstance(copied.database, SqliteMemory)
+    store.database._database.backup(copied.database._database)
     return copied
 
 

@@ -34,12 +34,12 @@ from toolgen.agents import (
 from toolgen.agents.planner.messages import messages_as_json, without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.turns import START_S
+from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.engines import InProcessEngine
+from toolgen.events.records import Event, ToolEnd
+from toolgen.runs import RunStatus
 from toolgen.runtime import Runtime, Scheduling
-from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.engine import RunStatus
-from toolgen.runtime.events.records import Event, ToolEnd
-from toolgen.runtime.waiting.options import WEEK_S, WaitOptions
+from toolgen.waiting.options import WEEK_S, WaitOptions
 
 from .calls import Caller
 from .clients import Client
@@ -184,7 +184,7 @@ class World:
                 facts = given["facts"]
                 owner = agents_of(runtime).client(facts.get("client") or facts["agent"])
                 await client.drive(owner.handle(turns[-1].run_id, session_id=facts["session_id"]))
-            elif waits := await runtime.suspended():
+            elif waits := await runtime.waits.list():
                 await client.finish(waits[0])
             else:  # it is answered, and opens the turn that gets its result
                 await asyncio.sleep(1)
@@ -213,7 +213,7 @@ class World:
         _check_pairs(messages)
         told = {one.id for message in messages if isinstance(message, ToolMessage) for one in message.answers}
         assert ended <= told, ended - told
-        assert await runtime.suspended() == ()
+        assert await runtime.waits.list() == ()
         twice = [key for key, times in self.tools.ran.items() if times > 1]
         assert not twice, twice
         wrong = [*self._low.wrong, *self._top.wrong]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gen.assistant.toolsets import devices, maintenance
 from tests.runtime.raising import STANDARD, made
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import (
     Allow,
     Ask,
@@ -23,7 +24,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 SECRET: Final = "secret"
 """Stands in every exception, injected field and artifact, and nowhere else; no model is to read it."""

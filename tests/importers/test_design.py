@@ -381,7 +381,8 @@ def test_a_schema_in_words_accepts_what_it_accepted(tmp_path: Path) -> None:
 
 def test_a_union_that_toolgen_wrote_is_read_back(tmp_path: Path) -> None:
     checked = golden.design("unions")
-    (exported,) = json.loads(generate(checked, module="unions")["tool_schemas.json"])["tools"]
+    files = generate(checked, module="unions", catalog_format=2)
+    (exported,) = json.loads(files["tool_schemas.json"])["tools"]
     found = imported(tool("draw", exported["payload"]["schema"]))
     text = found.files["tools.py"]
     assert text.count("OneOf(") == 8
@@ -411,7 +412,7 @@ def test_deprecated_tools_have_the_clause(tmp_path: Path) -> None:
 def schemas(evaluation: Evaluation) -> dict[str, Any]:
     """Return the exported schemas of every tool by its name."""
     assert evaluation.design is not None
-    text = generate(evaluation.design, module="tools")["tool_schemas.json"]
+    text = generate(evaluation.design, module="tools", catalog_format=2)["tool_schemas.json"]
     return {each["name"]: each for each in json.loads(text)["tools"]}
 
 

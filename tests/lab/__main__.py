@@ -1,10 +1,10 @@
 """The fault laboratory: `python -m tests.lab`, or `--short`.
 
 Processes of a design of its own are killed at random moments, and after each episode ten invariants are
-checked over what they left (`tests/lab/invariants.py`). At last the power is lost at every commit of a
-conversation (`tests/lab/power.py`). An episode in which one does not hold leaves its
-folder, and `--mode MODE --seed SEED --episodes 1` repeats it: the same is done, and killed at about the same
-moments.
+checked over what they left (`tests/lab/invariants.py`). In some episodes files are lost, or older ones come
+back (`tests/lab/files.py`). At last the power is lost at every commit of a conversation
+(`tests/lab/power.py`). An episode in which one does not hold leaves its folder, and `--mode MODE --seed SEED
+--episodes 1` repeats it: the same is done, and killed at about the same moments.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, TypeAlias
 
-from toolgen.runtime.stores.sqlite_connection import Synchronous
+from toolgen.stores.sqlite_connection import Synchronous
 
 from . import power
 from .episode import Told, one_death, random_kills
 from .figures import Figures
+from .files import LOSSES, is_apart, lose_files
 from .member import Role, World
 from .mortality import Death, Step
 from .servers import Servers, missing_servers, servers
 
 Episode: TypeAlias = Callable[[int], Told]
 """Runs the episode of a seed."""
-KILLS: Final = {"together": 220, "apart": 220, "step": 80, "temporal": 60}
+KILLS: Final = {"together": 220, "apart": 220, "step": 80, "files": 160, "temporal": 60}
 """How many there are at the least, by mode."""
-FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "temporal": 4}
+FEW_KILLS: Final = {"together": 7, "apart": 7, "step": 8, "files": 16, "temporal": 4}
 POWER: Final = "power"
 """The mode that kills nothing, and cuts the write-ahead log of a file."""
 _SYNCHRONOUS: Final[tuple[Synchronous, ...]] = ("NORMAL", "FULL")
@@ -67,6 +68,12 @@ def at_a_step(seed: int) -> Told:
     return one_death(_world(seed, conversations=2), death)
 
 
+def without_files(seed: int) -> Told:
+    """Kill the only process twice, and lose files of it, or find older ones."""
+    loss = LOSSES[seed % len(LOSSES)]
+    return lose_files(_world(seed, is_apart=is_apart(loss)), loss, Random(seed))
+
+
 def on_temporal(given: Servers, seed: int) -> Told:
     """Kill one of two workers or the client, while Temporal and PostgreSQL are away at times."""
     world = _world(seed, temporal=given.temporal, postgres=given.new_database())
@@ -87,6 +94,8 @@ def episodes(mode: str) -> Iterator[Episode]:
             yield apart
         case "step":
             yield at_a_step
+        case "files":
+            yield without_files
         case _:
             with servers() as given:
                 yield partial(on_temporal, given)

@@ -23,8 +23,8 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import ToolsetRegistration
-from toolgen.runtime.toolsets.functions import func_tool
 
 from .ledger import Ledger
 from .tools import DELEGATE, Tools

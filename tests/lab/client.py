@@ -24,10 +24,10 @@ from toolgen.agents import (
     UnknownSessionError,
     agents_of,
 )
+from toolgen.runs import EngineError, UnknownRunError
 from toolgen.runtime import CallMeta, Runtime, Suspended
-from toolgen.runtime.engine import EngineError, UnknownRunError
-from toolgen.runtime.stores import StoreError
-from toolgen.runtime.waiting.errors import SuspensionError
+from toolgen.stores import StoreError
+from toolgen.waiting.errors import SuspensionError
 
 from .agents import TOP
 from .ledger import Ledger
@@ -114,7 +114,7 @@ class Client:
     async def _end(self, session: str) -> None:
         await asyncio.sleep(_END_S)
         self._ledger.write("ended", session=session)
-        with suppress(EndedSessionError):
+        with suppress(EndedSessionError, UnknownSessionError):  # an older file may not have it
             await _patiently(lambda: self._agents.sessions.end(session))
 
     async def _delivered(self, session: str) -> None:
@@ -142,7 +142,7 @@ class Client:
 
     async def _answer_all(self, session: str) -> bool:
         """Answer what waits in a session, and return whether anything did."""
-        waiting = await _patiently(lambda: self._runtime.suspended(session))
+        waiting = await _patiently(lambda: self._runtime.waits.list(session))
         await asyncio.gather(*(self._answer(asked, session) for asked in waiting))
         return bool(waiting)
 
@@ -169,7 +169,7 @@ class Client:
 
     async def _say(self, token: str, where: dict[str, Any], answer: Any) -> None:
         async def deliver() -> str:
-            return (await self._runtime.deliver(token, answer, by="jo", wait_s=1.0)).status
+            return (await self._runtime.waits.answer(token, answer, by="jo", wait_s=1.0)).status
 
         self._ledger.write("answering", **where, answer=answer)
         try:

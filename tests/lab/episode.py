@@ -152,7 +152,7 @@ def random_kills(
                 done += processes.kill(name)
             time.sleep(chance.choice((0.0, 0.0, chance.uniform(0.0, 0.3))))
             processes.start_missing()
-        return replace(_told(world, processes, client, done), closings=closings)
+        return replace(told(world, processes, client, done), closings=closings)
     finally:
         processes.kill_all()
 
@@ -163,12 +163,12 @@ def one_death(world: World, death: Death) -> Told:
     try:
         processes.start("both", death)
         processes.wait("both", PATIENCE_S)
-        return _told(world, processes, "both", 0 if processes.has_led("both") else 1)
+        return told(world, processes, "both", 0 if processes.has_led("both") else 1)
     finally:
         processes.kill_all()
 
 
-def _told(world: World, processes: Processes, client: str, kills: int) -> Told:
+def told(world: World, processes: Processes, client: str, kills: int) -> Told:
     """Wait for the end, and check what is left."""
     end = time.monotonic() + PATIENCE_S
     while not processes.has_led(client) and time.monotonic() < end:

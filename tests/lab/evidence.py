@@ -10,7 +10,7 @@ from typing import Any
 from toolgen.agents import Message, UnknownSessionError, agents_of
 from toolgen.engines import InProcessEngine
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import RunState, RunStatus
+from toolgen.runs import RunState, RunStatus
 
 from .ledger import Entry, Ledger
 from .member import World, member

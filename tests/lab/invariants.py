@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from .agents import unpaired
-from .evidence import Evidence
+from .evidence import Evidence, RunRecord
 from .ledger import Entry
 from .tools import DELEGATE, REPEATABLE
 
@@ -48,6 +48,13 @@ class Call:
     """Those that were acknowledged."""
     shown: list[Mapping[str, Any]] = field(default_factory=list)
     """The arguments that a person was shown."""
+    was_kept: bool = False
+    """It had begun before files were lost, by their witness."""
+
+    @property
+    def began_before(self) -> bool:
+        """Whether it had begun before files were lost, so that no answer is used any more."""
+        return self.was_kept or any("is_before" in entry.facts for entry in self.begun)
 
     @property
     def is_repeatable(self) -> bool:
@@ -57,9 +64,9 @@ class Call:
 def calls_of(evidence: Evidence) -> dict[Key, Call]:
     """Return the calls of all runs."""
     calls: dict[Key, Call] = defaultdict(Call)
-    for entry in evidence.entries("begin", "end", "failed", "answered", "shown"):
+    for entry in evidence.entries("begin", "end", "failed", "answered", "shown", "begun"):
         call = calls[entry.run, entry.call]
-        call.tool = entry.tool
+        call.tool = entry.tool or call.tool
         match entry.kind:
             case "begin":
                 call.begun.append(entry)
@@ -67,6 +74,8 @@ def calls_of(evidence: Evidence) -> dict[Key, Call]:
                 call.answers.append(entry)
             case "shown":
                 call.shown.append(entry.facts["arguments"])
+            case "begun":
+                call.was_kept = True
             case _:
                 call.ended += entry.kind == "end"
                 call.failed += entry.kind == "failed"
@@ -143,7 +152,7 @@ def used_once(evidence: Evidence) -> Iterator[Violation]:
             yield _violation("I4", key, f"two answers to {wait} were acknowledged")
         elif len(used[wait]) > 1:
             yield _violation("I4", key, f"the answer to {wait} was used {len(used[wait])} times")
-        elif not used[wait] and not _is_cut(evidence, entry.run):
+        elif not used[wait] and not _is_cut(evidence, entry.run) and not calls[key].began_before:
             yield _violation("I4", key, f"the answer to {wait} was acknowledged and not used")
         elif used[wait] and (wrong := _misused(entry.facts["answer"], calls[key], used[wait][0])):
             yield _violation("I4", key, wrong)
@@ -155,7 +164,8 @@ def _misused(answer: Any, call: Call, event: Mapping[str, Any]) -> str:
     approved = answer.get("approved") if isinstance(answer, dict) else None
     if approved is not None and event.get("decision") != ("approved" if approved else "denied"):
         return f"a person said {answer}, and it was {event.get('decision')}"
-    told = [entry.facts["answer"] for entry in call.begun if "answer" in entry.facts]
+    now = (entry.facts for entry in call.begun if "is_before" not in entry.facts)
+    told = [facts["answer"] for facts in now if "answer" in facts]
     if told and told != [answer]:
         return f"a person said {answer!r}, and the tool heard {told}"
     return ""
@@ -187,12 +197,13 @@ def as_approved(evidence: Evidence) -> Iterator[Violation]:
             if call.tool == "wipe" and not any(shown == arguments for shown in call.shown):
                 yield _violation("I5", key, f"it ran with {arguments}, and {call.shown} was shown")
         denials = [one for one in call.answers if one.facts["answer"] == {"approved": False}]
-        if denials and call.begun:
+        if denials and any("is_before" not in entry.facts for entry in call.begun):
             yield _violation("I5", key, "it was denied, and began")
 
 
 def whole_logs(evidence: Evidence) -> Iterator[Violation]:
     """I6: a log has no gaps, one start, one end, one end of stream, and one final end for each call."""
+    calls = calls_of(evidence)
     for run_id, run in evidence.runs.items():
         types = Counter(event["type"] for _, event in run.events)
         offsets = [offset for offset, _ in run.events]
@@ -204,13 +215,24 @@ def whole_logs(evidence: Evidence) -> Iterator[Violation]:
         if is_of_an_agent(run_id):
             starts = Counter(event["tool_call_id"] for event in run.of("tool_start"))
             ends = Counter(
-                event["tool_call_id"] for event in run.of("tool_end") if event["status"] != "suspended"
+                event["tool_call_id"]
+                for event in run.of("tool_end")
+                if event["status"] != "suspended" and not _is_of_lost(event, run, calls)
             )
             if (types["run_started"], types["run_completed"]) != (1, 1):
                 wrong.append(f"it starts {types['run_started']} and ends {types['run_completed']} times")
             if starts != ends or any(count > 1 for count in starts.values()):
                 wrong.append(f"calls start {dict(starts)} and end {dict(ends)}")
         yield from (Violation(invariant="I6", subject=run_id, text=text) for text in wrong)
+
+
+def _is_of_lost(event: Mapping[str, Any], run: RunRecord, calls: Mapping[Key, Call]) -> bool:
+    """Return whether an end tells of a call that had begun in a lost file, and its run came not to it."""
+    call_id = event["tool_call_id"]
+    is_unstarted = all(start["tool_call_id"] != call_id for start in run.of("tool_start"))
+    is_cut = run.state != "completed" and event["status"] == "unknown"
+    call = calls.get((event["run_id"], call_id))
+    return is_unstarted and is_cut and call is not None and call.began_before
 
 
 def in_turns(evidence: Evidence) -> Iterator[Violation]:

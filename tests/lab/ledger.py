@@ -21,6 +21,7 @@ Kind: TypeAlias = Literal[
     "starting", "started",  # a run, by a client
     "shown",  # a call that waits, as a client was shown it
     "answering", "answered", "refused",  # an answer of a person; `refused` changed nothing
+    "begun",  # a call, by the witness of the files that were lost
     "canceling", "ended",  # a run was canceled by its client; a session was ended
     "done",  # a client has led all conversations to their ends
 ]  # fmt: skip

@@ -6,15 +6,16 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import Agents, SessionStore
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
-from toolgen.engines.temporal import TemporalEngine
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 from toolgen.runtime import Runtime
 
 from .agents import registrations
@@ -41,6 +42,8 @@ class World:
     """Address of the server; "" for files in the folder."""
     postgres: str = ""
     """Connection string of the sessions beside it."""
+    is_apart: bool = False
+    """The sessions are in a file of their own."""
 
     @property
     def ledger(self) -> Path:
@@ -55,12 +58,15 @@ async def member(world: World, ledger: Ledger, *, is_worker: bool) -> AsyncItera
         sessions: SessionStore | None = None  # in the file of the runs
         if world.temporal:
             name = world.folder.name
+            limits = TemporalLimits(heartbeat_s=_HEARTBEAT_S)
             engine = TemporalEngine(
-                world.temporal, queue=name, prefix=f"{name}:", worker=is_worker, heartbeat_s=_HEARTBEAT_S
+                world.temporal, queue=name, prefix=f"{name}:", worker=is_worker, limits=limits
             )
             sessions = PostgresSessionStore(await stack.enter_async_context(Postgres(world.postgres)))
         else:
             engine = InProcessEngine(world.folder / "runs.db", worker=is_worker)
+            if world.is_apart:
+                sessions = stack.enter_context(closing(SqliteSessionStore(world.folder / "sessions.db")))
         runtime = Runtime(engine=engine, secret=_SECRET)
         agents = Agents(runtime, sessions=sessions)
         for one in registrations(ledger):

@@ -2,7 +2,7 @@
 
 SQLite begins a frame after the other, and a loss of power leaves some first ones of them: those that were
 synced, and maybe more. What is left has to say the same of a run and of its conversation, and the run has to
-come to its end with it.
+come to its end with it. Every other time the witness is left too; then no call that may not run twice does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import sqlite3
 import struct
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
@@ -21,12 +22,12 @@ from toolgen.agents import AgentClient, Agents, RunOutput, SessionStore
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.stores.sqlite_connection import Synchronous
+from toolgen.stores.sqlite_connection import Synchronous
 
 from .agents import TOP, registrations, rounds_of, unpaired
 from .ledger import Ledger
 from .plans import Round
-from .tools import DELEGATE
+from .tools import DELEGATE, REPEATABLE
 
 SESSION: Final = "s"
 BELOW: Final[list[Round]] = [[("put", {"name": "below", "ms": 0})]]
@@ -53,6 +54,9 @@ class Left:
     database: bytes
     log: bytes
     """The write-ahead log."""
+    witness: bytes
+    ledger: bytes
+    """What tools have done, which no loss of power undoes."""
 
     def frames(self) -> list[tuple[int, bool]]:
         """Return where each frame of the log ends, and whether it is the last one of a commit."""
@@ -60,11 +64,16 @@ class Left:
         starts = range(_HEADER, len(self.log) - size + 1, size)
         return [(start + size, struct.unpack_from(">I", self.log, start + 4)[0] > 0) for start in starts]
 
-    def cut(self, end: int, folder: Path) -> Path:
-        """Write both files with as much of the log, and return the path of the database."""
+    def cut(self, end: int, folder: Path, *, has_witness: bool = False) -> Path:
+        """Write the files with as much of the log, and the witness or none; return the database's path."""
         path = folder / "runs.db"
         path.write_bytes(self.database)
         path.with_name("runs.db-wal").write_bytes(self.log[:end])
+        if has_witness:
+            witness = path.with_name("runs.db.witness")
+            witness.write_bytes(self.witness)
+            witness.chmod(0o600)
+            (folder / "ledger").write_bytes(self.ledger)
         return path
 
 
@@ -102,7 +111,12 @@ async def tape(folder: Path, synchronous: Synchronous, sessions: SessionStore | 
         for run_id in TURNS:
             assert (await lead(client, run_id)).status == "completed"
         path = folder / "runs.db"
-        return Left(database=path.read_bytes(), log=path.with_name("runs.db-wal").read_bytes())
+        return Left(
+            database=path.read_bytes(),
+            log=path.with_name("runs.db-wal").read_bytes(),
+            witness=path.with_name("runs.db.witness").read_bytes(),
+            ledger=(folder / "ledger").read_bytes(),
+        )
 
 
 def disagreements(path: Path) -> Iterator[str]:
@@ -153,6 +167,12 @@ async def finish(folder: Path, synchronous: Synchronous) -> list[str]:
                 found.append(f"{run_id} ends {output.status}: {output.error}")
         for entry in ledger.read():
             found += (f"{entry.run} is shown: {what}" for what in entry.facts.get("unpaired", ()))
+        begun = Counter(
+            (entry.run, entry.call)
+            for entry in ledger.read()
+            if entry.kind == "begin" and entry.tool not in REPEATABLE
+        )
+        found += (f"{run} {call} began {times} times" for (run, call), times in begun.items() if times > 1)
         said = await agents.sessions.transcript(SESSION)
         for run in said:
             found += (f"the transcript of {run.turn.run_id}: {what}" for what in unpaired(run.messages))
@@ -161,10 +181,10 @@ async def finish(folder: Path, synchronous: Synchronous) -> list[str]:
     return found
 
 
-async def lose(left: Left, end: int, synchronous: Synchronous) -> list[str]:
-    """Return what is wrong after a loss of power that leaves so much of the log."""
+async def lose(left: Left, end: int, synchronous: Synchronous, *, has_witness: bool) -> list[str]:
+    """Return what is wrong after a loss of power that leaves so much of the log, and the witness or none."""
     with tempfile.TemporaryDirectory(prefix="lab-") as name:
-        path = left.cut(end, Path(name))
+        path = left.cut(end, Path(name), has_witness=has_witness)
         return [*disagreements(path), *await finish(Path(name), synchronous)]
 
 
@@ -180,8 +200,7 @@ async def losses(synchronous: Synchronous, every: int) -> tuple[int, list[str]]:
     ends = [frames[place][0] for place in commits[::every]]
     torn = [frames[place - 1][0] for place in commits[1::every] if not frames[place - 1][1]]
     found: list[str] = []
-    for end in sorted({*ends, *torn}):
-        found += [
-            f"{synchronous}, cut after {end} bytes: {what}" for what in await lose(left, end, synchronous)
-        ]
+    for place, end in enumerate(sorted({*ends, *torn})):
+        wrong = await lose(left, end, synchronous, has_witness=place % 2 == 0)
+        found += [f"{synchronous}, cut after {end} bytes: {what}" for what in wrong]
     return len({*ends, *torn}), found

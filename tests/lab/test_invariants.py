@@ -233,3 +233,21 @@ def test_each_invariant_has_a_planted_violation() -> None:
 def test_a_call_that_was_cut_may_be_unknown() -> None:
     evidence = replace(with_status("pay", "unknown"), ledger=without("end", call="pay").ledger)
     assert violations(evidence) == []
+
+
+def test_no_answer_is_used_of_a_call_that_had_begun_in_a_file_that_was_lost() -> None:
+    begun = begin("gone", "ask", answer="jo", is_before=True)
+    asked = entry("answered", "gone", "ask", wait="w9", answer="ann")
+    unused = {found.invariant for found in violations(with_ledger(asked))}
+    assert "I4" in unused
+    assert violations(with_ledger(begun, asked)) == []
+    assert violations(with_ledger(entry("begun", "gone"), asked)) == []
+
+
+def test_an_end_has_no_start_where_a_run_is_cut_before_it_comes_to_a_call_that_had_begun() -> None:
+    ended = with_events(lambda all_: numbered([*all_[:-2], (0, end("gone", "", "unknown")), *all_[-2:]]))
+    cut = replace(ended, runs={**ended.runs, "r": replace(ended.runs["r"], state="canceled")})
+    had_begun = (*LEDGER, entry("begun", "gone"))
+    assert violations(replace(cut, ledger=had_begun)) == []
+    for evidence in (cut, replace(ended, ledger=had_begun)):
+        assert {found.invariant for found in violations(evidence)} == {"I6"}

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.stores.sqlite_connection import Synchronous
+from toolgen.stores.sqlite_connection import Synchronous
 
 from .power import Left, disagreements, losses, tape
 
@@ -52,10 +52,10 @@ async def test_what_only_one_of_them_has_is_found(tmp_path: Path, left: Left, lo
 async def test_conversations_are_synced_as_the_runs_are(tmp_path: Path, synchronous: Synchronous) -> None:
     file = InProcessEngine(tmp_path / "runs.db", synchronous=synchronous).file
     assert file is not None
-    (level,) = await file.write(lambda database: database.execute("PRAGMA synchronous").fetchone())
+    ((level,),) = await file.write(lambda tx: tx.rows("PRAGMA synchronous"))
     assert level == {"NORMAL": 1, "FULL": 2}[synchronous]
 
 
 async def test_there_is_no_other_file(tmp_path: Path) -> None:
     await tape(tmp_path, "NORMAL")
-    assert set(os.listdir(tmp_path)) == {"runs.db", "runs.db.lock", "ledger"}
+    assert set(os.listdir(tmp_path)) == {"runs.db", "runs.db.lock", "runs.db.witness", "ledger"}

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from toolgen.calls.results import Pending
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import (
     ConfirmSpec,
     LongRunningSpec,
@@ -21,8 +23,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.results import Pending
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .ledger import Ledger
 

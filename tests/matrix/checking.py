@@ -10,8 +10,8 @@ from typing import Final
 
 from toolgen.agents import UserMessage, agents_of
 from toolgen.contract.json_value import Json
+from toolgen.events.records import Event, ToolEnd, ToolStart
 from toolgen.runtime import CallMeta, Runtime, Suspended
-from toolgen.runtime.events.records import Event, ToolEnd, ToolStart
 
 from .cells import ASKING, Cell, Outcome
 from .doors.door import Door, Opening, Seen
@@ -94,7 +94,7 @@ def tools_of(world: World) -> list[str]:
 async def _check_question(world: World, door: Door) -> None:
     """Check that one call waits, and that it says what it wants and for whom."""
     async with door.process() as runtime:
-        (asked,) = await runtime.suspended("s")
+        (asked,) = await runtime.waits.list("s")
     outcome = world.cell.outcome
     assert (asked.kind, asked.tool) == (ASKED_AS[outcome], tools_of(world)[-1])
     assert QUESTIONS[outcome] in asked.question
@@ -109,13 +109,13 @@ async def _deliver(world: World, door: Door) -> list[str]:
     """
     async with door.process() as runtime:
         if world.cell.outcome != "pending" and world.cell.door != "detached work":
-            assert await runtime.suspended("s") == ()
+            assert await runtime.waits.list("s") == ()
             return []
         work = await _work(runtime)
         assert (work.kind, work.tool, work.handle) == ("pending", tools_of(world)[-1], "job-1")
         assert work.requested_by == FACTS.requested_by
         given: Json = {"error": "it broke"} if world.cell.outcome == "error" else FILE
-        result = await runtime.deliver(work.token, given, session_id="s", by="the job")
+        result = await runtime.waits.answer(work.token, given, session_id="s", by="the job")
         assert result.status == ("error" if world.cell.outcome == "error" else "ok")
         assert runtime.engine is not None
         await runtime.engine.result(work.run_id)
@@ -127,7 +127,7 @@ async def _deliver(world: World, door: Door) -> list[str]:
 async def _work(runtime: Runtime) -> Suspended:
     """Return the one work that goes on; the run that waits for its result may just begin."""
     async with asyncio.timeout(PATIENCE_S):
-        while not (waiting := await runtime.suspended("s")):  # noqa: ASYNC110  # nobody tells of it
+        while not (waiting := await runtime.waits.list("s")):  # noqa: ASYNC110  # nobody tells of it
             await asyncio.sleep(0.01)
     (work,) = waiting
     return work

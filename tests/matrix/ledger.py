@@ -9,6 +9,9 @@ from functools import cache
 from typing import Any, Final
 
 from tests.bound_tools import bound_to
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
@@ -25,9 +28,6 @@ from toolgen.runtime import (
     ToolSpec,
     Unfinished,
 )
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.type_codec import TypeCodec
 
 from .cells import OUTCOMES, Outcome
 

@@ -24,13 +24,13 @@ from toolgen.agents import (
     ToolMessage,
     UserMessage,
 )
+from toolgen.calls.toolsets.dynamic import DynamicToolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
+from toolgen.runs import Engine
 from toolgen.runtime import Allow, CallMeta, Runtime, StaticToolset, ToolCall, ToolsetRegistration, ToolSpec
-from toolgen.runtime.engine import Engine
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import Event
-from toolgen.runtime.toolsets.dynamic import DynamicToolset
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.options import WaitOptions
 
 from .cells import Cell
 from .ledger import Dynamic, Ledger, function, routed, static
@@ -83,7 +83,7 @@ class World:
         agents.register(_agent("m.mid", _Repeating(self), *given, dynamic=dynamic))
         agents.register(_agent("m.first", _HandingOver(), transfers=("m.top",)))
         for one in dynamic:
-            made.add_toolset(one)
+            made.tools.add_toolset(one)
         return made
 
     def engine(self) -> Engine:

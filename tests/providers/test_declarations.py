@@ -10,6 +10,7 @@ import pytest
 
 from examples.home.app import runtime_for_tests
 from gen.assistant.toolsets import devices
+from toolgen.catalog import load_catalogue
 from toolgen.catalog.providers import DIALECTS, EntryError, declarations
 from toolgen.contract.errors import ToolgenError
 
@@ -20,7 +21,7 @@ def entry(name: str, **properties: Any) -> dict[str, Any]:
 
 
 TEXT = {"type": "string"}
-CATALOG = json.loads((Path(__file__).parents[2] / "gen/tool_schemas.json").read_text("utf-8"))
+CATALOG = load_catalogue(Path(__file__).parents[2] / "gen/tool_schemas.json")
 
 
 def test_the_envelopes() -> None:
@@ -99,10 +100,10 @@ def test_strict_tools_share_the_budgets_of_a_request_in_their_order() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_specs_snapshots_and_entries_give_the_same(dialect: str) -> None:
     with runtime_for_tests() as runtime:
-        snapshot = await runtime.snapshot()
+        snapshot = await runtime.tools.snapshot()
     of_snapshot = declarations(snapshot, dialect).projections
     assert of_snapshot == declarations(snapshot.specs, dialect).projections
-    tools = CATALOG["tools"]
+    tools = CATALOG.tools
     of_entries = {one.tool: one.schema for one in declarations(tools, dialect).projections if one.is_strict}
     for one in of_snapshot:
         assert not one.is_strict or of_entries.get(one.tool, one.schema) == one.schema

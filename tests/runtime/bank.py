@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from tests.bound_tools import bound_to
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -17,7 +18,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.toolsets.functions import func_tool
 
 META: Final = CallMeta(session_id="s", requested_by="mira")
 ACCOUNTS: Final = "bank.accounts"

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 
 from tests.virtual_time import LoopFactory, loop_factories, now
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.toolsets.functions import function_toolset
 
 ENGINES: Final[dict[str, Callable[[Path], InProcessEngine]]] = {
     "memory": lambda path: InProcessEngine(clock=now),
@@ -37,7 +37,7 @@ def serve(engine: InProcessEngine) -> Callable[..., Runtime]:
 
     def made(*functions: Any, **host: Any) -> Runtime:
         runtime = Runtime(engine=engine, **host)
-        runtime.register(function_toolset("x.tools", functions))
+        runtime.tools.register(function_toolset("x.tools", functions))
         return runtime
 
     return made

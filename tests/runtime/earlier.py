@@ -8,9 +8,9 @@ from tests.runtime.tools import META
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, Suspended, ToolSpec
-from toolgen.runtime.call.authorization import approval_schema
-from toolgen.runtime.waiting.frozen import FIRST, FrozenCall
-from toolgen.runtime.waiting.loop import LOOP
+from toolgen.waiting.frozen import FIRST, FrozenCall
+from toolgen.waiting.loop import LOOP
+from toolgen.waiting.suspending import approval_schema
 
 RUN = f"call_{0:032x}"
 """As the runtime names the run of a call that waits."""
@@ -18,8 +18,8 @@ RUN = f"call_{0:032x}"
 
 async def started(made: Runtime) -> None:
     """Start the engine of a runtime."""
-    assert made._services.waits is not None
-    await made._services.waits.start()
+    assert made._waits is not None
+    await made._waits.start()
 
 
 def frozen_with(spec: ToolSpec[Any, Any], **facts: Any) -> FrozenCall:
@@ -46,9 +46,9 @@ async def earlier(
 ) -> Suspended:
     """Let such a call wait, and return it as it is listed now."""
     await started(made)
-    assert made._services.waits is not None
-    record = made._services.waits.seal(RUN, FIRST, frozen_with(spec, **facts))
+    assert made._waits is not None
+    record = made._waits.seal(RUN, FIRST, frozen_with(spec, **facts))
     await engine.start_run(LOOP, {"frozen": record.document}, run_id=RUN, session="s")
     await engine.settled(RUN)
-    (listed,) = await made.suspended("s")
+    (listed,) = await made.waits.list("s")
     return listed

@@ -13,6 +13,7 @@ from typing import Any, Final
 from gen.assistant.toolsets import devices
 from gen.types import Device
 from tests.work import Work, work_of
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.runtime import (
     CallMeta,
     Continue,
@@ -25,7 +26,6 @@ from toolgen.runtime import (
     Verdict,
 )
 from toolgen.runtime.testing import RecordingExecutor
-from toolgen.runtime.toolsets.functions import function_toolset
 
 WARM_UP: Final = 5
 """Calls before the one that counts: what the first ones cache is not a cost of a call."""
@@ -64,14 +64,14 @@ def page(size: int) -> devices.ListDevicesResult:
 
 def pinging(**host: Any) -> Callable[[], Awaitable[ToolResult]]:
     runtime = Runtime(**host)
-    runtime.register(function_toolset("local.functions", [ping]))
+    runtime.tools.register(function_toolset("local.functions", [ping]))
     return lambda: runtime.call("ping", b'{"text":"pong"}', META)
 
 
 def listing(arguments: bytes) -> Callable[[], Awaitable[ToolResult]]:
     runtime = Runtime()
     executor = RecordingExecutor({"list_devices": page(20)})
-    runtime.register(
+    runtime.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     )
     return lambda: runtime.call("assistant.devices.list_devices", arguments, META)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio as asyncio
-import sqlite3
 import sys as sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.runtime.capabilities import (
+from toolgen.capabilities import (
     ArtifactStore,
     FileArtifactStore,
     MemoryArtifactStore,
     SqliteArtifactStore,
     SqliteStateStore,
 )
-from toolgen.runtime.stores.sqlite_file import SqliteFile
-from toolgen.runtime.stores.sqlite_format import SqliteFormat
+from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.sqlite_format import SqliteFormat
+from toolgen.stores.transactions import Step, Transaction
 
 STORES: dict[str, Callable[[Path], Any]] = {
     "state": SqliteStateStore,
@@ -35,8 +35,7 @@ ARTIFACT_STORES: dict[str, Callable[[Path, Clock], ArtifactStore]] = {
 NOTES = SqliteFormat(
     content="notes",
     application_id=0x7467546E,
-    version=1,
-    tables=("CREATE TABLE note (text TEXT NOT NULL UNIQUE) STRICT",),
+    migrations=(("CREATE TABLE note (text TEXT NOT NULL UNIQUE) STRICT",),),
 )
 
 
@@ -44,12 +43,9 @@ def notes(path: Path, **options: Any) -> SqliteFile:
     return SqliteFile(path / "notes.db", NOTES, **options)
 
 
-def adding(text: str) -> Callable[[sqlite3.Connection], None]:
-    def step(database: sqlite3.Connection) -> None:
-        database.execute("INSERT INTO note VALUES (?)", (text,))
-
-    return step
+def adding(text: str) -> Step[int]:
+    return lambda tx: tx.change("INSERT INTO note VALUES (?)", text)
 
 
-def texts(database: sqlite3.Connection) -> list[str]:
-    return [text for (text,) in database.execute("SELECT text FROM note ORDER BY rowid").fetchall()]
+async def texts(tx: Transaction) -> list[str]:
+    return [text for (text,) in await tx.rows("SELECT text FROM note ORDER BY rowid")]

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
+from toolgen.calls.errors import MalformedResultError
+from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
-from toolgen.runtime.errors import MalformedResultError
-from toolgen.runtime.type_codec import TypeCodec
-from toolgen.runtime.waiting.answer_schema import checked_schema, value_issues
-from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError
+from toolgen.waiting.answer_schema import checked_schema, value_issues
+from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 TOOL = "assistant.devices.list_devices"
 DEVICE = {"id": "d1", "name": "Lamp", "status": "online"}
@@ -48,14 +48,14 @@ async def test_a_result_that_does_not_fit_is_refused_and_another_one_taken(
     work = await asked(file, pends, long_running=LongRunningSpec())
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
         with pytest.raises(BadAnswerError, match="does not fit") as error:
-            await desk.deliver(work.token, result, wait_s=0)
+            await desk.waits.answer(work.token, result, wait_s=0)
         assert path in str(error.value)
-        assert (await desk.deliver(work.token, EMPTY, wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(work.token, EMPTY, wait_s=0)).status == "pending"
         with pytest.raises(ConflictingAnswerError) as differently:
-            await desk.deliver(work.token, {"error": "no power"}, wait_s=0)
+            await desk.waits.answer(work.token, {"error": "no power"}, wait_s=0)
         assert "the first answer counts" in differently.value.hint
     async with runtime(Listing(), spec(long_running=LongRunningSpec()), engine=InProcessEngine(file)) as made:
-        assert (await made.deliver(work.token, EMPTY)).status == "ok"
+        assert (await made.waits.answer(work.token, EMPTY)).status == "ok"
 
 
 async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> None:
@@ -64,9 +64,11 @@ async def test_what_a_person_adds_to_an_approval_has_to_fit(tmp_path: Path) -> N
     call = await asked(file, confirm=confirm)
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
         with pytest.raises(BadAnswerError, match=r"keep_cents must be of type integer, not string"):
-            await desk.deliver(call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0)
+            await desk.waits.answer(
+                call.token, {"approved": True, "payload": {"keep_cents": "many"}}, wait_s=0
+            )
         good: Json = {"approved": True, "payload": {"keep_cents": 5}}
-        assert (await desk.deliver(call.token, good, wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(call.token, good, wait_s=0)).status == "pending"
 
 
 TREE: dict[str, Any] = {
@@ -152,8 +154,8 @@ async def test_one_or_several_choices_are_asked_for(
     misfits: list[Json] = ["c", ["c"], 7, {"const": "a"}]
     for bad in misfits:
         with pytest.raises(BadAnswerError, match="does not fit"):
-            await made.deliver(question.token, {"f": bad} if is_field else bad)
-    await made.deliver(question.token, {"f": good} if is_field else good)
+            await made.waits.answer(question.token, {"f": bad} if is_field else bad)
+    await made.waits.answer(question.token, {"f": good} if is_field else good)
     assert seen == [{"f": good} if is_field else good]
 
 

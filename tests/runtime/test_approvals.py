@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from gen.assistant.toolsets import devices
 from tests.agents.tools import agent, calling, first_answer, running
+from tests.runtime.bank import Bank
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime
 from toolgen.agents import RunOutput, ScriptedPlanner, agents_of
+from toolgen.calls.steps.result_encoding import is_shortened_by, render_template
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import AwaitConfirmation, AwaitInput, Event
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
     LongRunningSpec,
     Pending,
     Runtime,
+    Scheduling,
     ToolContext,
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.call.result_encoding import is_shortened_by, render_template
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import AwaitConfirmation, AwaitInput, Event
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import ForeignAnswerError, UnknownSuspensionError
+from toolgen.waiting.errors import ForeignAnswerError, UnknownSuspensionError
 
 HIDDEN = "select 1 -- " + " " * 200 + "; drop table users"
 
@@ -46,7 +49,7 @@ class Database:
 
     def runtime(self, engine: InProcessEngine, **host: Any) -> Runtime:
         made = Runtime(engine=engine, **host)
-        made.register(self.toolset)
+        made.tools.register(self.toolset)
         return made
 
 
@@ -59,9 +62,9 @@ async def test_the_client_gets_all_that_will_run(engine: InProcessEngine) -> Non
     assert waiting.question == f"Run {HIDDEN[:200]}… [30 more characters] on staging?"
     assert waiting.is_shortened
     assert "drop table" not in repr(waiting)  # a log shows it in short
-    (listed,) = await made.suspended("s")
+    (listed,) = await made.waits.list("s")
     assert (listed.arguments, listed.is_shortened) == (waiting.arguments, True)
-    await made.deliver(waiting.token, {"approved": True})
+    await made.waits.answer(waiting.token, {"approved": True})
     assert database.ran == [waiting.arguments["query"]]
 
 
@@ -84,14 +87,14 @@ async def test_a_token_shows_what_it_answers(engine: InProcessEngine) -> None:
     made = Database().runtime(engine)
     waiting = (await made.call("run_query", {"query": HIDDEN}, META)).suspension
     assert waiting is not None
-    assert await made.suspension(waiting.token) == waiting
-    assert await made.suspension(waiting.token, session_id="s") == waiting
+    assert await made.waits.show(waiting.token) == waiting
+    assert await made.waits.show(waiting.token, session_id="s") == waiting
     with pytest.raises(ForeignAnswerError):
-        await made.suspension(waiting.token, session_id="another")
+        await made.waits.show(waiting.token, session_id="another")
     with pytest.raises(UnknownSuspensionError):
-        await made.suspension(waiting.id)
-    await made.deliver(waiting.token, {"approved": False})
-    assert (await made.suspension(waiting.token)).arguments == waiting.arguments  # of what was answered, too
+        await made.waits.show(waiting.id)
+    await made.waits.answer(waiting.token, {"approved": False})
+    assert (await made.waits.show(waiting.token)).arguments == waiting.arguments  # of what was answered, too
 
 
 async def told(made: Runtime, events: Events) -> list[Event]:
@@ -151,16 +154,37 @@ async def test_a_tool_that_asks_is_run_again_with_what_the_model_said(engine: In
 
     events = Events()
     made = Runtime(engine=engine, events=events)
-    made.register(function_toolset("x.mail", [send]))
+    made.tools.register(function_toolset("x.mail", [send]))
     async with events.subscribe() as subscription:
         waiting = (await made.call("send", b' {"to":  ["a@x.example"] } ', META)).suspension
         assert waiting is not None
         assert waiting.arguments == {"to": ["a@x.example"]}
-        assert (await made.deliver(waiting.token, "yes")).status == "ok"
+        assert (await made.waits.answer(waiting.token, "yes")).status == "ok"
         events.close()
         seen = [event async for event in subscription]
     assert heard == [["a@x.example"], ["a@x.example"]]
     assert [event.arguments for event in seen if isinstance(event, AwaitInput)] == [waiting.arguments]
+
+
+@pytest.mark.parametrize(("tool", "answer"), [("pay_approved", {"approved": True}), ("pay_asking", "now")])
+async def test_an_answered_call_waits_where_too_many_calls_wait_already(
+    engine: InProcessEngine, tool: str, answer: Any
+) -> None:
+    """Refused, it would have used up its answer, and whoever makes it again would be asked again."""
+    bank = Bank(hold=asyncio.Event())
+    made = Runtime(engine=engine, scheduling=Scheduling(max_calls=1, max_queued=0))
+    made.tools.register(bank.toolset())
+    asked = (await made.call(tool, {"amount": 5}, META)).suspension
+    holder = asyncio.create_task(made.call("pay", {"amount": 1}, META))
+    await bank.holding.wait()
+    assert asked is not None
+    answered = asyncio.create_task(made.waits.answer(asked.token, answer, by="jo"))
+    while not (answered.done() or made._services.scheduler._queues.waiting):  # noqa: ASYNC110  # of another task
+        await asyncio.sleep(0)
+    assert bank.hold is not None
+    bank.hold.set()
+    assert (await holder).status == "ok"
+    assert (await answered).status == ("ok" if tool == "pay_approved" else "suspended")
 
 
 async def test_arguments_of_a_question_have_no_injected_value(engine: InProcessEngine) -> None:

@@ -16,15 +16,15 @@ import pytest
 
 from tests.conftest import surroundings
 from tests.runtime.store_files import ARTIFACT_STORES
-from toolgen.runtime.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
-from toolgen.runtime.stores import (
+from toolgen.capabilities import ArtifactStore, FileArtifactStore, SqliteArtifactStore
+from toolgen.stores import (
     StoreCorruptError,
     StoreError,
     StoreFullError,
     StoreLockedError,
     StoreMissingError,
 )
-from toolgen.runtime.stores.folder import Folder
+from toolgen.stores.folder import Folder
 
 
 class Clock:
@@ -91,6 +91,7 @@ async def test_a_file_of_an_older_version_has_no_times_yet(tmp_path: Path) -> No
     store.close()
     with sqlite3.connect(file) as database:
         database.execute("DROP TABLE artifact_owner")
+        database.execute("PRAGMA user_version = 1")
     database.close()
     store = SqliteArtifactStore(file, clock=lambda: 200.0)
     await save(store, "run//b")
@@ -196,7 +197,7 @@ async def test_a_folder_that_stays_locked_is_said_so(tmp_path: Path) -> None:
 def test_a_forked_process_uses_the_folder_too(tmp_path: Path) -> None:
     code = """
     import asyncio, os, sys, warnings
-    from toolgen.runtime.capabilities import FileArtifactStore
+    from toolgen.capabilities import FileArtifactStore
     warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
     store = FileArtifactStore(sys.argv[1])
     save = lambda: asyncio.run(store.save("run/s/r", "a", b"x", "text/plain", {}, 100))
@@ -217,7 +218,7 @@ def test_processes_give_each_version_a_number_of_its_own(tmp_path: Path) -> None
     code = textwrap.dedent(
         """
         import asyncio, sys
-        from toolgen.runtime.capabilities import FileArtifactStore
+        from toolgen.capabilities import FileArtifactStore
         store = FileArtifactStore(sys.argv[1])
         for number in range(10):
             data = f"{sys.argv[2]} {number}".encode()

@@ -15,8 +15,14 @@ import pytest
 
 from tests.runtime.store_files import ARTIFACT_STORES
 from tests.virtual_time import in_virtual_time
+from toolgen.calls.call_names import CallName
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     Answer,
     Artifact,
@@ -34,12 +40,6 @@ from toolgen.runtime import (
     ToolResult,
     UnknownArtifactError,
 )
-from toolgen.runtime.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolEnd
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.type_codec import TypeCodec
-from toolgen.runtime.waiting.call_names import CallName
 
 
 class Photo(ToolModel):
@@ -83,7 +83,7 @@ def runtime(
     bound = replace(made, spec=replace(made.spec, artifacts={"photo": kind}))
     capabilities = () if store is None else (ArtifactsCapability(store),)
     found = Runtime(capabilities=capabilities, limits=limits, **options)
-    found.register(StaticToolset(name="local.functions", bound=(bound,)))
+    found.tools.register(StaticToolset(name="local.functions", bound=(bound,)))
     return found
 
 
@@ -112,7 +112,7 @@ async def test_a_result_says_where_its_artifacts_are(store: ArtifactStore) -> No
     )
     assert (large.json, large.size, large.not_kept) == ("", 213, "")
     for artifact, ref in zip(result.artifacts, (small, large), strict=True):
-        found = await made.artifact(ref.uri, session_id="s")
+        found = await made.artifacts.load(ref.uri, session_id="s")
         assert found.data == artifact.json
         assert (found.info.uri, found.info.media_type) == (ref.uri, "application/json")
         assert found.info.metadata == {"kind": "photo", "tool": "local.functions.paint"}
@@ -180,7 +180,7 @@ async def test_without_a_store_the_data_is_in_the_result_and_small_data_in_the_e
     assert photo.pixels == "xxx"
     assert len(result.artifacts[1].json) == large.size == 213
     with pytest.raises(UnknownArtifactError):
-        await made.artifact("artifact:run/s/r/x?version=1")
+        await made.artifacts.load("artifact:run/s/r/x?version=1")
 
 
 class Broken(MemoryArtifactStore):
@@ -232,7 +232,7 @@ def runtime_with(capability: ArtifactsCapability) -> Runtime:
     made = func_tool(paint)
     found = Runtime(capabilities=[capability], limits=LIMITS)
     bound = replace(made, spec=replace(made.spec, artifacts={"photo": PHOTO}))
-    found.register(StaticToolset(name="local.functions", bound=(bound,)))
+    found.tools.register(StaticToolset(name="local.functions", bound=(bound,)))
     return found
 
 
@@ -248,13 +248,13 @@ async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> N
     uris |= {f"{session}/": await uri(session, "") for session in ("s", "")}
     assert len(set(uris.values())) == len(uris)
     for owner, name in uris.items():
-        assert (await made.artifact(name)).data == b'{"pixels":"xxx"}'
+        assert (await made.artifacts.load(name)).data == b'{"pixels":"xxx"}'
         for session in sessions:
             if session == owner.removesuffix("/"):
-                assert (await made.artifact(name, session_id=session)).info.size == 16
+                assert (await made.artifacts.load(name, session_id=session)).info.size == 16
             else:
                 with pytest.raises(UnknownArtifactError, match="there is no artifact"):
-                    await made.artifact(name, session_id=session)
+                    await made.artifacts.load(name, session_id=session)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ async def test_nobody_reads_what_another_session_left(store: ArtifactStore) -> N
 )
 async def test_a_uri_that_names_nothing_is_unknown(store: ArtifactStore, uri: str) -> None:
     with pytest.raises(UnknownArtifactError):
-        await runtime(store).artifact(uri)
+        await runtime(store).artifacts.load(uri)
 
 
 async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: ArtifactStore) -> None:
@@ -289,16 +289,16 @@ async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: Art
 
     made = runtime(store, saves, tool_timeout=None)
     limited = Runtime(capabilities=[ArtifactsCapability(store)], limits=Limits(result_bytes=300))
-    limited.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
+    limited.tools.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
     result = await limited.call("saves", {}, replace(META, labels={"user": "ann"}))
     uris.append(json.loads(result.json)["kept"])
     plan, note, whole = uris
-    found = await made.artifact(plan, session_id="s")
+    found = await made.artifacts.load(plan, session_id="s")
     assert (found.data, found.info.name, found.info.media_type) == (b"abc", "plan.png", "image/png")
-    assert len((await made.artifact(whole, session_id="s")).data) == 602
-    assert (await made.artifact(note)).data == b"mine"
+    assert len((await made.artifacts.load(whole, session_id="s")).data) == 602
+    assert (await made.artifacts.load(note)).data == b"mine"
     with pytest.raises(UnknownArtifactError):  # a session is not its user
-        await made.artifact(note, session_id="s")
+        await made.artifacts.load(note, session_id="s")
 
 
 async def test_what_a_session_or_a_run_left_is_dropped(store: ArtifactStore) -> None:
@@ -322,7 +322,7 @@ async def test_what_a_session_or_a_run_left_is_dropped(store: ArtifactStore) -> 
         found = []
         for number, name in enumerate(uris):
             try:
-                await made.artifact(name)
+                await made.artifacts.load(name)
                 found.append(number)
             except UnknownArtifactError:
                 pass
@@ -352,13 +352,13 @@ async def test_a_hook_s_answer_is_kept_as_every_other(store: ArtifactStore) -> N
     made = runtime(store, hooks=[Instead(), Seeing()])
     (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
     assert seen == [ref.uri]
-    assert (await made.artifact(ref.uri)).data == b'{"pixels":"xxxxx"}'
+    assert (await made.artifacts.load(ref.uri)).data == b'{"pixels":"xxxxx"}'
 
 
 async def test_artifacts_of_a_tool_in_a_thread_are_kept(store: ArtifactStore) -> None:
     made = runtime(store, paint_in_a_thread)
     (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
-    assert (await made.artifact(ref.uri)).data == b'{"pixels":"xxx"}'
+    assert (await made.artifacts.load(ref.uri)).data == b'{"pixels":"xxx"}'
     await made.aclose()
 
 
@@ -372,7 +372,7 @@ async def test_a_host_may_let_no_data_stand_in_references(store: ArtifactStore) 
     made = runtime(store, limits=Limits(inline_artifact_bytes=0))
     (ref,) = refs(await made.call("paint", {"sizes": [3]}, META))
     assert (ref.json, ref.size) == ("", 16)
-    assert (await made.artifact(ref.uri, session_id="s")).data == b'{"pixels":"xxx"}'
+    assert (await made.artifacts.load(ref.uri, session_id="s")).data == b'{"pixels":"xxx"}'
 
 
 async def test_no_data_above_the_limit_of_what_goes_out_stands_in_a_reference(store: ArtifactStore) -> None:

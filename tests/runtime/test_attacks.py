@@ -11,9 +11,9 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.engines import InProcessEngine
+from toolgen.events.document import as_json
+from toolgen.events.hub import Events
 from toolgen.runtime import ConfirmSpec, Interceptor, Runtime, ToolsetRegistration
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 
@@ -22,7 +22,7 @@ TOOL = "assistant.devices.list_devices"
 async def test_a_model_sets_no_injected_field(name: str) -> None:
     executor = Listing()
     made = Runtime()
-    made.register(
+    made.tools.register(
         ToolsetRegistration(
             name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor, format=1
         )
@@ -98,7 +98,7 @@ async def test_nothing_internal_reaches_the_model_or_an_event() -> None:
     told = events.subscribe()
     executor = Listing(breaks)
     made = Runtime(events=events, interceptors=[Secret()])
-    made.register(
+    made.tools.register(
         ToolsetRegistration(
             name="assistant.devices", specs=[devices.LIST_DEVICES], executor=executor, format=1
         )
@@ -121,7 +121,7 @@ async def test_a_token_is_in_no_event() -> None:
     made = runtime(Listing(), confirmed, engine=InProcessEngine(), events=events)
     result = await made.call(TOOL, SITE, META)
     assert result.suspension is not None
-    await made.deliver(result.suspension.token, {"approved": True})
+    await made.waits.answer(result.suspension.token, {"approved": True})
     events.close()
     seen = [as_json(event) async for event in told]
     types = [event["type"] for event in seen]

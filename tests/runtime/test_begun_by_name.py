@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from toolgen.calls.call_names import CallName
+from toolgen.calls.errors import StuckLockError
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.errors import StuckLockError
-from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.call_names import CallName
 
 NAME: Any = CallName(door="tests", call_id="c")
 
@@ -23,7 +23,7 @@ async def test_an_executor_that_raises_the_error_of_its_own_call_has_begun(engin
         raise StuckLockError("x.tools.follow", "x.tools.pay")
 
     runtime = Runtime(engine=engine)
-    runtime.register(function_toolset("x.tools", [pay]))
+    runtime.tools.register(function_toolset("x.tools", [pay]))
     results = [await runtime.call_once(NAME, "pay", {"amount": 5}) for _ in range(2)]
     assert paid == [5]
     assert [result.status for result in results] == ["error", "error"]

@@ -13,6 +13,8 @@ import pytest
 
 from tests.runtime.raising import STANDARD, leaving_nothing, made
 from tests.runtime.tools import META, SITE, Listing, much, nothing, runtime, spec
+from toolgen.calls.steps.boundary import Contained
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     Allow,
     Answer,
@@ -20,8 +22,6 @@ from toolgen.runtime import (
     Hook,
     ToolCall,
 )
-from toolgen.runtime.call.boundary import Contained
-from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)

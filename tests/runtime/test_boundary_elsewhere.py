@@ -19,11 +19,11 @@ from toolgen.agents import (
     ScriptedPlanner,
     complete,
 )
+from toolgen.calls.steps.boundary import StrayExceptionError
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.events.hub import Events
 from toolgen.runtime import Answer, Hook, Runtime, SnapshotError, filter_toolset, in_thread
-from toolgen.runtime.call.boundary import StrayExceptionError
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.type_codec import TypeCodec
 
 TOOL = "assistant.devices.list_devices"
 
@@ -75,16 +75,16 @@ def greet() -> str:
 async def test_a_toolset_that_raises_cannot_list(stage: str, kind: type[BaseException]) -> None:
     toolset = Toolset(stage, made(kind))
     host = Runtime()
-    host.add_toolset(filter_toolset(toolset, lambda spec, context: toolset.at("predicate")))
+    host.tools.add_toolset(filter_toolset(toolset, lambda spec, context: toolset.at("predicate")))
     async with leaving_nothing():
         with pytest.raises(SnapshotError, match=r"'x\.dynamic' cannot list its tools"):
-            await host.snapshot()
+            await host.tools.snapshot()
 
 
 @pytest.mark.parametrize("kind", NO_ERRORS)
 async def test_a_toolset_that_raises_does_not_open(kind: type[BaseException]) -> None:
     host = Runtime()
-    host.add_toolset(Opened("open", made(kind)))
+    host.tools.add_toolset(Opened("open", made(kind)))
     async with leaving_nothing():
         with pytest.raises(SnapshotError, match=r"'x\.dynamic' cannot open"):
             async with host:
@@ -94,9 +94,9 @@ async def test_a_toolset_that_raises_does_not_open(kind: type[BaseException]) ->
 @pytest.mark.parametrize("kind", NO_ERRORS)
 async def test_a_toolset_that_raises_is_closed(kind: type[BaseException]) -> None:
     host = Runtime()
-    host.add_toolset(Opened("close", made(kind)))
+    host.tools.add_toolset(Opened("close", made(kind)))
     async with leaving_nothing(), host:
-        assert len((await host.snapshot()).specs) == 1
+        assert len((await host.tools.snapshot()).specs) == 1
 
 
 # Agents.

@@ -13,6 +13,8 @@ from tests.cases.bounded.gen.store.service import CarriedResult, PagedResult
 from tests.cases.bounded.gen.store.toolsets import rows
 from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.specs import LongRunningSpec
+from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
@@ -31,9 +33,7 @@ from toolgen.runtime import (
     ToolSpec,
     Values,
 )
-from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.waiting.errors import BadAnswerError
+from toolgen.waiting.errors import BadAnswerError
 
 PLAIN = replace(rows.FREE, bounded=BoundedSpec(items="rows"))
 """A window without cursors."""
@@ -58,7 +58,7 @@ class Finding:
 
 def runtime(executor: object, spec: ToolSpec[Any, Any] = PLAIN, **host: Any) -> Runtime:
     made = Runtime(**host)
-    made.register(toolset(executor, spec))
+    made.tools.register(toolset(executor, spec))
     return made
 
 
@@ -143,7 +143,7 @@ async def test_a_service_that_counts_wrong_breaks_the_contract_too() -> None:
             return found()
 
     store: Any = Store()
-    made.register(rows.registration(Rows(store=store)))
+    made.tools.register(rows.registration(Rows(store=store)))
     assert (await made.call("carried", {"query": "a"})).status == "error"
     page = await made.call("paged", {"query": "a", "cursor": "n"})
     assert page.bounds == Bounds(returned=1, truncated=True, total=9, next_cursor="n")
@@ -168,10 +168,10 @@ async def test_a_delivered_result_holds_to_it_and_another_one_may_be_delivered()
     assert waiting is not None
     wrong: dict[str, Json] = {"rows": ["a"], "returned": 2, "truncated": False}
     with pytest.raises(BadAnswerError, match="returned is 2, and the result has 1 item"):
-        await made.deliver(waiting.token, wrong)
-    done = await made.deliver(waiting.token, {**wrong, "returned": 1})
+        await made.waits.answer(waiting.token, wrong)
+    done = await made.waits.answer(waiting.token, {**wrong, "returned": 1})
     assert done.bounds == Bounds(returned=1, truncated=False)
-    again = await made.deliver(waiting.token, {**wrong, "returned": 1})
+    again = await made.waits.answer(waiting.token, {**wrong, "returned": 1})
     assert again.bounds == done.bounds
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.store_files import adding, notes, texts
+from toolgen.agents import Turn
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.runtime.stores import StoreClosedError, StoreLockedError
-from toolgen.runtime.stores.sqlite_file import SqliteFile
+from toolgen.stores import StoreClosedError, StoreLockedError
+from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.transactions import Transaction
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ async def file(tmp_path: Path) -> AsyncIterator[SqliteFile]:
         yield file
 
 
-def thread(database: sqlite3.Connection) -> int:
+async def thread(tx: Transaction) -> int:
     return threading.get_ident()
 
 
@@ -43,10 +45,10 @@ async def test_a_brief_step_comes_after_those_of_the_thread(file: SqliteFile) ->
     """It holds up nobody, and what was asked first is done first."""
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow(database: sqlite3.Connection) -> None:
+    async def slow(tx: Transaction) -> None:
         begun.set()
         go_on.wait()
-        adding("slow")(database)
+        await adding("slow")(tx)
 
     first = asyncio.create_task(file.write(slow))
     await asyncio.to_thread(begun.wait)
@@ -60,10 +62,28 @@ async def test_a_brief_step_comes_after_those_of_the_thread(file: SqliteFile) ->
     assert await file.write(thread, is_brief=True) == threading.get_ident(), "the thread has no more to do"
 
 
+async def test_few_turns_of_a_conversation_are_read_in_the_event_loop(tmp_path: Path) -> None:
+    def threads() -> set[threading.Thread]:
+        return {one for one in threading.enumerate() if one.name.startswith("toolgen sqlite")}
+
+    with closing(SqliteSessionStore(tmp_path / "sessions.db")) as store:
+        await store.create("s", "a")
+        before = threads()
+        for number in range(20):
+            run_id = f"r{number}"
+            await store.begin(Turn(id=run_id, session_id="s", run_id=run_id, agent="a", started_at=0.0))
+            if number < 16:
+                assert len(await store.transcript("s")) == number + 1
+        assert len(await store.transcript("s", newest=16)) == 16
+        assert threads() == before
+        assert len(await store.transcript("s")) == len(await store.transcript("s", newest=99)) == 20
+        assert len(threads() - before) == 1
+
+
 async def test_a_step_that_was_canceled_before_it_began_is_in_nobodys_way(file: SqliteFile) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow(database: sqlite3.Connection) -> None:
+    async def slow(tx: Transaction) -> None:
         begun.set()
         go_on.wait()
 
@@ -99,8 +119,8 @@ async def test_a_locked_file_holds_up_no_event_loop(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_kept_of_a_brief_step_that_raises(file: SqliteFile) -> None:
-    def fails(database: sqlite3.Connection) -> None:
-        adding("a")(database)
+    async def fails(tx: Transaction) -> None:
+        await adding("a")(tx)
         raise KeyError("no")
 
     with pytest.raises(KeyError):
@@ -110,6 +130,16 @@ async def test_nothing_is_kept_of_a_brief_step_that_raises(file: SqliteFile) -> 
     file.close()
     with pytest.raises(StoreClosedError):
         await file.write(adding("c"), is_brief=True)
+
+
+async def test_a_step_that_waits_for_something_else_is_refused(file: SqliteFile) -> None:
+    async def waits(tx: Transaction) -> None:
+        await adding("a")(tx)
+        await asyncio.sleep(0)
+
+    with pytest.raises(RuntimeError, match="has awaited something else than its transaction"):
+        await file.write(waits)
+    assert await file.read(texts) == []
 
 
 def test_many_event_loops_use_one_store(tmp_path: Path) -> None:

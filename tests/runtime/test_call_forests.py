@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
 from toolgen.runtime import (
     CallMeta,
     Runtime,
@@ -20,11 +21,17 @@ from toolgen.runtime import (
     ToolCall,
     ToolResult,
 )
-from toolgen.runtime.toolsets.functions import FunctionFacts, func_tool
 
 DEPTH, MOST_CALLS, DAY = 5, 150, 86_400.0
 WIDTHS = (0, 0, 1, 2, 3, 5, 50)
-LOCKED = {"alone": "", "session": "session", "keyed": "key", "keyed_thread": "key", "late": "key"}
+LOCKED = {
+    "alone": "",
+    "session": "session",
+    "keyed": "key",
+    "keyed_thread": "key",
+    "late": "key",
+    "running": "key",
+}
 """What calls of a sequential tool have in common."""
 LATE_S = 2.0
 """After which an executor runs on without its call."""
@@ -36,6 +43,8 @@ class Node:
 
     path: tuple[int, ...]
     run: int
+    lane: object
+    """What its calls have in common with those that count for the limit of a run."""
     tool: str
     key: str
     is_at_once: bool
@@ -66,10 +75,10 @@ class Forest:
     keys: str
     has_pauses: bool = True
     nodes: dict[tuple[int, ...], Node] = field(default_factory=dict)
-    running: dict[object, list[tuple[int, ...]]] = field(default_factory=dict)
+    holding: dict[object, list[tuple[int, ...]]] = field(default_factory=dict)
     """By lock, the calls that hold it."""
-    fresh: Counter[int] = field(default_factory=Counter)
-    """By run, the calls that run and have not waited for others yet; run -1 has all of them."""
+    fresh: Counter[object] = field(default_factory=Counter)
+    """By lane, the calls that run and have not waited for others yet; None has all of them."""
 
     def __post_init__(self) -> None:
         rng = self.rng = random.Random(self.seed)
@@ -80,27 +89,33 @@ class Forest:
             max_calls_per_tool=rng.choice((None, None, 1, 4)),
             max_threads=rng.choice((1, 2, 8)),
         )
-        self.roots = [self._tree((number,), rng.randint(0, 3), DEPTH) for number in range(rng.randint(2, 6))]
+        self.roots = [
+            self._tree((number,), run, run or ("no run", number), DEPTH)
+            for number, run in enumerate(rng.choices(range(4), k=rng.randint(2, 6)))
+        ]
         self.host = Runtime(scheduling=self.limits)
         bound = [func_tool(getattr(self, name), toolset="x.tools", **facts_of(name)) for name in self.tools]
-        self.host.register(StaticToolset(name="x.tools", bound=tuple(bound)))
+        self.host.tools.register(StaticToolset(name="x.tools", bound=tuple(bound)))
 
     rng: random.Random = field(init=False)
     limits: Scheduling = field(init=False)
     roots: list[Node] = field(init=False)
     host: Runtime = field(init=False)
 
-    def _tree(self, path: tuple[int, ...], run: int, depth: int) -> Node:
+    def _tree(self, path: tuple[int, ...], run: int, lane: object, depth: int) -> Node:
         rng = self.rng
+        tool = rng.choice(self.tools)
+        below = path if tool == "running" else lane
         width = min(rng.choice(WIDTHS), MOST_CALLS - len(self.nodes)) if depth > 1 else 0
         node = Node(
             path=path,
             run=run,
-            tool=rng.choice(self.tools),
+            lane=lane,
+            tool=tool,
             key=rng.choice(self.keys),
             is_at_once=rng.random() < 0.6,
             pauses=(rng.choice((0.0, 1.0)), rng.choice((0.0, 2.0))) if self.has_pauses else (0.0, 0.0),
-            children=tuple(self._tree((*path, number), run, depth - 1) for number in range(width)),
+            children=tuple(self._tree((*path, number), run, below, depth - 1) for number in range(width)),
         )
         self.nodes[path] = node
         return node
@@ -122,6 +137,22 @@ class Forest:
     async def keyed(self, path: list[int], key: str) -> list[str]:
         """Make calls, alone among those of a key."""
         return await self._execute(self.nodes[tuple(path)])
+
+    async def running(self, path: list[int], key: str) -> list[str]:
+        """Begin a run that makes calls, and wait for it later; alone among those of a key."""
+        node, scheduler = self.nodes[tuple(path)], self.host._services.scheduler
+        run_id = f"run_of_{path}"
+
+        async def calls() -> list[str]:
+            with scheduler.in_run(run_id):
+                return await self._calls_of(node)
+
+        with self._holding(node):
+            run = asyncio.ensure_future(calls())
+            with self._counting(node):
+                await asyncio.sleep(node.pauses[0] + 1.0)
+            said: list[str] = await scheduler.wait_for_run(run_id, run)
+            return said
 
     async def late(self, path: list[int], key: str) -> list[str]:
         """Make calls, alone among those of a key, however long it takes."""
@@ -147,19 +178,21 @@ class Forest:
         with self._holding(node):
             with self._counting(node):
                 await asyncio.sleep(before)
-            calls = [child.call for child in node.children]
-            if node.is_at_once:
-                said = told(await self.host.call_all(calls))
-            else:
-                said = told([await self.host.call(one.tool, one.payload_json, one.meta) for one in calls])
+            said = await self._calls_of(node)
             await asyncio.sleep(after)
         return said
+
+    async def _calls_of(self, node: Node) -> list[str]:
+        calls = [child.call for child in node.children]
+        if node.is_at_once:
+            return told(await self.host.call_all(calls))
+        return told([await self.host.call(one.tool, one.payload_json, one.meta) for one in calls])
 
     @contextmanager
     def _holding(self, node: Node) -> Iterator[None]:
         """Check that the calls with a lock are those above, whose callers wait for them."""
         lock = node.lock
-        held = self.running.setdefault(lock, []) if lock is not None else []
+        held = self.holding.setdefault(lock, []) if lock is not None else []
         for other in held:
             assert node.path[: len(other)] == other, f"{node.path} runs beside {other}"
         held.append(node.path)
@@ -171,14 +204,13 @@ class Forest:
     @contextmanager
     def _counting(self, node: Node) -> Iterator[None]:
         """Check that no more calls were admitted than the limits let run at once."""
-        lane = node.run or 1_000 + node.path[0]
-        self.fresh.update((-1, lane))
-        assert self.fresh[-1] <= self.limits.max_calls
-        assert self.fresh[lane] <= self.limits.max_calls_per_run
+        self.fresh.update((None, node.lane))
+        assert self.fresh[None] <= self.limits.max_calls
+        assert self.fresh[node.lane] <= self.limits.max_calls_per_run
         try:
             yield
         finally:
-            self.fresh.subtract((-1, lane))
+            self.fresh.subtract((None, node.lane))
 
     # What becomes of it.
 
@@ -204,7 +236,7 @@ class Forest:
         scheduler = self.host._services.scheduler
         assert scheduler.is_idle
         assert not scheduler._locks._locks
-        assert not any(self.running.values())
+        assert not any(self.holding.values())
         assert not any(self.fresh.values())
 
 
@@ -227,15 +259,19 @@ def told(results: Iterable[ToolResult]) -> list[str]:
     return said
 
 
-KINDS = [(("plain",), "a"), (("plain", "alone"), "a"), (("plain", "session", "keyed", "alone"), "abc")]
+KINDS = [
+    (("plain",), "a"),
+    (("plain", "alone"), "a"),
+    (("plain", "keyed", "running"), "ab"),
+    (("plain", "session", "keyed", "alone"), "abc"),
+]
 """The tools of forests, and their keys."""
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize("seeds", [range(20), range(20, 40)])
 @pytest.mark.parametrize(("tools", "keys"), KINDS)
-async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str, seeds: range) -> None:
-    await check_ends(tools, keys, seeds)
+async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str) -> None:
+    await check_ends(tools, keys, range(20))
 
 
 async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
@@ -270,11 +306,14 @@ async def check_cancelled(seeds: range) -> None:
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
 @pytest.mark.parametrize("is_cancelled", [False, True])
-@pytest.mark.parametrize("start", range(0, 60, 20))
-async def test_forests_of_late_executors_end(start: int, is_cancelled: bool) -> None:
+async def test_forests_of_late_executors_end(is_cancelled: bool) -> None:
+    await check_late(range(20), is_cancelled=is_cancelled)
+
+
+async def check_late(seeds: range, *, is_cancelled: bool) -> None:
     """Executors that run on after their calls hold their locks, make calls, and leave nothing behind."""
     seen = Counter[str]()
-    for seed in range(start, start + 20):
+    for seed in seeds:
         forest = Forest(seed=seed, tools=("plain", "late", "keyed", "alone"), keys="ab")
         async with asyncio.timeout(DAY):
             if is_cancelled:

@@ -23,8 +23,8 @@ from toolgen.agents import (
 )
 from toolgen.agents.activities.call_ids import CallIds
 from toolgen.contract.policy import History, RunPolicy
+from toolgen.events.records import Event
 from toolgen.runtime import CallMeta, Runtime
-from toolgen.runtime.events.records import Event
 
 ADD = ("add", {"a": 1, "b": 2})
 LOOKS = exported("x.lows", "x.low")
@@ -136,7 +136,7 @@ async def test_over_transfers_with_a_session_and_without(makes: Makes) -> None:
 @PLANNERS
 async def test_of_direct_calls_of_an_agents_tool(makes: Makes) -> None:
     async with running(agent("x.low", makes(("add",), answer=SEEN))) as (runtime, _):
-        runtime.register(LOOKS)
+        runtime.tools.register(LOOKS)
         meta = CallMeta(session_id="s", tool_call_id="call_0")
         results = [await runtime.call("look", {}, meta) for _ in range(2)]
         links = [result.run_link.run_id for result in results if result.run_link]

@@ -9,7 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from toolgen.calls.codec import arguments_json
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -23,10 +27,6 @@ from toolgen.runtime import (
     ToolResult,
     Unfinished,
 )
-from toolgen.runtime.codec import arguments_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import Event
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 META = CallMeta(session_id="s", tool_call_id="c")
 
@@ -78,7 +78,7 @@ async def opened(desk: Desk, file: Path | None = None, **options: Any) -> AsyncI
         func_tool(desk.hold, toolset="x.desk"),
         func_tool(desk.pay, toolset="x.desk", name="pay_asking", confirm=ConfirmSpec(hint="Pay {amount}?")),
     ]
-    runtime.register(function_toolset("x.desk", tools))
+    runtime.tools.register(function_toolset("x.desk", tools))
     async with runtime, asyncio.timeout(30):
         yield runtime
 
@@ -89,7 +89,7 @@ async def execute(
     tool = runtime._directory.by_name.get(name)
     assert tool is not None
     payload = arguments_json(arguments)
-    return await runtime._calls.execute(tool, payload, META, run_id, is_detached=is_detached)
+    return await runtime.assembly.calls.execute(tool, payload, META, run_id, is_detached=is_detached)
 
 
 async def test_a_call_is_executed_once_for_its_id() -> None:
@@ -130,7 +130,7 @@ async def test_a_call_that_asks_is_suspended_for_whoever_joins_it() -> None:
             again = await execute(runtime, name, arguments, f"call_{name}")
             assert (first.status, first.suspensions) == ("suspended", again.suspensions)
             assert first.suspension is not None
-            ended = await runtime.deliver(first.suspension.token, answer)
+            ended = await runtime.waits.answer(first.suspension.token, answer)
             after = await execute(runtime, name, arguments, f"call_{name}")
             assert (ended.status, ended.result) == ("ok", result)
             assert (after.status, after.json, after.suspensions) == ("ok", ended.json, ())
@@ -145,7 +145,7 @@ async def test_work_that_was_acknowledged_is_pending_for_whoever_joins_it() -> N
         assert (first.status, first.json, again.json) == ("pending", b'"ordered"', b'"ordered"')
         assert first.suspension is not None
         assert first.suspensions == again.suspensions
-        await runtime.deliver(first.suspension.token, "here it is")
+        await runtime.waits.answer(first.suspension.token, "here it is")
         assert (await execute(runtime, "order")).json == b'"here it is"'
     assert desk.did == {"order": 1}
 
@@ -186,5 +186,5 @@ async def test_a_canceled_run_has_the_result_of_its_log() -> None:
     async with opened(desk) as runtime:
         caller = asyncio.create_task(execute(runtime, "hold"))
         await desk.begun.wait()
-        await runtime.cancel_run("call_1", "enough")
+        await runtime.runs.cancel("call_1", "enough")
         assert (await caller).status == "unknown"

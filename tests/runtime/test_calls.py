@@ -8,13 +8,14 @@ import json
 import logging
 import pickle
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 
 from gen import types as home
 from gen.assistant.toolsets import account, devices, documents
 from tests.runtime import tools
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import (
     Artifact,
     CallMeta,
@@ -35,7 +36,6 @@ from toolgen.runtime import (
     Verdict,
 )
 from toolgen.runtime.testing import RecordingExecutor, build_call
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 META = CallMeta(session_id="s-9", tool_call_id="c-1")
 LIST = "assistant.devices.list_devices"
@@ -60,7 +60,7 @@ class Page(ToolModel):
 def runtime_with(answer: Any, **more: Any) -> tuple[Runtime, RecordingExecutor]:
     executor = RecordingExecutor({"list_devices": answer, **more})
     runtime = Runtime()
-    runtime.register(registration(executor))
+    runtime.tools.register(registration(executor))
     return runtime, executor
 
 
@@ -118,7 +118,7 @@ async def test_arguments_of_another_type_are_the_hosts_mistake(arguments: Any, t
 async def test_a_tool_is_named_by_its_spec() -> None:
     runtime, _ = runtime_with(page())
     assert (await runtime.call(devices.LIST_DEVICES, ARGUMENTS, META)).tool == LIST
-    snapshot = await runtime.snapshot()
+    snapshot = await runtime.tools.snapshot()
     assert (await snapshot.call(devices.LIST_DEVICES, ARGUMENTS, META)).tool == LIST
     with pytest.raises(TypeError, match="expected a tool's id, its wire name or its ToolSpec, got int"):
         await runtime.call(7, ARGUMENTS, META)  # type: ignore[arg-type]  # what a host may write
@@ -152,6 +152,26 @@ async def test_only_missing_fields_ask_for_them() -> None:
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "missing_fields"
     assert result.retry_hint.clarifying_question == "To call list_devices I need site_id."
+
+
+class Row(TypedDict):
+    """A row of a table."""
+
+    name: str
+
+
+async def test_missing_fields_beside_issues_that_are_not_listed_are_no_question() -> None:
+    def add(rows: list[Row]) -> int:
+        """Add rows."""
+        return len(rows)
+
+    runtime = Runtime()
+    runtime.register(function_toolset("a.b", [add]))
+    hint = (await runtime.call("add", {"rows": [{}] * 300 + [{"name": 1}]})).retry_hint
+    assert hint is not None
+    assert {issue.constraint for issue in hint.issues} == {"missing_field"}
+    assert hint.more_issues == 301 - len(hint.issues)
+    assert hint.reason == "invalid_arguments"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +213,7 @@ async def test_no_words_at_all_mean_no_arguments(nothing: bytes | str) -> None:
     heard: list[bytes] = []
     for hooks in ((), (Hears(),)):
         runtime = Runtime(hooks=hooks)
-        runtime.register(function_toolset("a.b", [now]))
+        runtime.tools.register(function_toolset("a.b", [now]))
         assert (await runtime.call("now", nothing)).result == "12:00"
     assert heard == [b"{}"]
     missing = await call(page(), nothing)
@@ -337,7 +357,7 @@ async def test_an_empty_window_of_an_unpaged_tool_is_not_truncated(caplog: pytes
     runtime = Runtime()
     answer = documents.SearchResult(hits=[], returned=0, truncated=True)
     executor = RecordingExecutor({"search": answer})
-    runtime.register(ToolsetRegistration(name="d", specs=documents.SPECS, executor=executor, format=1))
+    runtime.tools.register(ToolsetRegistration(name="d", specs=documents.SPECS, executor=executor, format=1))
     assert (await runtime.call("search", b'{"query":"x"}')).status == "error"
     assert "truncated false" in caplog.text
     assert (await call(page(truncated=True, next_cursor="c"))).status == "ok"  # an empty page with a cursor
@@ -402,7 +422,7 @@ async def test_the_callers_own_cancellation_is_not_swallowed() -> None:
             return page()
 
     runtime = Runtime()
-    runtime.register(registration(Slow({})))
+    runtime.tools.register(registration(Slow({})))
     task = asyncio.create_task(runtime.call(LIST, ARGUMENTS, META))
     await started.wait()
     task.cancel()
@@ -420,7 +440,7 @@ async def test_a_raw_executor_gets_the_call_as_it_came() -> None:
         return ToolResult(tool=call.tool, status="ok", result=page())
 
     runtime = Runtime()
-    runtime.register(registration(serve))
+    runtime.tools.register(registration(serve))
     result = await runtime.call(LIST, ARGUMENTS, META)
     assert result.json == b'{"devices":[],"returned":0,"truncated":false}'
     assert seen[0].payload_json == ARGUMENTS
@@ -447,8 +467,8 @@ async def test_logs_name_the_tool(caplog: pytest.LogCaptureFixture) -> None:
 def test_account_and_documents_are_registered_side_by_side() -> None:
     runtime = Runtime()
     for name, specs in (("a", account.SPECS), ("d", documents.SPECS)):
-        runtime.register(
+        runtime.tools.register(
             ToolsetRegistration(name=name, specs=specs, executor=RecordingExecutor({}), format=1)
         )
-    assert runtime.list_toolsets() == ("a", "d")
-    assert [spec.name for spec in runtime.list_tools()] == ["get_user_data", "search", "table_of_contents"]
+    assert runtime.tools.toolsets() == ("a", "d")
+    assert [spec.name for spec in runtime.tools.list()] == ["get_user_data", "search", "table_of_contents"]

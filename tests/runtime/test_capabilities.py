@@ -18,8 +18,7 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.store_files import ARTIFACT_STORES
 from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec
-from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolError
-from toolgen.runtime.capabilities import (
+from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
     Change,
@@ -28,8 +27,9 @@ from toolgen.runtime.capabilities import (
     StateCapability,
     StateStore,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ArtifactSaved, StateChanged
+from toolgen.events.hub import Events
+from toolgen.events.records import ArtifactSaved, StateChanged
+from toolgen.runtime import CallMeta, Limits, RegistrationError, ToolCall, ToolError
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c1", labels={"user": "ann"})
@@ -84,6 +84,16 @@ async def test_state_is_of_its_scope(states: StateStore) -> None:
         meta = CallMeta(session_id=session, turn_id=turn, labels={"user": labels})
         await made.call(TOOL, SITE, meta)
     assert seen == [[1, 1, 1, 1], [2, 2, 2, 1], [3, 3, 1, 1], [4, 1, 2, 2]]
+
+
+async def test_state_whose_owner_no_store_can_keep_fails_when_it_is_read(states: StateStore) -> None:
+    async def counts(payload: Any, ctx: Any) -> None:
+        ctx.state.add("user:calls", 1)
+        await ctx.state.get("user:calls")
+
+    made = runtime(doing(counts), capabilities=[StateCapability(states)])
+    result = await made.call(TOOL, SITE, replace(ANN, labels={"user": "half \ud800"}))
+    assert result.status == "error"
 
 
 async def test_temporary_state_is_of_one_turn_of_one_session(states: StateStore) -> None:
@@ -177,7 +187,7 @@ def test_processes_lose_no_addition(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """
         import asyncio, sys
-        from toolgen.runtime.capabilities import Change, SqliteStateStore
+        from toolgen.capabilities import Change, SqliteStateStore
         store = SqliteStateStore(sys.argv[1])
         for _ in range(20):
             asyncio.run(store.apply("app", "a", [Change(key="hits", operation="add", value=1)]))

@@ -12,8 +12,13 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from tests.virtual_time import in_virtual_time
+from toolgen.calls.errors import RegistrationError, UnknownToolError
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import DisabledTool, DisabledTools, MemoryStateStore, SqliteStateStore
+from toolgen.capabilities.state import Change, Scope
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     BoundTool,
     ConfirmSpec,
@@ -26,12 +31,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
 )
-from toolgen.runtime.capabilities import MemoryStateStore, SqliteStateStore
-from toolgen.runtime.capabilities.state import Change, Scope
-from toolgen.runtime.disabling import DisabledTool, DisabledTools
-from toolgen.runtime.errors import RegistrationError, UnknownToolError
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 TOOL = "assistant.devices.list_devices"
 WHY = '{"error":"list_devices is disabled: the hub is on fire"}'
@@ -75,7 +74,7 @@ def disabled(result: ToolResult) -> bool:
 async def test_a_disabled_tool_is_not_executed_and_its_result_says_why() -> None:
     executor, store = Listing(), MemoryStateStore()
     async with runtime(executor, disabled=DisabledTools(store)) as made:
-        assert await made.disable_tool("list_devices", "the hub is on fire", by="jo") == TOOL
+        assert await made.tools.disable("list_devices", "the hub is on fire", by="jo") == TOOL
         result = await made.call(TOOL, SITE, META)
         assert (result.status, result.json.decode()) == ("error", WHY)
         hint = result.retry_hint
@@ -83,7 +82,7 @@ async def test_a_disabled_tool_is_not_executed_and_its_result_says_why() -> None
         assert (hint.reason, hint.tool) == ("tool_unavailable", TOOL)
         assert hint.message == "list_devices is disabled: the hub is on fire"
         assert not executor.calls
-        assert await made.enable_tool("list_devices") == TOOL
+        assert await made.tools.enable("list_devices") == TOOL
         assert (await made.call(TOOL, SITE, META)).status == "ok"
 
 
@@ -96,7 +95,7 @@ async def test_nothing_of_a_disabled_call_reaches_hooks_or_its_arguments_are_loo
             return Continue()
 
     async with runtime(Listing(), disabled=DisabledTools(MemoryStateStore()), hooks=[Watching()]) as made:
-        await made.disable_tool(TOOL)
+        await made.tools.disable(TOOL)
         assert disabled(await made.call(TOOL, b"no JSON", META))
         assert not seen
 
@@ -104,12 +103,12 @@ async def test_nothing_of_a_disabled_call_reaches_hooks_or_its_arguments_are_loo
 async def test_a_disabled_tool_is_not_advertised_and_a_call_of_it_says_so() -> None:
     other = function_toolset("x.tools", [func_tool(_double, instructions="Double with double.")])
     made = Runtime(disabled=DisabledTools(MemoryStateStore()))
-    made.register(other)
+    made.tools.register(other)
     async with made:
-        assert made.is_dynamic
-        before = await made.snapshot()
-        await made.disable_tool("double")
-        after = await made.snapshot(previous=before)
+        assert made.tools.may_change
+        before = await made.tools.snapshot()
+        await made.tools.disable("double")
+        after = await made.tools.snapshot(previous=before)
         assert ([one.name for one in before.specs], after.specs) == (["double"], ())
         assert (len(before.declarations()), after.declarations()) == (1, [])
         assert (before.instructions, after.instructions) == ("Double with double.", "")
@@ -126,12 +125,12 @@ async def test_another_process_sees_it_within_seconds_and_reads_no_store_for_eac
     operator = runtime(Listing(), disabled=DisabledTools(SqliteStateStore(file)))
     async with runtime(Listing(), disabled=DisabledTools(SqliteStateStore(file), clock=clock)) as worker:
         assert (await worker.call(TOOL, SITE, META)).status == "ok"
-        await operator.disable_tool(TOOL, "the hub is on fire")
+        await operator.tools.disable(TOOL, "the hub is on fire")
         clock.now += 1.9
         assert (await worker.call(TOOL, SITE, META)).status == "ok"
         clock.now += 0.2
         assert disabled(await worker.call(TOOL, SITE, META))
-        await operator.enable_tool(TOOL)
+        await operator.tools.enable(TOOL)
         clock.now += 2
         assert (await worker.call(TOOL, SITE, META)).status == "ok"
 
@@ -153,13 +152,13 @@ async def test_what_was_known_holds_while_the_store_is_away(caplog: pytest.LogCa
     clock, store = Clock(), Counting()
     caplog.set_level(logging.INFO, "toolgen.runtime")
     async with runtime(Listing(), disabled=DisabledTools(store, clock=clock)) as made:
-        await made.disable_tool(TOOL, "why")
+        await made.tools.disable(TOOL, "why")
         assert disabled(await made.call(TOOL, SITE, META))
         store.is_away = True
         clock.now += 60
         assert disabled(await made.call(TOOL, SITE, META))
         store.is_away = False
-        await made.enable_tool(TOOL)
+        await made.tools.enable(TOOL)
         assert (await made.call(TOOL, SITE, META)).status == "ok"
     assert [record.getMessage() for record in caplog.records] == [
         f"{TOOL} is disabled: why",
@@ -176,7 +175,7 @@ async def test_no_call_is_executed_before_the_store_was_read_once() -> None:
         result = await made.call(TOOL, SITE, META)
         assert disabled(result)
         assert b"it is not known which tools are disabled" in result.json
-        assert len((await made.snapshot()).specs) == 1
+        assert len((await made.tools.snapshot()).specs) == 1
         store.is_away = False
         clock.now += 2
         assert (await made.call(TOOL, SITE, META)).status == "ok"
@@ -208,31 +207,31 @@ async def test_a_record_of_something_else_disables_the_tool_all_the_same(value: 
 
 async def test_who_disabled_what_and_when_is_kept() -> None:
     made = runtime(Listing(), disabled=DisabledTools(MemoryStateStore(), clock=Clock()))
-    await made.disable_tool(TOOL, "why", by="jo")
-    assert await made.disabled_tools() == (DisabledTool(tool=TOOL, reason="why", by="jo", since=1_000.0),)
+    await made.tools.disable(TOOL, "why", by="jo")
+    assert await made.tools.disabled() == (DisabledTool(tool=TOOL, reason="why", by="jo", since=1_000.0),)
 
 
 async def test_an_unknown_tool_is_refused_with_close_names() -> None:
     made = runtime(Listing(), disabled=DisabledTools(MemoryStateStore()))
-    for change in (made.disable_tool, made.enable_tool):
+    for change in (made.tools.disable, made.tools.enable):
         with pytest.raises(UnknownToolError, match=r"no tool 'list_device'; close names are list_devices"):
             await change("list_device")
-    assert await made.disabled_tools() == ()
+    assert await made.tools.disabled() == ()
 
 
 async def test_a_tool_that_is_gone_is_enabled_by_its_id() -> None:
     store = MemoryStateStore()
     await DisabledTools(store).disable("x.gone.away")
     made = runtime(Listing(), disabled=DisabledTools(store))
-    assert await made.enable_tool("x.gone.away") == "x.gone.away"
-    assert await made.disabled_tools() == ()
+    assert await made.tools.enable("x.gone.away") == "x.gone.away"
+    assert await made.tools.disabled() == ()
 
 
 async def test_a_runtime_without_a_store_says_what_it_needs() -> None:
     made = runtime(Listing())
-    assert made.disabled is None
+    assert made.tools.disabled_store is None
     with pytest.raises(RegistrationError, match="keeps nowhere which tools are disabled"):
-        await made.disable_tool(TOOL)
+        await made.tools.disable(TOOL)
 
 
 def _double(number: int) -> int:
@@ -259,23 +258,23 @@ class Lamps:
 
 async def test_a_tool_of_a_dynamic_toolset_is_found_in_its_list() -> None:
     made = runtime(Listing(), disabled=DisabledTools(MemoryStateStore()))
-    made.add_toolset(Lamps())
+    made.tools.add_toolset(Lamps())
     async with made:
-        assert await made.disable_tool("double") == "x.lamps.double"
-        snapshot = await made.snapshot()
+        assert await made.tools.disable("double") == "x.lamps.double"
+        snapshot = await made.tools.snapshot()
         assert [one.name for one in snapshot.specs] == ["list_devices"]
         assert disabled(await snapshot.call("double", {"number": 2}))
         with pytest.raises(UnknownToolError, match="close names are double"):
-            await made.disable_tool("doubel")
+            await made.tools.disable("doubel")
 
 
 async def test_a_toolset_that_cannot_be_listed_does_not_hold_up_the_others() -> None:
     made = runtime(Listing(), disabled=DisabledTools(MemoryStateStore()))
-    made.add_toolset(Lamps(is_broken=True))
+    made.tools.add_toolset(Lamps(is_broken=True))
     async with made:
-        assert await made.disable_tool(TOOL) == TOOL
+        assert await made.tools.disable(TOOL) == TOOL
         with pytest.raises(RegistrationError, match=r"'x\.lamps' cannot list its tools"):
-            await made.disable_tool("double")
+            await made.tools.disable("double")
 
 
 async def asked(made: Runtime) -> str:
@@ -289,11 +288,11 @@ async def test_an_approved_call_of_a_tool_that_was_disabled_meanwhile_is_not_exe
     switch = DisabledTools(MemoryStateStore())
     async with runtime(executor, CONFIRMED, engine=engine, disabled=switch, events=events) as made:
         token = await asked(made)
-        await made.disable_tool(TOOL, "the hub is on fire")
+        await made.tools.disable(TOOL, "the hub is on fire")
         async with events.subscribe() as told:
-            result = await made.deliver(token, {"approved": True}, by="jo")
+            result = await made.waits.answer(token, {"approved": True}, by="jo")
             assert (result.status, result.json.decode()) == ("error", WHY)
-            again = await made.deliver(token, {"approved": True}, by="jo")
+            again = await made.waits.answer(token, {"approved": True}, by="jo")
             assert (again.status, again.json.decode()) == ("error", WHY)
             seen = [
                 (one.type, getattr(one, "decision", ""), getattr(one, "by", ""), getattr(one, "reason", ""))
@@ -304,8 +303,8 @@ async def test_an_approved_call_of_a_tool_that_was_disabled_meanwhile_is_not_exe
             ("tool_authorization", "denied", "runtime", "list_devices is disabled: the hub is on fire"),
             ("tool_end", "", "", ""),
         ]
-        await made.enable_tool(TOOL)
-        assert not await made.suspended()
+        await made.tools.enable(TOOL)
+        assert not await made.waits.list()
         assert not executor.calls
 
 
@@ -319,6 +318,6 @@ async def test_a_denial_and_the_result_of_work_elsewhere_count_although_the_tool
     switch = DisabledTools(MemoryStateStore())
     async with runtime(Listing(works), working, engine=engine, disabled=switch) as made:
         token = await asked(made)
-        await made.disable_tool(TOOL)
-        result = await made.deliver(token, {"devices": [], "returned": 0, "truncated": False})
+        await made.tools.disable(TOOL)
+        result = await made.waits.answer(token, {"devices": [], "returned": 0, "truncated": False})
         assert result.status == "ok"

@@ -14,10 +14,10 @@ from tests.runtime.earlier import RUN, earlier
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import AwaitConfirmation
 from toolgen.runtime import BoundTool, ConfirmSpec, LongRunningSpec, Runtime, ToolOutcome
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import AwaitConfirmation
-from toolgen.runtime.waiting.errors import ConflictingAnswerError, LateAnswerError, MissingToolError
+from toolgen.waiting.errors import ConflictingAnswerError, LateAnswerError, MissingToolError
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -31,7 +31,7 @@ async def test_an_approval_of_a_tool_that_is_the_same_runs_it(engine: InProcessE
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert (await made.waits.answer(asked.token, YES)).status == "ok"
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
 
@@ -41,13 +41,13 @@ async def test_a_tool_that_became_destructive_is_asked_about_again(engine: InPro
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine, events=events)
     asked = await earlier(made, engine, READS)
     told = events.subscribe(types=["await_confirmation"])
-    again = await made.deliver(asked.token, YES)
+    again = await made.waits.answer(asked.token, YES)
     assert (again.status, executor.calls) == ("suspended", [])
     renewed = waiting(again)
     assert (renewed.reason, renewed.question, renewed.arguments) == (CHANGED, "Sure?", asked.arguments)
     assert renewed.token != asked.token
-    assert await made.suspended("s") == (renewed,)
-    assert (await made.deliver(renewed.token, YES)).status == "ok"
+    assert await made.waits.list("s") == (renewed,)
+    assert (await made.waits.answer(renewed.token, YES)).status == "ok"
     events.close()
     (event,) = [event async for event in told]
     assert isinstance(event, AwaitConfirmation)
@@ -58,7 +58,7 @@ async def test_the_same_answer_again_gives_the_question_that_is_open_now(engine:
     executor = Listing()
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, READS)
-    first, again = [waiting(await made.deliver(asked.token, YES)) for _ in range(2)]
+    first, again = [waiting(await made.waits.answer(asked.token, YES)) for _ in range(2)]
     assert (first, executor.calls) == (again, [])
 
 
@@ -73,23 +73,23 @@ async def test_a_tool_that_the_arguments_do_not_fit_any_more_is_not_asked_about_
     executor = Listing()
     made = runtime(executor, replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    result = await made.deliver(asked.token, answer)
-    assert (result.status, executor.calls, await made.suspended()) == ("error", [], ())
+    result = await made.waits.answer(asked.token, answer)
+    assert (result.status, executor.calls, await made.waits.list()) == ("error", [], ())
     seen = json.loads(result.json)
     assert seen["error"] == f"list_devices {UNFIT}"
     assert "device_id" in str(seen["issues"])
     assert result.retry_hint is not None
     assert (result.retry_hint.reason, result.retry_hint.message) == ("invalid_arguments", seen["error"])
-    assert (await made.deliver(asked.token, answer)).json == result.json
+    assert (await made.waits.answer(asked.token, answer)).json == result.json
     with pytest.raises(ConflictingAnswerError):
-        await made.deliver(asked.token, {"approved": True, "message": "do it"})
+        await made.waits.answer(asked.token, {"approved": True, "message": "do it"})
 
 
 async def test_a_question_of_an_executor_ends_likewise(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, replace(spec(), payload=devices.GET_TIME_SERIES.payload), engine=engine)
     asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
-    result = await made.deliver(asked.token, "because")
+    result = await made.waits.answer(asked.token, "because")
     assert (result.status, executor.calls) == ("error", [])
     assert UNFIT.encode() in result.json
 
@@ -98,7 +98,7 @@ async def test_a_tool_with_another_result_is_asked_about_again(engine: InProcess
     executor = Listing()
     made = runtime(executor, replace(CONFIRMED, result=devices.GET_TIME_SERIES.result), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.deliver(asked.token, YES))
+    again = waiting(await made.waits.answer(asked.token, YES))
     assert (again.reason, executor.calls) == (CHANGED, [])
 
 
@@ -107,7 +107,7 @@ async def test_an_approval_is_asked_for_in_the_form_of_now(engine: InProcessEngi
     adds = spec(confirm=ConfirmSpec(payload=devices.LIST_DEVICES.payload))
     made = runtime(Listing(), adds, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.deliver(asked.token, YES))
+    again = waiting(await made.waits.answer(asked.token, YES))
     assert "payload" not in asked.answer_schema["properties"]
     assert "payload" in again.answer_schema["properties"]
 
@@ -119,32 +119,32 @@ async def test_a_question_of_a_tool_that_became_destructive_is_asked_again(engin
     executor = Listing(asks)
     made = runtime(executor, spec(annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, spec(), kind="input", answer_schema={"type": "string"})
-    again = waiting(await made.deliver(asked.token, "because"))
+    again = waiting(await made.waits.answer(asked.token, "because"))
     assert (again.kind, again.reason, again.answer_schema) == ("input", CHANGED, {"type": "string"})
     assert executor.calls == []
-    assert (await made.deliver(again.token, "because")).status == "ok"
+    assert (await made.waits.answer(again.token, "because")).status == "ok"
 
 
 async def test_a_call_of_a_tool_that_changed_can_be_taken_back(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, replace(READS, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, READS)
-    assert (await made.cancel(asked.token)).status == "denied"
-    assert (executor.calls, await made.suspended()) == ([], ())
+    assert (await made.waits.cancel(asked.token)).status == "denied"
+    assert (executor.calls, await made.waits.list()) == ([], ())
 
 
 async def test_work_that_goes_on_is_delivered_whatever_its_tool_has_become(engine: InProcessEngine) -> None:
     before = spec(long_running=LongRunningSpec())
     made = runtime(Listing(), replace(before, annotations=DESTRUCTIVE), engine=engine)
     asked = await earlier(made, engine, before, kind="pending", handle="job-7")
-    assert (await made.deliver(asked.token, EMPTY)).status == "ok"
+    assert (await made.waits.answer(asked.token, EMPTY)).status == "ok"
 
 
 async def test_another_wording_changes_no_approval(engine: InProcessEngine) -> None:
     reworded = replace(CONFIRMED, description="List them.", confirm=ConfirmSpec(hint="All of {site_id}?"))
     made = runtime(Listing(), reworded, engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert (await made.waits.answer(asked.token, YES)).status == "ok"
 
 
 class Coming:
@@ -164,13 +164,13 @@ async def test_a_call_of_a_tool_that_is_not_here_waits_on(engine: InProcessEngin
     executor = Listing()
     coming = Coming(executor, is_there=False)
     made = Runtime(engine=engine)
-    made.add_toolset(coming)
+    made.tools.add_toolset(coming)
     asked = await earlier(made, engine, CONFIRMED)
     with pytest.raises(MissingToolError, match="the call still waits"):
-        await made.deliver(asked.token, YES)
-    assert await made.suspended("s") == (asked,)
+        await made.waits.answer(asked.token, YES)
+    assert await made.waits.list("s") == (asked,)
     coming.is_there = True
-    assert (await made.deliver(asked.token, YES)).status == "ok"
+    assert (await made.waits.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -179,21 +179,21 @@ async def test_a_call_of_a_tool_that_is_not_here_is_answered_with_a_snapshot(eng
     executor = Listing()
     coming = Coming(executor, is_there=True)
     made = Runtime(engine=engine)
-    made.add_toolset(coming)
-    snapshot = await made.snapshot()
+    made.tools.add_toolset(coming)
+    snapshot = await made.tools.snapshot()
     coming.is_there = False
     asked = await earlier(made, engine, CONFIRMED)
     with pytest.raises(MissingToolError):
-        await made.deliver(asked.token, YES)
-    assert (await made.deliver(asked.token, YES, within=snapshot)).status == "ok"
+        await made.waits.answer(asked.token, YES)
+    assert (await snapshot.waits.answer(asked.token, YES)).status == "ok"
 
 
 async def test_a_call_of_a_tool_that_is_not_here_can_be_taken_back(engine: InProcessEngine) -> None:
     made = runtime(Listing(), replace(CONFIRMED, id="assistant.devices.other", name="other"), engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    result = await made.cancel(asked.token, "it is gone")
+    result = await made.waits.cancel(asked.token, "it is gone")
     assert (result.status, result.error is not None and result.error.message) == ("denied", "it is gone")
-    assert await made.suspended() == ()
+    assert await made.waits.list() == ()
 
 
 async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_executed(
@@ -202,9 +202,9 @@ async def test_where_there_are_no_tools_at_all_the_tool_is_missed_when_it_is_exe
     """As in a process that only answers; there it is asked again, for whoever has the tool."""
     made = Runtime(engine=engine)
     asked = await earlier(made, engine, CONFIRMED)
-    again = waiting(await made.deliver(asked.token, YES))
+    again = waiting(await made.waits.answer(asked.token, YES))
     assert again.reason == "the tool was not registered when the answer came"
-    assert await made.suspended() == (again,)
+    assert await made.waits.list() == (again,)
 
 
 async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: InProcessEngine) -> None:
@@ -212,7 +212,7 @@ async def test_a_call_whose_time_was_over_while_nobody_executed_is_late(engine: 
     asked = await earlier(made, engine, CONFIRMED)
     await engine.cancel(RUN, reason="too old")
     with pytest.raises(LateAnswerError):
-        await made.deliver(asked.token, YES)
+        await made.waits.answer(asked.token, YES)
 
 
 async def test_a_tool_that_is_listed_otherwise_since_is_asked_about_again(engine: InProcessEngine) -> None:
@@ -221,24 +221,24 @@ async def test_a_tool_that_is_listed_otherwise_since_is_asked_about_again(engine
     coming = Coming(executor, is_there=True)
     coming.tool = BoundTool(spec=READS, execute=executor.list_devices)
     async with Runtime(engine=engine) as made:
-        made.add_toolset(coming)
-        asked = waiting(await made.call(READS.name, SITE, META, within=await made.snapshot()))
+        made.tools.add_toolset(coming)
+        asked = waiting(await made.call(READS.name, SITE, META, within=await made.tools.snapshot()))
         coming.tool = BoundTool(spec=replace(READS, annotations=DESTRUCTIVE), execute=executor.list_devices)
-        again = waiting(await made.deliver(asked.token, YES))
+        again = waiting(await made.waits.answer(asked.token, YES))
         assert (again.reason, executor.calls) == (CHANGED, [])
-        assert (await made.deliver(again.token, YES)).status == "ok"
+        assert (await made.waits.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
 async def test_a_tool_that_is_not_listed_since_is_missed(engine: InProcessEngine) -> None:
     coming = Coming(Listing(), is_there=True)
     async with Runtime(engine=engine) as made:
-        made.add_toolset(coming)
-        asked = waiting(await made.call(CONFIRMED.name, SITE, META, within=await made.snapshot()))
+        made.tools.add_toolset(coming)
+        asked = waiting(await made.call(CONFIRMED.name, SITE, META, within=await made.tools.snapshot()))
         coming.is_there = False
         with pytest.raises(MissingToolError):
-            await made.deliver(asked.token, YES)
-        assert await made.suspended() == (asked,)
+            await made.waits.answer(asked.token, YES)
+        assert await made.waits.list() == (asked,)
 
 
 async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
@@ -246,29 +246,29 @@ async def test_a_call_through_the_snapshot_of_another_runtime_is_answered_here(
 ) -> None:
     """Nothing here lists its tool again, so it is remembered for as long as the call waits."""
     executor, other = Listing(), Runtime()
-    other.add_toolset(Coming(executor, is_there=True))
+    other.tools.add_toolset(Coming(executor, is_there=True))
     async with runtime(Listing(), spec(id="x.other", name="other"), engine=engine) as made:
-        within = await other.snapshot()
+        within = await other.tools.snapshot()
         first, second = [
             waiting(await made.call(CONFIRMED.name, SITE, META, within=within)) for _ in range(2)
         ]
-        assert (await made.deliver(first.token, YES)).status == "ok"
-        assert (await made.cancel(second.token)).status == "denied"
+        assert (await made.waits.answer(first.token, YES)).status == "ok"
+        assert (await made.waits.cancel(second.token)).status == "denied"
         assert len(executor.calls) == 1
-        assert made._tools._made == {}
+        assert made.assembly.tools._made == {}
 
 
 async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path) -> None:
     def process(**options: Any) -> Runtime:
         made = Runtime(engine=InProcessEngine(tmp_path / "runs.db", **options))
-        made.add_toolset(Coming(executor, is_there=True))
+        made.tools.add_toolset(Coming(executor, is_there=True))
         return made
 
     executor = Listing()
     async with process(worker=False) as desk, process():
         for _ in range(3):
-            asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.snapshot()))
-            done = await desk.deliver(asked.token, YES, within=await desk.snapshot())
+            asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.tools.snapshot()))
+            done = await (await desk.tools.snapshot()).waits.answer(asked.token, YES)
             assert done.status == "ok"
-        assert (desk._tools._made, desk._tools._given) == ({}, {})
+        assert (desk.assembly.tools._made, desk.assembly.tools._given) == ({}, {})
     assert len(executor.calls) == 3

@@ -10,7 +10,10 @@ import pytest
 
 from gen.assistant.toolsets import devices
 from tests.runtime.tools import EMPTY, META, SITE, Listing, much, nothing, runtime, spec
+from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
 from toolgen.runtime import (
     Abort,
     Answer,
@@ -26,9 +29,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
-from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import Event
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -89,7 +89,7 @@ async def test_hooks_see_how_a_suspended_call_ends(made_of: Any, does: Any, answ
     made = runtime(Listing(does), made_of, engine=InProcessEngine(), hooks=[hook])
     token = await token_of(made)
     hook.seen.clear()
-    result = await made.deliver(token, answer)
+    result = await made.waits.answer(token, answer)
     assert result.status == status
     ((seen, payload),) = hook.seen
     assert (seen, json.loads(payload)) == (status, {"site_id": "s1", "limit": 20})
@@ -104,7 +104,7 @@ async def test_a_suspended_call_ends_with_one_event(
     made = runtime(Listing(does), made_of, engine=InProcessEngine(), events=events)
     token = await token_of(made)
     first = len(await told.batch())
-    await made.deliver(token, answer)
+    await made.waits.answer(token, answer)
     events.close()
     ends: list[Event] = [event async for event in told]
     assert (first, [event.status for event in ends if event.type == "tool_end"]) == (1, [status])
@@ -124,13 +124,13 @@ async def test_an_answer_counts_though_who_gave_it_does_not_wait() -> None:
     made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Slow()], events=events)
     token = await token_of(made)
     told = events.subscribe(types=["tool_end"])
-    task = asyncio.create_task(made.deliver(token, {"approved": False}))
+    task = asyncio.create_task(made.waits.answer(token, {"approved": False}))
     await reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     go_on.set()
-    assert (await made.deliver(token, {"approved": False})).status == "denied"
+    assert (await made.waits.answer(token, {"approved": False})).status == "denied"
     events.close()
     assert [event.type async for event in told] == ["tool_end"]
 
@@ -191,7 +191,9 @@ async def test_what_is_delivered_has_the_limit_of_every_result() -> None:
         events=events,
         limits=Limits(result_bytes=245),
     )
-    result = await made.deliver(await token_of(made), json.loads(devices.LIST_DEVICES.result.encode(much())))
+    result = await made.waits.answer(
+        await token_of(made), json.loads(devices.LIST_DEVICES.result.encode(much()))
+    )
     assert (json.loads(result.json)["bytes"], result.result.returned) == (246, 0)
     assert json.loads(result.json)["kept"].startswith("artifact:session/s/list_devices")
     events.close()
@@ -224,7 +226,7 @@ async def test_a_denial_stands_whatever_a_later_hook_says(
 
 async def test_the_no_of_a_person_stands_too_and_may_be_put_in_other_words() -> None:
     made = runtime(Listing(), CONFIRMED, engine=InProcessEngine(), hooks=[Hears(Answer(result=nothing()))])
-    assert (await made.deliver(await token_of(made), {"approved": False})).status == "denied"
+    assert (await made.waits.answer(await token_of(made), {"approved": False})).status == "denied"
     alone = runtime(Listing(), CONFIRMED, hooks=[Hears(Deny(message="ask Ann"))])
     result = await alone.call(TOOL, SITE, META)
     assert json.loads(result.json) == {"error": "ask Ann", "code": "approval_unavailable"}

@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import Event, EventsDropped, RunStreamEnd, ToolOutputDelta, ToolUpdate
+from toolgen.calls.call import CallMeta
+from toolgen.events.hub import Events
+from toolgen.events.records import Event, EventsDropped, RunStreamEnd, ToolOutputDelta, ToolUpdate
 
 RUN = CallMeta(run_id="r1", session_id="s", turn_id="t", tool_call_id="c")
 

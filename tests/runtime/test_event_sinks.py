@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.events.document import from_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import EventsDropped, ToolOutputDelta, ToolUpdate
-from toolgen.runtime.events.sinks import JsonLinesSink
+from toolgen.calls.call import CallMeta
+from toolgen.events.document import from_json
+from toolgen.events.hub import Events
+from toolgen.events.records import EventsDropped, ToolOutputDelta, ToolUpdate
+from toolgen.events.sinks import JsonLinesSink
 
 RUN = CallMeta(run_id="r1")
 

@@ -9,8 +9,9 @@ from typing import get_args
 import jsonschema
 import pytest
 
-from toolgen.runtime.events.document import as_json, event_schema, from_json
-from toolgen.runtime.events.records import (
+from toolgen.calls.results import Bounds
+from toolgen.events.document import as_json, event_schema, from_json
+from toolgen.events.records import (
     AgentRunStarted,
     AnswerAccepted,
     ArtifactRef,
@@ -38,9 +39,8 @@ from toolgen.runtime.events.records import (
     ToolUpdate,
     Usage,
 )
-from toolgen.runtime.results import Bounds
 
-SHIPPED = json.loads(files("toolgen.runtime.events").joinpath("events-1.schema.json").read_text("utf-8"))
+SHIPPED = json.loads(files("toolgen.events").joinpath("events-1.schema.json").read_text("utf-8"))
 
 ONE_OF_EACH: tuple[Event, ...] = (
     RunStarted(agent="home.butler", seq=1, time=1.5, run_id="r", session_id="s", turn_id="t"),

@@ -15,6 +15,7 @@ from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     Abort,
     Allow,
@@ -30,7 +31,6 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 BAD = b'{"site_id": "bad"}'
@@ -106,7 +106,9 @@ def faulty_runtime(stage: str, fault: Fault) -> Runtime:
         capabilities=[faulty],
         engine=InProcessEngine(),
     )
-    made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty, format=1))
+    made.tools.register(
+        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=faulty, format=1)
+    )
     return made
 
 
@@ -162,7 +164,9 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
 
     host = Hanging()
     made = Runtime(hooks=[host], policy=host, stage_timeout=HOUR, tool_timeout=HOUR)
-    made.register(ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1))
+    made.tools.register(
+        ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1)
+    )
     async with LoopClock() as clock:
         running = asyncio.create_task(made.call(TOOL, SITE, META))
         await began.wait()
@@ -187,7 +191,7 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_says_so() -> None:
     assert re.fullmatch(said, json.loads(result.json)["error"])
     assert result.retry_hint is not None
     assert result.retry_hint.reason == "invalid_arguments"
-    assert await made.suspended() == ()
+    assert await made.waits.list() == ()
     hub.close()
     assert [event.type async for event in subscription] == ["tool_start", "tool_end"]
 
@@ -198,7 +202,7 @@ async def test_an_undeclared_artifact_is_the_executors_fault() -> None:
         return ToolOutcome.of(nothing(), artifacts=[ArtifactSpec("extra", codec).of(nothing())])
 
     made = Runtime()
-    made.register(
+    made.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Listing(leaves), format=1)
     )
     result = await made.call(TOOL, SITE, META)
@@ -213,7 +217,7 @@ async def test_a_thread_that_fails_fails_one_call(fault: Fault) -> None:
             return fault()
 
     made = Runtime()
-    made.register(
+    made.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=Blocking(), format=1)
     )
     assert (await made.call(TOOL, SITE, META)).status == "error"
@@ -230,8 +234,8 @@ async def test_a_tool_of_a_snapshot_fails_as_any_other() -> None:
         raises()
 
     made = Runtime()
-    made.add_toolset(Dynamic())
-    snapshot = await made.snapshot()
+    made.tools.add_toolset(Dynamic())
+    snapshot = await made.tools.snapshot()
     result = await snapshot.call(TOOL, SITE, META)
     assert result.status == "error"
     assert b"secret" not in result.json

@@ -214,9 +214,9 @@ def registration(*, is_exact: bool) -> ToolsetRegistration:
 
 def test_registration_says_that_the_validator_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
-    Runtime().register(registration(is_exact=True))
+    Runtime().tools.register(registration(is_exact=True))
     with pytest.raises(RegistrationError) as caught:
-        Runtime().register(registration(is_exact=False))
+        Runtime().tools.register(registration(is_exact=False))
     message = str(caught.value)
     assert message.count("pip install 'toolgen[jsonschema]'") == 2
     assert "Search of 'search'" in message
@@ -232,7 +232,7 @@ def test_a_codec_says_that_the_validator_is_not_installed(monkeypatch: pytest.Mo
 
 async def test_a_result_that_is_no_object_goes_through_a_call() -> None:
     runtime = Runtime()
-    runtime.register(registration(is_exact=False))
+    runtime.tools.register(registration(is_exact=False))
     result = await runtime.call("search", '{"numbers": [1]}')
     assert result.error is None
 

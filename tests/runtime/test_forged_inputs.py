@@ -13,7 +13,7 @@ from tests.runtime.tools import Listing, waiting
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
 INPUT = [("run", "input")]
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])
@@ -29,10 +29,10 @@ async def test_a_changed_input_is_named_before_the_answer(tmp_path: Path) -> Non
     first = await asked(path, executor, CONFIRMED)
     forge(path, first.id, takes_other_arguments, INPUT)
     async with serving(path, executor, CONFIRMED) as made:
-        assert [one.state for one in await made.checked()] == ["tampered"]
-        assert await made.suspended() == ()
+        assert [one.state for one in await made.waits.check()] == ["tampered"]
+        assert await made.waits.list() == ()
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.deliver(first.token, YES, wait_s=None)
+            await made.waits.answer(first.token, YES, wait_s=None)
     assert executor.calls == []
 
 
@@ -44,10 +44,10 @@ async def test_a_changed_input_of_an_older_journal_ends_the_answer(tmp_path: Pat
     async with serving(path, executor, CONFIRMED) as made:
         for _ in range(2):
             with pytest.raises(TamperedSuspensionError, match=first.run_id):
-                await made.deliver(first.token, YES, wait_s=None)
-        assert [one.state for one in await made.checked()] == ["tampered"]
-        await made.cancel_run(first.run_id, "forged")
-        assert await made.checked() == ()
+                await made.waits.answer(first.token, YES, wait_s=None)
+        assert [one.state for one in await made.waits.check()] == ["tampered"]
+        await made.runs.cancel(first.run_id, "forged")
+        assert await made.waits.check() == ()
     assert executor.calls == []
 
 
@@ -55,11 +55,11 @@ async def test_a_changed_result_that_asked_again_ends_the_answer(tmp_path: Path)
     path, executor = tmp_path / "runs.db", Drop()
     first = await asked(path, executor)
     async with serving(path, executor) as made:
-        second = waiting(await made.deliver(first.token, "cleanup"))
+        second = waiting(await made.waits.answer(first.token, "cleanup"))
     forge(path, second.id, takes_other_arguments, [("op", "value")])
     async with serving(path, executor) as made:
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.deliver(second.token, YES, wait_s=None)
+            await made.waits.answer(second.token, YES, wait_s=None)
     assert executor.ran == 0
 
 
@@ -69,16 +69,16 @@ async def test_who_answered_a_host_without_the_key_hears_that_the_call_waits_on(
     first = await asked(path, executor, CONFIRMED, secret=(new, old))
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
     async with desk:
-        await desk.deliver(first.token, YES, wait_s=0)
+        await desk.waits.answer(first.token, YES, wait_s=0)
         async with serving(path, executor, CONFIRMED, secret=old) as late:
             assert late.engine is not None
             await late.engine.settled(first.run_id)
-            (named,) = await late.checked()
+            (named,) = await late.waits.check()
             assert named.state == "unsealed"
-        again = waiting(await desk.deliver(first.token, YES))
+        again = waiting(await desk.waits.answer(first.token, YES))
         assert (again.id, again.token == first.token) == (first.id, False)
     async with serving(path, executor, CONFIRMED, secret=(new, old)) as made:
-        assert (await made.deliver(again.token, YES)).status == "ok"
+        assert (await made.waits.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -89,5 +89,5 @@ async def test_who_answered_a_host_without_the_key_and_has_it_no_more_hears_so(t
     forge(path, first.id, lambda record: record.pop("seal"), INPUT)
     async with serving(path, executor, CONFIRMED) as made:
         with pytest.raises(UnsealedSuspensionError, match=first.run_id):
-            await made.deliver(first.token, YES, wait_s=None)
+            await made.waits.answer(first.token, YES, wait_s=None)
     assert executor.calls == []

@@ -12,16 +12,18 @@ from typing import Any
 
 import pytest
 
+from tests.runtime.bank import Bank
 from tests.runtime.forging import Change, forge, put_record, put_text, record_in
 from tests.runtime.tools import META, Listing, nothing, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolOutcome
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     SuspensionError,
     TamperedSuspensionError,
 )
+from toolgen.waiting.resolving import unknown_ends
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"))
@@ -114,14 +116,14 @@ async def test_a_record_that_was_changed_is_shown_to_nobody_and_runs_nothing(
 async def _is_refused(path: Path, executor: object, first: Suspended, answer: Json, *specs: Any) -> None:
     """Show that a call is not listed as answerable, is not answered, and is named to the operator."""
     async with serving(path, executor, *specs) as made:
-        for one in await made.suspended():
-            await made.deliver(one.token, answer)
-        assert await made.suspended() == ()
+        for one in await made.waits.list():
+            await made.waits.answer(one.token, answer)
+        assert await made.waits.list() == ()
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.deliver(first.token, answer)
+            await made.waits.answer(first.token, answer)
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.suspension(first.token)
-        (named,) = await made.checked()
+            await made.waits.show(first.token)
+        (named,) = await made.waits.check()
         assert (named.run_id, named.state) == (first.run_id, "tampered")
 
 
@@ -131,17 +133,17 @@ async def test_a_record_that_was_changed_after_its_answer_runs_nothing(tmp_path:
     first = await asked(path, executor, CONFIRMED)
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False))
     async with desk:
-        await desk.deliver(first.token, YES, wait_s=0)
+        await desk.waits.answer(first.token, YES, wait_s=0)
     forge(path, first.id, takes_other_arguments)
     async with serving(path, executor, CONFIRMED) as made:
         assert made.engine is not None
         await made.engine.settled(first.run_id)
-        (named,) = await made.checked()
+        (named,) = await made.waits.check()
         assert (executor.calls, named.op, named.state) == ([], "wait:2", "tampered")
         with pytest.raises(TamperedSuspensionError):
-            await made.adopt(first.run_id, by="ann")
-        await made.cancel_run(first.run_id, "forged")
-        assert await made.checked() == ()
+            await made.waits.adopt(first.run_id, by="ann")
+        await made.runs.cancel(first.run_id, "forged")
+        assert await made.waits.check() == ()
 
 
 async def test_a_host_without_the_key_costs_an_answer_and_not_the_call(tmp_path: Path) -> None:
@@ -151,16 +153,63 @@ async def test_a_host_without_the_key_costs_an_answer_and_not_the_call(tmp_path:
     first = await asked(path, executor, CONFIRMED, secret=(new, old))
     desk = Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
     async with desk:
-        await desk.deliver(first.token, YES, wait_s=0)
+        await desk.waits.answer(first.token, YES, wait_s=0)
     async with serving(path, executor, CONFIRMED, secret=old) as late:
         assert late.engine is not None
         await late.engine.settled(first.run_id)
-        assert ([one.state for one in await late.checked()], executor.calls) == (["unsealed"], [])
+        assert ([one.state for one in await late.waits.check()], executor.calls) == (["unsealed"], [])
     async with serving(path, executor, CONFIRMED, secret=(new, old)) as made:
-        (again,) = await made.suspended()
+        (again,) = await made.waits.list()
         assert (again.id, again.token == first.token) == (first.id, False)
-        assert (await made.deliver(again.token, YES)).status == "ok"
+        assert (await made.waits.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
+
+
+@pytest.mark.asyncio(loop_factories=["virtual"])
+async def test_who_answered_hears_that_the_call_waits_on_whoever_answered_since(tmp_path: Path) -> None:
+    path, executor = tmp_path / "runs.db", Listing()
+    old, new = b"the secret of before, 32 bytes !", b"the secret of now, 32 bytes !!!!"
+    first = await asked(path, executor, CONFIRMED, secret=(new, old))
+
+    def desk() -> Runtime:
+        return Runtime(engine=InProcessEngine(path, clock=now, worker=False), secret=(new, old))
+
+    for _ in range(2):
+        async with desk() as made:
+            (again,) = await made.waits.list()
+            await made.waits.answer(again.token, YES, wait_s=0)
+        async with serving(path, executor, CONFIRMED, secret=old) as late:
+            assert late.engine is not None
+            await late.engine.settled(first.run_id)
+    async with desk() as made:
+        told = await made.waits.answer(first.token, YES, wait_s=60)
+        assert (told.status, [one.id for one in told.suspensions]) == ("suspended", [first.id])
+    assert executor.calls == []
+
+
+async def test_a_call_that_asks_again_after_it_waited_on_has_not_begun_since(tmp_path: Path) -> None:
+    """Where it is canceled then, nobody has to find out what it did."""
+    bank, path = Bank(), tmp_path / "runs.db"
+    old, new = b"the secret of before, 32 bytes !", b"the secret of now, 32 bytes !!!!"
+
+    def host(*secret: bytes, worker: bool = True) -> Runtime:
+        made = Runtime(engine=InProcessEngine(path, clock=now, worker=worker), secret=secret)
+        made.tools.register(bank.toolset())
+        return made
+
+    async with host(new, old) as made:
+        first = waiting(await made.call("pay_asking", {"amount": 5}, META))
+    async with host(new, old, worker=False) as desk:
+        await desk.waits.answer(first.token, "here", wait_s=0)
+    async with host(old) as late:
+        assert late.engine is not None
+        await late.engine.settled(first.run_id)
+    async with host(new, old) as made:
+        (again,) = await made.waits.list()
+        assert waiting(await made.waits.answer(again.token, "here")).question == "When?"
+        await made.runs.cancel(first.run_id, "enough")
+        assert made.engine is not None
+        assert (await unknown_ends(made.engine, first.run_id), bank.paid) == ([], [])
 
 
 async def test_a_record_of_another_run_is_none_here(tmp_path: Path) -> None:
@@ -169,8 +218,8 @@ async def test_a_record_of_another_run_is_none_here(tmp_path: Path) -> None:
     first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
     put_record(path, first.run_id, record_in(path, other.run_id))
     async with serving(path, executor, CONFIRMED) as made:
-        assert await made.suspended() == (other,)
-        named = {one.run_id: one.state for one in await made.checked()}
+        assert await made.waits.list() == (other,)
+        named = {one.run_id: one.state for one in await made.waits.check()}
         assert named == {first.run_id: "tampered", other.run_id: "sealed"}
         assert executor.calls == []
 
@@ -185,13 +234,13 @@ async def test_a_record_that_cannot_be_read_hides_no_other(tmp_path: Path, text:
     first, other = [await asked(path, executor, CONFIRMED) for _ in range(2)]
     put_text(path, first.run_id, text or b"x")
     async with serving(path, executor, CONFIRMED) as made:
-        assert await made.suspended() == (other,)
-        named = {one.run_id: (one.state, one.call) for one in await made.checked()}
+        assert await made.waits.list() == (other,)
+        named = {one.run_id: (one.state, one.call) for one in await made.waits.check()}
         assert named[first.run_id] == ("tampered", None)
         with pytest.raises(TamperedSuspensionError, match=first.run_id):
-            await made.deliver(first.token, YES)
-        await made.cancel_run(first.run_id)
-        assert (await made.deliver(other.token, YES)).status == "ok"
+            await made.waits.answer(first.token, YES)
+        await made.runs.cancel(first.run_id)
+        assert (await made.waits.answer(other.token, YES)).status == "ok"
 
 
 async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_path: Path) -> None:
@@ -206,13 +255,13 @@ async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_pat
         record = record_in(path, other.run_id)
         put_record(path, other.run_id, change(record))
     async with serving(path, executor, CONFIRMED) as made:
-        assert [one.id for one in await made.suspended()] == [first.id]
-        states = {one.run_id: one.state for one in await made.checked()}
+        assert [one.id for one in await made.waits.list()] == [first.id]
+        states = {one.run_id: one.state for one in await made.waits.check()}
         assert set(states.values()) == {"sealed", "tampered", "unsealed"}
         assert len(states) == len(others) + 1
         for other in others:
             with pytest.raises(SuspensionError, match=other.run_id):
-                await made.deliver(other.token, YES)
+                await made.waits.answer(other.token, YES)
     assert executor.calls == []
     assert len(changes) > 50
 
@@ -230,10 +279,10 @@ async def test_whatever_byte_somebody_changes_runs_nothing(tmp_path: Path) -> No
     async with serving(path, executor, CONFIRMED) as made:
         for other in others:
             with pytest.raises(SuspensionError, match=other.run_id):
-                await made.deliver(other.token, YES)
-        assert [one.id for one in await made.suspended()] == [first.id]
+                await made.waits.answer(other.token, YES)
+        assert [one.id for one in await made.waits.list()] == [first.id]
         assert executor.calls == []
-        assert (await made.deliver(first.token, YES)).status == "ok"
+        assert (await made.waits.answer(first.token, YES)).status == "ok"
     assert len(others) > 40
 
 

@@ -18,9 +18,11 @@ from pydantic import BaseModel, Field, field_validator
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
-from toolgen.catalog import format_schema
+from tests.catalog_entries import catalog_entry
+from toolgen.calls.toolsets.functions import FunctionFacts, func_tool, function_toolset
+from toolgen.catalog import format_schema, load_catalogue
 from toolgen.catalog.entry import without
-from toolgen.catalog.format import FORMAT_ID
+from toolgen.catalog.format import format_id
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.runtime import (
     BoundTool,
@@ -35,8 +37,6 @@ from toolgen.runtime import (
     ToolReturn,
     ToolValidationError,
 )
-from toolgen.runtime.toolsets.catalog import catalog_entry
-from toolgen.runtime.toolsets.functions import FunctionFacts, func_tool, function_toolset
 
 
 class Colour(enum.Enum):
@@ -108,7 +108,9 @@ def said(tool: BoundTool, document: str) -> list[str]:
 
 async def called(function: Callable[..., object], arguments: dict[str, object]) -> ToolResult:
     runtime = Runtime()
-    runtime.register(function_toolset("host.tools", [func_tool(function, name="tool", toolset="host.tools")]))
+    runtime.tools.register(
+        function_toolset("host.tools", [func_tool(function, name="tool", toolset="host.tools")])
+    )
     return await runtime.call("tool", arguments)
 
 
@@ -222,6 +224,7 @@ async def test_generated_classes_are_results_as_their_own_codec_writes_them() ->
         ),
         (dt.datetime, "5", "$.value must be a string, not an integer"),
         (bytes, '"!"', "$.value must be written as base64, such as aGVsbG8="),
+        (Annotated[bytes, Field(max_length=1)], '"YWI="', "$.value data should have at most 1 byte"),
         (Colour, '"green"', '$.value must be one of "red", "blue"'),
         (Literal["a", 1], "true", '$.value must be one of "a", 1'),
         (Point, '{"x": 1, "z": 2}', "$.value.z is not a field here"),
@@ -409,9 +412,9 @@ class CallContext:
 
 def test_a_function_has_the_catalogue_entry_of_a_tool() -> None:
     entry = catalog_entry(func_tool(search, annotations={"read_only": True}).spec)
-    generated = json.loads(Path(devices.__file__).with_name("tool_schemas.json").read_text("utf-8"))
-    known = next(tool for tool in generated["tools"] if tool["id"] == devices.LIST_DEVICES.id)
+    generated = load_catalogue(Path(devices.__file__).with_name("tool_schemas.json"))
+    known = next(tool for tool in generated.tools if tool["id"] == devices.LIST_DEVICES.id)
     assert catalog_entry(devices.LIST_DEVICES) == without(known, [("bind_to",)])
-    head = {"format": 2, "design": "d", "asserted_formats": [], "digest": "sha256:" + 64 * "0"}
-    document = {"$schema": FORMAT_ID, "catalog": head, "tools": [entry]}
+    head = {"format": 3, "design": "d", "asserted_formats": [], "digest": "sha256:" + 64 * "0"}
+    document = {"$schema": format_id(), "catalog": head, "tools": [entry]}
     Draft202012Validator(format_schema()).validate(document)

@@ -8,8 +8,12 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
+from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd, ToolStart
 from toolgen.runtime import (
     ErrorSpec,
     LongRunningSpec,
@@ -19,10 +23,6 @@ from toolgen.runtime import (
     Sensitive,
     ToolOutcome,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolEnd, ToolStart
-from toolgen.runtime.toolsets.catalog import catalog_entry
-from toolgen.runtime.toolsets.functions import func_error, func_tool, function_toolset
 from toolgen.shapes.sensitive import values_at
 
 
@@ -111,7 +111,7 @@ async def call(amount: int) -> tuple[Any, str]:
     """Return the result of a call, and all that was told of it."""
     events = Events()
     runtime = Runtime(events=events)
-    runtime.register(function_toolset("bank.cards", [PAY]))
+    runtime.tools.register(function_toolset("bank.cards", [PAY]))
     async with events.subscribe() as told:
         result = await runtime.call("pay", {**ARGUMENTS, "amount": amount}, META)
     seen = [event async for event in told]
@@ -151,12 +151,12 @@ async def test_a_delivered_error_hides_what_its_details_have() -> None:
     later = func_tool(work, toolset="bank.work", errors=[TOO_LITTLE], long_running=LongRunningSpec())
     events = Events()
     runtime = Runtime(engine=InProcessEngine(), events=events)
-    runtime.register(function_toolset("bank.work", [later]))
+    runtime.tools.register(function_toolset("bank.work", [later]))
     waiting = await runtime.call("work", {}, META)
     assert waiting.suspension is not None
     failure = TOO_LITTLE.of("account-77 is empty", TooLittle(missing=1, account="account-77"))
     async with events.subscribe() as told:
-        result = await runtime.deliver(waiting.suspension.token, failure)
+        result = await runtime.waits.answer(waiting.suspension.token, failure)
     assert TOO_LITTLE.get(result) == TooLittle(missing=1, account="account-77")
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.code == "too_little"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import spec
-from toolgen.runtime.toolsets.catalog import catalog_entry
 
 CAREFUL = {"read_only": False, "destructive": True, "idempotent": False, "open_world": True, "edit": False}
 

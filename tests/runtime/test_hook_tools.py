@@ -42,7 +42,7 @@ async def test_a_hook_with_a_misspelt_id_serves_no_call() -> None:
     with pytest.raises(RegistrationError):
         await made.call_all([ToolCall(tool=TOOL, payload_json=SITE, meta=META)])
     with pytest.raises(RegistrationError):
-        await made.snapshot()
+        await made.tools.snapshot()
     with pytest.raises(RegistrationError, match="but no tool has this id"):
         async with made:
             pass
@@ -92,27 +92,27 @@ def of(session_id: str) -> ReadonlyContext:
 async def test_a_hook_names_a_tool_that_its_toolset_lists() -> None:
     hook = guard("hall.desk.wipe")
     made = Runtime(hooks=[hook])
-    made.add_toolset(Desk(admin="read wipe", nobody=""))
-    assert (await made.snapshot(of("nobody"))).specs == ()  # nothing is there to be guarded
-    snapshot = await made.snapshot(of("admin"))
+    made.tools.add_toolset(Desk(admin="read wipe", nobody=""))
+    assert (await made.tools.snapshot(of("nobody"))).specs == ()  # nothing is there to be guarded
+    snapshot = await made.tools.snapshot(of("admin"))
     assert (await snapshot.call("hall.desk.wipe", SITE, META)).status == "ok"
     assert hook.heard == ["before", "after"]
 
 
 async def test_a_misspelt_id_of_a_dynamic_toolset_is_refused_when_it_lists_its_tools() -> None:
     made = Runtime(hooks=[guard("hall.desk.wip")])
-    made.add_toolset(Desk(admin="read wipe"))
+    made.tools.add_toolset(Desk(admin="read wipe"))
     with pytest.raises(
         SnapshotError, match=re.escape("names 'hall.desk.wip', which toolset 'hall.desk' does not list")
     ):
-        await made.snapshot(of("admin"))
+        await made.tools.snapshot(of("admin"))
 
 
 async def test_an_id_of_no_toolset_at_all_is_refused_at_once() -> None:
     made = Runtime(hooks=[guard("hall.dsk.wipe")])
-    made.add_toolset(Desk(admin="read wipe"))
+    made.tools.add_toolset(Desk(admin="read wipe"))
     with pytest.raises(RegistrationError, match="no tool has this id"):
-        await made.snapshot(of("admin"))
+        await made.tools.snapshot(of("admin"))
 
 
 async def test_a_toolset_may_say_what_it_may_list() -> None:
@@ -120,19 +120,19 @@ async def test_a_toolset_may_say_what_it_may_list() -> None:
         tool_ids = frozenset({"hall.desk.read", "hall.desk.wipe"})
 
     made = Runtime(hooks=[guard("hall.desk.wipe")])
-    made.add_toolset(Told(guest="read", admin="read wipe"))
-    assert len((await made.snapshot(of("guest"))).specs) == 1
+    made.tools.add_toolset(Told(guest="read", admin="read wipe"))
+    assert len((await made.tools.snapshot(of("guest"))).specs) == 1
     misspelt = Runtime(hooks=[guard("hall.desk.wip")])
-    misspelt.add_toolset(Told(guest="read"))
+    misspelt.tools.add_toolset(Told(guest="read"))
     with pytest.raises(RegistrationError, match=re.escape("did you mean 'hall.desk.wipe'")):
-        await misspelt.snapshot(of("guest"))
+        await misspelt.tools.snapshot(of("guest"))
 
 
 async def test_a_view_of_tools_that_are_known_may_leave_some_out() -> None:
     known = StaticToolset(name="hall.desk", bound=(named("hall.desk.read"), named("hall.desk.wipe")))
     made = Runtime(hooks=[guard("hall.desk.wipe")])
-    made.add_toolset(filter_toolset(known, lambda tool, context: tool.id.endswith("read")))
-    assert len((await made.snapshot(of("guest"))).specs) == 1
+    made.tools.add_toolset(filter_toolset(known, lambda tool, context: tool.id.endswith("read")))
+    assert len((await made.tools.snapshot(of("guest"))).specs) == 1
 
 
 @pytest.mark.parametrize("tools", [(), "hall.desk.wipe", ["hall.desk.wipe"], {1}])

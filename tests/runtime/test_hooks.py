@@ -182,7 +182,7 @@ async def test_a_hook_is_for_the_tools_that_it_names() -> None:
 
     other = Other()
     made = runtime(Listing(), hooks=[other])
-    made.register(StaticToolset(name="assistant.more", bound=(named("assistant.devices.set_state"),)))
+    made.tools.register(StaticToolset(name="assistant.more", bound=(named("assistant.devices.set_state"),)))
     assert (await made.call(TOOL, SITE, META)).status == "ok"
     assert other.heard == []
     assert (await made.call("assistant.devices.set_state", SITE, META)).status == "ok"

@@ -9,10 +9,10 @@ from typing import Final
 
 import pytest
 
+from toolgen.calls.call_names import CallName
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import BoundTool, CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolContext, ToolResult
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.call_names import CallName
 
 ANN: Final = CallMeta(session_id="s-ann", requested_by="ann")
 MIRA: Final = CallMeta(session_id="s-mira", requested_by="mira")
@@ -53,7 +53,7 @@ class Till:
             _repeatable(func_tool(self.put_approved, toolset="till", confirm=confirm)),
         ]
         made = Runtime(engine=engine)
-        made.register(StaticToolset(name="till", bound=tuple(tools)))
+        made.tools.register(StaticToolset(name="till", bound=tuple(tools)))
         return made
 
 
@@ -65,7 +65,7 @@ async def finished(runtime: Runtime, result: ToolResult) -> ToolResult:
     """Return the result of a call after an approval, where it waits for one."""
     if result.suspension is None:
         return result
-    return await runtime.deliver(result.suspension.token, {"approved": True})
+    return await runtime.waits.answer(result.suspension.token, {"approved": True})
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -16,10 +16,10 @@ from typing import Any, Final
 import pytest
 
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import UnsealedSuspensionError
+from toolgen.waiting.errors import UnsealedSuspensionError
 
 JOURNALS: Final = Path(__file__).parent / "journals"
 KEPT: Final = json.loads((JOURNALS / "before_seals.json").read_text())
@@ -64,17 +64,17 @@ class Journal:
     async def opened(self, *, checks: bool = False) -> AsyncIterator[Runtime]:
         runtime = Runtime(engine=InProcessEngine(self.path))
         confirmed = func_tool(wipe, toolset="x.tools", confirm=ConfirmSpec(hint="Wipe {name}?"))
-        runtime.register(function_toolset("x.tools", [confirmed, drop]))
+        runtime.tools.register(function_toolset("x.tools", [confirmed, drop]))
         if checks:
-            runtime.be_client(checks=True)
+            runtime.runs.be_client(checks=True)
         async with runtime:
             yield runtime
 
     async def adopt(self) -> None:
         """Adopt everything, before a worker has the file."""
         async with self.opened(checks=True) as desk:
-            for one in await desk.checked():
-                await desk.adopt(one.run_id, by="ann")
+            for one in await desk.waits.check():
+                await desk.waits.adopt(one.run_id, by="ann")
 
 
 @pytest.fixture
@@ -91,31 +91,31 @@ async def test_it_gets_the_tables_of_conversations(journal: Journal) -> None:
     assert await SqliteSessionStore(engine.file).list() == (made,)
     assert len(await engine.list_runs()) == 3
     await engine.close()
-    assert _facts(journal.path) == (2, 7)
+    assert _facts(journal.path) == (3, 7)
 
 
 async def test_what_waits_is_unsealed(journal: Journal) -> None:
     async with journal.opened() as runtime:
-        assert await runtime.suspended() == ()
+        assert await runtime.waits.list() == ()
         for token in (WAITS, ASKED_TWICE):
             with pytest.raises(UnsealedSuspensionError, match="toolgen runs check --adopt"):
-                await runtime.deliver(token, YES)
+                await runtime.waits.answer(token, YES)
             with pytest.raises(UnsealedSuspensionError):
-                await runtime.suspension(token)
-        assert {one.state for one in await runtime.checked()} == {"unsealed"}
+                await runtime.waits.show(token)
+        assert {one.state for one in await runtime.waits.check()} == {"unsealed"}
 
 
 async def test_what_an_operator_adopts_is_answered_by_its_token_of_before(journal: Journal) -> None:
     await journal.adopt()
     async with journal.opened() as runtime:
-        result = await runtime.deliver(WAITS, YES)
+        result = await runtime.waits.answer(WAITS, YES)
         assert (result.status, result.result) == ("ok", "disk is wiped")
 
 
 async def test_an_answer_that_was_kept_counts_once_its_call_is_adopted(journal: Journal) -> None:
     await journal.adopt()
     async with journal.opened() as runtime:
-        assert (await runtime.result(ANSWERED)).result == "tape is wiped"
+        assert (await runtime.waits.result(ANSWERED)).result == "tape is wiped"
 
 
 async def test_a_worker_that_comes_before_the_operator_asks_again(journal: Journal) -> None:
@@ -124,22 +124,22 @@ async def test_a_worker_that_comes_before_the_operator_asks_again(journal: Journ
         assert runtime.engine is not None
         for status in await runtime.engine.list_runs():
             await runtime.engine.settled(status.run_id)
-        (waiting,) = [one for one in await runtime.checked() if _name(one.call) == "tape"]
+        (waiting,) = [one for one in await runtime.waits.check() if _name(one.call) == "tape"]
         assert (waiting.state, waiting.op) == ("unsealed", "wait:2")
-        await runtime.adopt(waiting.run_id, by="ann")
-        (again,) = await runtime.suspended()
+        await runtime.waits.adopt(waiting.run_id, by="ann")
+        (again,) = await runtime.waits.list()
         assert (again.question, again.arguments) == ("Wipe tape?", {"name": "tape"})
-        assert (await runtime.deliver(again.token, YES)).result == "tape is wiped"
+        assert (await runtime.waits.answer(again.token, YES)).result == "tape is wiped"
 
 
 async def test_an_earlier_answer_without_a_seal_is_asked_for_again(journal: Journal) -> None:
     """The operator vouches for the question that is open; the approval of now counts."""
     await journal.adopt()
     async with journal.opened() as runtime:
-        again = (await runtime.deliver(ASKED_TWICE, YES)).suspension
+        again = (await runtime.waits.answer(ASKED_TWICE, YES)).suspension
         assert isinstance(again, Suspended)
         assert (again.kind, again.question) == ("input", "Why?")
-        assert (await runtime.deliver(again.token, "cleanup")).result == "users is dropped: cleanup"
+        assert (await runtime.waits.answer(again.token, "cleanup")).result == "users is dropped: cleanup"
 
 
 def _name(call: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable
@@ -14,9 +15,9 @@ from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended
-from toolgen.runtime.stores import ForeignFileError, StoreCorruptError, StoreError, UnsafeFileError
-from toolgen.runtime.stores.key_file import create_key, read_key
-from toolgen.runtime.waiting.errors import MissingSecretError, SuspensionError
+from toolgen.stores import ForeignFileError, StoreCorruptError, StoreError, StoreFullError, UnsafeFileError
+from toolgen.stores.key_file import create_key, read_key
+from toolgen.waiting.errors import MissingSecretError, SuspensionError
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -99,6 +100,15 @@ def test_a_key_is_made_once(tmp_path: Path) -> None:
         create_key(tmp_path / "nowhere" / "key")
 
 
+def test_a_key_that_the_disk_has_no_room_for_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreFullError, match="No space left"):
+        create_key(tmp_path / "key")
+
+
 async def test_the_key_is_there_before_the_worker_is_ready(tmp_path: Path) -> None:
     async with made(tmp_path / "runs.db", Listing()):
         assert (tmp_path / "runs.db.key").exists()
@@ -119,7 +129,7 @@ async def test_without_the_key_of_what_waits_nothing_starts(tmp_path: Path) -> N
     assert not key.exists()
     kept.rename(key)
     async with made(path, executor) as host:
-        assert (await host.deliver(first.token, YES)).status == "ok"
+        assert (await host.waits.answer(first.token, YES)).status == "ok"
 
 
 async def test_what_waits_is_adopted_with_a_new_key(tmp_path: Path) -> None:
@@ -127,18 +137,18 @@ async def test_what_waits_is_adopted_with_a_new_key(tmp_path: Path) -> None:
     first = await asked(path)
     (tmp_path / "runs.db.key").unlink()
     desk = made(path, executor)
-    desk.be_client(checks=True)
+    desk.runs.be_client(checks=True)
     async with desk:
-        (seen,) = await desk.checked()
+        (seen,) = await desk.waits.check()
         assert (seen.id, seen.state, (tmp_path / "runs.db.key").exists()) == (first.id, "unsealed", False)
-        assert await desk.adopt(first.run_id, by="ann") == (seen,)
-        assert [one.state for one in await desk.checked()] == ["sealed"]
+        assert await desk.waits.adopt(first.run_id, by="ann") == (seen,)
+        assert [one.state for one in await desk.waits.check()] == ["sealed"]
     async with made(path, executor) as host:
         with pytest.raises(SuspensionError):  # its token is of the key before
-            await host.deliver(first.token, YES)
-        (again,) = await host.suspended()
+            await host.waits.answer(first.token, YES)
+        (again,) = await host.waits.list()
         assert (again.id, again.arguments) == (first.id, first.arguments)
-        assert (await host.deliver(again.token, YES)).status == "ok"
+        assert (await host.waits.answer(again.token, YES)).status == "ok"
         assert len(executor.calls) == 1
 
 
@@ -146,7 +156,7 @@ async def test_a_key_that_is_missing_beside_nothing_that_waits_is_made_again(tmp
     path, executor = tmp_path / "runs.db", Listing()
     first = await asked(path)
     async with made(path, executor) as host:
-        assert (await host.deliver(first.token, YES)).status == "ok"
+        assert (await host.waits.answer(first.token, YES)).status == "ok"
     (tmp_path / "runs.db.key").unlink()
     async with made(path, executor) as host:
         assert waiting(await host.call(TOOL, SITE, META)).token

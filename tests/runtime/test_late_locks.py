@@ -12,10 +12,10 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.virtual_time import VirtualTimeLoop
+from toolgen.calls.errors import StuckLockError
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.contract.tasks import GRACE_S
 from toolgen.runtime import BusyError, DeadlockError, Runtime, Scheduling, StaticToolset
-from toolgen.runtime.errors import StuckLockError
-from toolgen.runtime.toolsets.functions import func_tool
 
 from .test_scheduling import is_idle
 
@@ -52,7 +52,7 @@ def serving(function: Callable[..., Any], **options: Any) -> Runtime:
     """Return a runtime with a sequential tool whose time is an hour."""
     host = Runtime(**options)
     tool = func_tool(function, toolset="x.tools", is_sequential=True, sequential_by="account", timeout=HOUR)
-    host.register(StaticToolset(name="x.tools", bound=(tool,)))
+    host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
     return host
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from toolgen.runtime.stores import ForeignFileError, LeaseLostError, StoreError, UnsafeFileError
-from toolgen.runtime.stores.lease import Lease
+from toolgen.stores import ForeignFileError, LeaseLostError, StoreError, UnsafeFileError
+from toolgen.stores.lease import Lease
 
 FORK = """
 import os, sys
 from pathlib import Path
-from toolgen.runtime.stores.lease import Lease
+from toolgen.stores.lease import Lease
 
 mine = Lease(Path(sys.argv[1]))
 assert mine.acquire()

@@ -13,10 +13,10 @@ from tests.many_workers import SECRET, Cluster
 from tests.runtime.bank import META, Bank
 from tests.runtime.forging import forge
 from toolgen.agents import SessionBusyError, agents_of
+from toolgen.calls.call_names import CallName, CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult
-from toolgen.runtime.waiting.call_names import CallName, CallNameError
 
 YES: Final[Json] = {"approved": True}
 
@@ -41,7 +41,7 @@ def unseals(record: dict[str, Any]) -> None:
 
 def served(bank: Bank, engine: InProcessEngine) -> Runtime:
     runtime = Runtime(engine=engine)
-    runtime.register(bank.toolset())
+    runtime.tools.register(bank.toolset())
     return runtime
 
 
@@ -86,11 +86,11 @@ async def test_a_waiting_call_has_its_open_question(engine: InProcessEngine, too
     first = waits(await runtime.call_once(name, tool, {"amount": 5}, META))
     together = await asyncio.gather(*(runtime.call_once(name, tool, {"amount": 5}, META) for _ in range(3)))
     assert {waits(one).id for one in together} == {first.id}
-    assert [one.id for one in await runtime.suspended()] == [first.id]
+    assert [one.id for one in await runtime.waits.list()] == [first.id]
     assert await runtime.question(name, tool, {"amount": 5}, META) == first
     assert bank.paid == []
 
-    assert (await runtime.deliver(first.token, YES)).status == "ok"
+    assert (await runtime.waits.answer(first.token, YES)).status == "ok"
     assert (await runtime.call_once(name, tool, {"amount": 5}, META)).json == f'"{tool} 5"'.encode()
     assert await runtime.question(name, tool, {"amount": 5}, META) is None
     assert bank.paid == [(tool, 5)]
@@ -100,7 +100,7 @@ async def test_a_denied_call_stays_denied(engine: InProcessEngine) -> None:
     bank = Bank()
     runtime = served(bank, engine)
     asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
-    denied = await runtime.deliver(asked.token, {"approved": False, "message": "not today"})
+    denied = await runtime.waits.answer(asked.token, {"approved": False, "message": "not today"})
     again = await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META)
     assert (again.status, again.json) == (denied.status, denied.json) == ("denied", denied.json)
     assert bank.paid == []
@@ -176,7 +176,7 @@ async def test_what_may_run_twice_and_asks_nobody_is_not_kept(engine: InProcessE
 async def test_without_an_engine_there_is_no_ledger() -> None:
     bank = Bank()
     runtime = Runtime()
-    runtime.register(bank.toolset())
+    runtime.tools.register(bank.toolset())
     for _ in range(2):
         assert (await runtime.call_once(named("c1"), "pay", {"amount": 5}, META)).status == "ok"
     assert len(bank.paid) == 2
@@ -193,9 +193,9 @@ async def test_arguments_that_are_edited_before_the_approval_are_asked_about_ane
     name = named("c1")
     first = waits(await runtime.call_once(name, "pay_approved", {"amount": 5}, META))
     second = waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META))
-    assert [one.id for one in await runtime.suspended()] == [second.id] != [first.id]
+    assert [one.id for one in await runtime.waits.list()] == [second.id] != [first.id]
     assert waits(await runtime.call_once(name, "pay_approved", {"amount": 50}, META)).id == second.id
-    assert (await runtime.deliver(second.token, YES)).status == "ok"
+    assert (await runtime.waits.answer(second.token, YES)).status == "ok"
 
     assert (await runtime.call_once(name, "pay_approved", {"amount": 5}, META)).status == "denied"
     third = await runtime.call_once(name, "pay_approved", {"amount": 500}, META)
@@ -209,10 +209,10 @@ async def test_a_call_that_has_begun_is_not_edited(engine: InProcessEngine, answ
     runtime = served(bank, engine)
     asked = waits(await runtime.call_once(named("c1"), "pay_asking", {"amount": 5}, META))
     for _ in range(answers):
-        asked = waits(await runtime.deliver(asked.token, "here"))
+        asked = waits(await runtime.waits.answer(asked.token, "here"))
     edited = await runtime.call_once(named("c1"), "pay_asking", {"amount": 50}, META)
     assert isinstance(edited.error, CallNameError)
-    assert [one.id for one in await runtime.suspended()] == [asked.id]
+    assert [one.id for one in await runtime.waits.list()] == [asked.id]
 
 
 # How it ends, and how long it is kept.
@@ -268,9 +268,9 @@ async def test_a_detached_call_goes_on_without_its_caller(engine: InProcessEngin
 async def test_a_name_is_forgotten_with_its_run(tmp_path: Path) -> None:
     bank = Bank()
     runtime = served(bank, InProcessEngine(keep_runs=1))
-    for call_id in ("c1", "c2", "c1"):
+    for call_id in ("c1", "c2", "c3", "c1"):
         await runtime.call_once(named(call_id), "pay", {"amount": 5}, META)
-    assert len(bank.paid) == 3
+    assert len(bank.paid) == 4
 
 
 @pytest.mark.parametrize("how", ["tampered", "unsealed"])
@@ -312,7 +312,7 @@ async def test_a_session_with_a_waiting_call_is_erased_when_the_call_is_canceled
         asked = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
         with pytest.raises(SessionBusyError):
             await agents.erase("s")
-        await runtime.cancel(asked.token)
+        await runtime.waits.cancel(asked.token)
         assert (await agents.erase("s")).runs == 1
         again = waits(await runtime.call_once(named("c1"), "pay_approved", {"amount": 5}, META))
     assert again.id != asked.id
@@ -324,13 +324,13 @@ async def test_many_workers_execute_a_named_call_once(seed: int, tool: str) -> N
     bank, cluster = Bank(), Cluster(seed, InProcessEngine())
     runtimes = [Runtime(engine=cluster.worker(), secret=SECRET) for _ in range(3)]
     for runtime in runtimes:
-        runtime.register(bank.toolset())
+        runtime.tools.register(bank.toolset())
     async with runtimes[0], runtimes[1], runtimes[2]:
         calls = [one.call_once(named("c1"), tool, {"amount": 5}, META) for one in runtimes * 2]
         results = await asyncio.gather(*calls)
         if tool == "pay_approved":
             [asked] = {waits(one).id: waits(one) for one in results}.values()
-            await runtimes[2].deliver(asked.token, YES)
+            await runtimes[2].waits.answer(asked.token, YES)
             results = [await one.call_once(named("c1"), tool, {"amount": 5}, META) for one in runtimes]
     assert {(one.status, one.json) for one in results} == {("ok", f'"{tool} 5"'.encode())}
     assert bank.paid == [(tool, 5)]

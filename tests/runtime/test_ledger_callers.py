@@ -6,15 +6,19 @@ import asyncio
 import itertools
 from collections.abc import Coroutine
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.runtime.bank import META, Bank
 from tests.runtime.test_ledger import named, served
+from toolgen.calls.call_names import CallNameError
+from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.runs import Receipt
 from toolgen.runtime import Runtime, Scheduling, ToolResult
-from toolgen.runtime.waiting.call_names import CallNameError
+from toolgen.stores import StoreLockedError
 
 
 def begun(*calls: Coroutine[Any, Any, ToolResult]) -> list[asyncio.Task[ToolResult]]:
@@ -91,11 +95,38 @@ async def test_a_call_for_which_nobody_waits_any_more_is_cancelled(
     assert (again.status, bank.paid) == ("unknown", [("pay", 5)])
 
 
+@pytest.mark.parametrize("comes_again", [False, True])
+@pytest.mark.parametrize("creator", [0, 1])
+async def test_a_call_that_another_process_has_joined_goes_on(
+    tmp_path: Path, creator: int, comes_again: bool
+) -> None:
+    """Who began it is cancelled, the worker or a client; the other one gets its result, whenever it comes."""
+    bank, path = Bank(hold=asyncio.Event()), tmp_path / "runs.db"
+    engines = InProcessEngine(path), InProcessEngine(path, worker=False)
+    async with served(bank, engines[0]) as worker, served(bank, engines[1]) as client, asyncio.timeout(30):
+        runtimes = [worker, client]
+        first, other = runtimes.pop(creator), runtimes[0]
+        calls = begun(first.call_once(named("c1"), "pay", {"amount": 5}, META))
+        await bank.holding.wait()
+        calls += begun(other.call_once(named("c1"), "pay", {"amount": 5}, META))
+        (run,) = await engines[0].list_runs()
+        while await engines[0].kept_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another task
+            await asyncio.sleep(0.001)
+        await cancelled(calls[0])
+        if comes_again:
+            await cancelled(calls[1])
+            calls += begun(other.call_once(named("c1"), "pay", {"amount": 5}, META))
+        assert bank.hold is not None
+        bank.hold.set()
+        result = await calls[-1]
+    assert (result.json, bank.paid) == (b'"pay 5"', [("pay", 5)])
+
+
 async def test_a_call_that_was_cancelled_before_it_began_is_made_again(engine: InProcessEngine) -> None:
     """It has no result that could be kept."""
     bank = Bank(hold=asyncio.Event())
     runtime = Runtime(engine=engine, scheduling=Scheduling(max_calls=1))
-    runtime.register(bank.toolset())
+    runtime.tools.register(bank.toolset())
     [holder] = begun(runtime.call("pay", {"amount": 1}, META))
     await bank.holding.wait()
     [call] = begun(runtime.call_once(named("c1"), "pay", {"amount": 5}, META))
@@ -112,7 +143,7 @@ async def test_a_call_that_was_cancelled_before_it_began_is_made_again(engine: I
 async def test_a_call_for_which_there_was_no_room_is_made_again(engine: InProcessEngine) -> None:
     bank = Bank(hold=asyncio.Event())
     runtime = Runtime(engine=engine, scheduling=Scheduling(max_calls=1, max_queued=0))
-    runtime.register(bank.toolset())
+    runtime.tools.register(bank.toolset())
     [holder] = begun(runtime.call("pay", {"amount": 1}, META))
     await bank.holding.wait()
     for _ in range(2):
@@ -140,6 +171,27 @@ async def test_a_call_whose_result_cannot_be_read_is_unknown_where_it_has_begun(
     await engine.close()
     result = await call
     assert (result.status, result.retry_hint, bank.paid) == (status, None, [("pay", 5)])
+
+
+class _Unjoined(InProcessEngine):
+    """A client that cannot say that it has joined a run."""
+
+    async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
+        raise StoreLockedError("is locked", path=Path("runs.db"), hint="try it again")
+
+
+async def test_a_call_that_cannot_be_joined_is_unknown(tmp_path: Path) -> None:
+    """Another process executes it; an error would say that it has failed."""
+    bank, path = Bank(hold=asyncio.Event()), tmp_path / "runs.db"
+    engines = InProcessEngine(path), _Unjoined(path, worker=False)
+    async with served(bank, engines[0]) as worker, served(bank, engines[1]) as client, asyncio.timeout(30):
+        [call] = begun(worker.call_once(named("c1"), "pay", {"amount": 5}, META))
+        await bank.holding.wait()
+        joined = await client.call_once(named("c1"), "pay", {"amount": 5}, META)
+        assert bank.hold is not None
+        bank.hold.set()
+        assert (joined.status, joined.retry_hint) == ("unknown", None)
+        assert ((await call).json, bank.paid) == (b'"pay 5"', [("pay", 5)])
 
 
 async def test_a_caller_that_is_cancelled_while_the_engine_closes_is_cancelled(

@@ -12,12 +12,12 @@ from typing import Any, Final
 import pytest
 
 from tests.runtime.bank import META, Bank
+from toolgen.calls.call_names import CallName, CallNameError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolResult
-from toolgen.runtime.waiting.call_names import CallName, CallNameError
-from toolgen.runtime.waiting.errors import SuspensionError
+from toolgen.waiting.errors import SuspensionError
 
 TOOLS: Final = ("pay", "pay_approved", "pay_asking", "look")
 ONCE: Final = TOOLS[:3]
@@ -42,7 +42,7 @@ class Peer:
 
     def _open(self) -> Runtime:
         runtime = Runtime(engine=InProcessEngine(self.file))
-        runtime.register(self.banks[-1].toolset())
+        runtime.tools.register(self.banks[-1].toolset())
         return runtime
 
     async def play(self) -> None:
@@ -103,14 +103,14 @@ class Peer:
     async def answer(self) -> None:
         """Answer an open question, whichever."""
         runtime = self.runtime
-        waiting = await runtime.suspended()
+        waiting = await runtime.waits.list()
         if not waiting:
             return
         asked = self.random.choice(waiting)
         answer: Json = {"approved": self.random.random() < 0.7} if asked.kind == "confirmation" else "here"
         self.answers[asked.id] += 1
         try:
-            await runtime.deliver(asked.token, answer, wait_s=self.random.choice([0, None]))
+            await runtime.waits.answer(asked.token, answer, wait_s=self.random.choice([0, None]))
         except SuspensionError:  # somebody was faster
             return
 
@@ -133,15 +133,19 @@ class Peer:
         self.runtime = self._open()
         await before.aclose()
         await self.settle()
-        await before.aclose()  # a step that came late has opened it again
         await self.runtime.__aenter__()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 async def test_each_call_runs_once_at_most_and_is_asked_until_it_is_answered(
     seed: int, tmp_path: Path
 ) -> None:
-    peer = Peer(seed, tmp_path / "runs.db")
+    await check_interleaving(seed, tmp_path / "runs.db")
+
+
+async def check_interleaving(seed: int, file: Path) -> None:
+    """Play one random order of steps, and check what was paid."""
+    peer = Peer(seed, file)
     async with asyncio.timeout(60):
         await peer.play()
     paid: Counter[Any] = sum((Counter(bank.paid) for bank in peer.banks), Counter())

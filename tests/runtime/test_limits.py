@@ -16,6 +16,8 @@ from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,
@@ -33,9 +35,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolValidationError,
 )
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import BadAnswerError
+from toolgen.waiting.errors import BadAnswerError
 
 TOOL = "assistant.devices.list_devices"
 SMALL = Limits(bytes=1000, depth=4, keys=30, issues=3)
@@ -107,7 +107,7 @@ async def test_what_was_frozen_is_not_measured_again() -> None:
     )
     waits = await made.call(TOOL, document, META)
     assert waits.suspension is not None
-    assert (await made.deliver(waits.suspension.token, {"approved": True})).status == "ok"
+    assert (await made.waits.answer(waits.suspension.token, {"approved": True})).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -124,7 +124,7 @@ async def test_a_host_that_allows_more_freezes_and_shows_more() -> None:
     waits = await made.call(TOOL, document, META)
     assert waits.suspension is not None
     assert waits.suspension.arguments["site_id"] == "x" * 2**22
-    assert (await made.deliver(waits.suspension.token, {"approved": True})).status == "ok"
+    assert (await made.waits.answer(waits.suspension.token, {"approved": True})).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -169,8 +169,8 @@ async def test_answers_above_a_limit_are_refused_and_the_call_still_waits(
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError, match="the answer must have at most"):
-        await host.deliver(waits.suspension.token, answer)
-    assert [one.id for one in await host.suspended()] == [waits.suspension.id]
+        await host.waits.answer(waits.suspension.token, answer)
+    assert [one.id for one in await host.waits.list()] == [waits.suspension.id]
 
 
 async def test_an_answer_full_of_mistakes_has_its_first_issues() -> None:
@@ -178,7 +178,7 @@ async def test_an_answer_full_of_mistakes_has_its_first_issues() -> None:
     waits = await host.call(TOOL, SITE, META)
     assert waits.suspension is not None
     with pytest.raises(BadAnswerError) as raised:
-        await host.deliver(waits.suspension.token, {f"k{number}": 0 for number in range(20)})
+        await host.waits.answer(waits.suspension.token, {f"k{number}": 0 for number in range(20)})
     assert len(raised.value.issues) == 3
 
 
@@ -215,7 +215,7 @@ async def test_the_final_result_of_an_agent_has_the_limits_too() -> None:
     )
     low = ScriptedPlanner([FinalResult(result="x" * 1000), FinalResult(result="dust")])
     async with running(agent_of("x.low", low), limits=SMALL) as (made, _):
-        made.register(exported)
+        made.tools.register(exported)
         assert (await made.call("look", {"at": "lamp"})).json == b'"dust"'
     assert "must have at most 1000 bytes" in texts(low.inputs[1])
 
@@ -278,7 +278,7 @@ async def test_where_alternatives_may_say_more_at_least_the_others_are_counted(
     function: Any, item: Any, name: str, more: int
 ) -> None:
     made = Runtime()
-    made.register(function_toolset("x.rooms", [function]))
+    made.tools.register(function_toolset("x.rooms", [function]))
     told = json.loads((await made.call(function.__name__, {"found": [item] * 100})).json)
     assert (len(told["issues"]), told[name]) == (20, more)
 
@@ -286,7 +286,7 @@ async def test_where_alternatives_may_say_more_at_least_the_others_are_counted(
 async def test_a_flood_takes_little_memory() -> None:
     """With each of a million unknown keys an issue of its own, gigabytes."""
     made = Runtime()
-    made.register(function_toolset("x.rooms", [rooms]))
+    made.tools.register(function_toolset("x.rooms", [rooms]))
     for document in (
         json.dumps({f"k{number}": 1 for number in range(9_000)}),
         json.dumps({"found": ["hall"] * 9_000}),
@@ -306,7 +306,7 @@ async def test_a_flood_takes_little_memory() -> None:
 
 async def test_more_mistakes_than_can_be_told_are_one_issue() -> None:
     made = Runtime()
-    made.register(function_toolset("x.rooms", [rooms]))
+    made.tools.register(function_toolset("x.rooms", [rooms]))
     issue = first(await made.call("rooms", {"found": [{}] * 9_000}))
     assert issue["message"] == "does not fit its schema, in too many places to name"
 
@@ -402,7 +402,7 @@ class Twig(TypedDict):
 
 async def test_a_function_of_recursive_classes_tries_one_branch_a_level() -> None:
     made = Runtime()
-    made.register(function_toolset("x.deep", [recursive]))
+    made.tools.register(function_toolset("x.deep", [recursive]))
     TRIED.clear()
     document = '{"one":1,"next":' * 50 + '{"two":2}' + "}" * 50
     result = await made.call("recursive", f'{{"value":{document}}}')

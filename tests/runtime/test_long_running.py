@@ -12,8 +12,13 @@ import jsonschema
 import pytest
 
 from gen.assistant.toolsets import maintenance
+from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
+from toolgen.calls.call_names import CallName
+from toolgen.calls.resolution import Resolution
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     LongRunningReturn,
     LongRunningSpec,
@@ -25,11 +30,6 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolSpec,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.resolution import Resolution
-from toolgen.runtime.toolsets.catalog import catalog_entry
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.call_names import CallName
 
 Ack, Done, Progress = (
     maintenance.UpdateFirmwareAck,
@@ -58,7 +58,7 @@ def runtime(returns: Any, spec: ToolSpec[Any, Any] = DECLARED, **host: Any) -> R
     made = Runtime(**{"engine": InProcessEngine(), **host})
     executor = Updating(returns if callable(returns) else lambda ctx: returns)
     toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
-    made.register(toolset)
+    made.tools.register(toolset)
     return made
 
 
@@ -96,7 +96,7 @@ async def test_without_an_engine_it_is_not_run(
     executor = Updating(begins)
     made = Runtime()
     toolset = ToolsetRegistration(name="assistant.maintenance", specs=[spec], executor=executor, format=1)
-    made.register(toolset)
+    made.tools.register(toolset)
     name = CallName(door="test", call_id="c1")
     for result in (
         await made.call(spec.id, ARGUMENTS, META),
@@ -163,7 +163,7 @@ async def test_what_its_design_does_not_declare_is_the_executors_bug(
     assert b" ran; its result could not be read" in result.json
     assert reason in caplog.text
     assert spec.id in caplog.text
-    assert await made.suspended() == (), "nothing waits that nobody was told of"
+    assert await made.waits.list() == (), "nothing waits that nobody was told of"
 
 
 def test_the_catalogue_advertises_what_comes_at_once() -> None:
@@ -206,7 +206,7 @@ async def test_progress_is_told(value: Any, shown: Any, listens: bool) -> None:
     made = runtime(reports, events=events)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.progress(waiting.token, 0.4, "half", value)
+    await made.waits.progress(waiting.token, 0.4, "half", value)
     if events is not None and told is not None:
         events.close()
         assert [event.value async for event in told] == [shown, shown]  # type: ignore[union-attr]  # one type
@@ -221,8 +221,8 @@ async def test_progress_that_does_not_fit_is_refused(value: Any, reason: str, li
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
     with pytest.raises(MalformedResultError, match=f"the progress of update_firmware does not fit.*{reason}"):
-        await made.progress(waiting.token, value=value)
-    done = await made.deliver(waiting.token, {"version": "2.4.0"})
+        await made.waits.progress(waiting.token, value=value)
+    done = await made.waits.answer(waiting.token, {"version": "2.4.0"})
     assert done.status == "ok", "the work goes on all the same"
     del subscription
 
@@ -240,7 +240,7 @@ async def test_progress_that_no_log_could_hold_is_refused(fraction: Any, message
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
     with pytest.raises(MalformedResultError, match="of its progress"):
-        await made.progress(waiting.token, fraction, message)
+        await made.waits.progress(waiting.token, fraction, message)
 
     def reports(ctx: ToolContext) -> LongRunningReturn[Any, Any]:
         ctx.progress(fraction, message)
@@ -257,7 +257,7 @@ async def test_progress_beyond_its_ends_by_rounding_is_told_as_the_end(fraction:
     made = runtime(ToolOutcome.pending("job-1", Ack(minutes=4)), events=events)
     waiting = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.progress(waiting.token, fraction)
+    await made.waits.progress(waiting.token, fraction)
     events.close()
     assert [event.fraction async for event in told] == [shown]  # type: ignore[union-attr]  # one type
 
@@ -278,9 +278,9 @@ async def test_without_declared_progress_any_json_is_told() -> None:
     made = runtime(ToolOutcome.pending("job-1"), SILENT)
     waiting = (await made.call(SILENT.id, ARGUMENTS, META)).suspension
     assert waiting is not None
-    await made.progress(waiting.token, value=[1, {"a": None}])
+    await made.waits.progress(waiting.token, value=[1, {"a": None}])
     with pytest.raises(MalformedResultError, match="does not fit"):
-        await made.progress(waiting.token, value=object())
+        await made.waits.progress(waiting.token, value=object())
 
 
 @pytest.mark.parametrize("spec", [DECLARED, SILENT], ids=["acknowledged", "silent"])
@@ -299,9 +299,9 @@ async def test_work_that_nobody_waits_for_any_more_is_unknown(by: str, spec: Too
     asked = (await called()).suspension
     assert asked is not None
     if by in ("run", "name"):
-        await made.cancel_run(asked.run_id, "no power")
+        await made.runs.cancel(asked.run_id, "no power")
     else:
-        result = await made.cancel(asked.token, "no power")
+        result = await made.waits.cancel(asked.token, "no power")
         assert (result.status, result.retry_hint) == ("unknown", None)
     assert made.engine is not None
     ends = [one async for _, one in made.engine.events(asked.run_id) if one["type"] == "tool_end"]
@@ -309,7 +309,7 @@ async def test_work_that_nobody_waits_for_any_more_is_unknown(by: str, spec: Too
     if by == "name":
         again = await called()
         assert (again.status, json.loads(again.json)) == ("unknown", {"unknown": LEFT})
-    resolved = await made.resolve(asked.run_id, "", Resolution(outcome="failed", message="no"), by="jo")
+    resolved = await made.runs.resolve(asked.run_id, "", Resolution(outcome="failed", message="no"), by="jo")
     assert resolved.status == "error"
 
 
@@ -319,7 +319,7 @@ async def test_work_whose_tool_is_gone_is_unknown_when_it_is_canceled(tmp_path: 
         asked = (await made.call(DECLARED.id, ARGUMENTS, META)).suspension
     assert asked is not None
     async with Runtime(engine=InProcessEngine(path)) as other:
-        result = await other.cancel(asked.token, "no power")
+        result = await other.waits.cancel(asked.token, "no power")
     assert (result.status, json.loads(result.json)) == ("unknown", {"unknown": LEFT})
 
 
@@ -334,9 +334,11 @@ async def test_a_function_may_answer_later() -> None:
 
     late = LongRunningSpec(ack=func_tool(acknowledge).spec.result)
     made = Runtime(engine=InProcessEngine())
-    made.register(function_toolset("x.exports", [func_tool(export, toolset="x.exports", long_running=late)]))
+    made.tools.register(
+        function_toolset("x.exports", [func_tool(export, toolset="x.exports", long_running=late)])
+    )
     begun = await made.call("export", {"month": "May"})
     assert (begun.status, begun.json) == ("pending", b'"begun"')
     assert begun.suspension is not None
-    done = await made.deliver(begun.suspension.token, {"rows": 3})
+    done = await made.waits.answer(begun.suspension.token, {"rows": 3})
     assert (done.status, json.loads(done.json)) == ("ok", {"rows": 3})

@@ -12,8 +12,8 @@ from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, ToolOutcome, ToolResult
-from toolgen.runtime.waiting.errors import BadAnswerError
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.errors import BadAnswerError
+from toolgen.waiting.options import WaitOptions
 
 TOOL = "assistant.devices.list_devices"
 YES: Json = {"approved": True}
@@ -28,7 +28,7 @@ async def asked_until_it_ends(made: Runtime, result: ToolResult) -> tuple[int, T
     times = 0
     while result.status == "suspended":
         asked = waiting(result)
-        result = await made.deliver(asked.token, YES if asked.kind == "confirmation" else "once more")
+        result = await made.waits.answer(asked.token, YES if asked.kind == "confirmation" else "once more")
         times += 1
     return times, result
 
@@ -40,7 +40,7 @@ async def test_the_eleventh_question_ends_the_call_as_an_error(engine: InProcess
     assert (times, result.status) == (10, "error")
     assert json.loads(result.json)["error"] == "list_devices asked 10 questions, and one call may ask no more"
     assert len(listing.calls) == 11
-    assert await made.suspended() == ()
+    assert await made.waits.list() == ()
 
 
 async def test_an_approval_is_a_question_too(engine: InProcessEngine) -> None:
@@ -54,7 +54,7 @@ async def test_a_restart_does_not_begin_the_count_anew(tmp_path: Path) -> None:
     async with runtime(Listing(asks), engine=InProcessEngine(tmp_path / "runs.db")) as first:
         result = await first.call(TOOL, SITE, META)
         for _ in range(6):
-            result = await first.deliver(waiting(result).token, "once more")
+            result = await first.waits.answer(waiting(result).token, "once more")
     async with runtime(Listing(asks), engine=InProcessEngine(tmp_path / "runs.db")) as second:
         times, result = await asked_until_it_ends(second, result)
     assert (times, result.status) == (4, "error")
@@ -65,7 +65,7 @@ async def test_an_answer_that_does_not_fit_is_no_question_more(engine: InProcess
     result = await made.call(TOOL, SITE, META)
     for _ in range(5):
         with pytest.raises(BadAnswerError):
-            await made.deliver(waiting(result).token, 7)
-    assert [one.id for one in await made.suspended()] == [waiting(result).id]
+            await made.waits.answer(waiting(result).token, 7)
+    assert [one.id for one in await made.waits.list()] == [waiting(result).id]
     times, result = await asked_until_it_ends(made, result)
     assert (times, result.status) == (2, "error")

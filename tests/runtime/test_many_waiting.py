@@ -14,12 +14,13 @@ from typing import Any, Final
 
 import pytest
 
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
+from toolgen.runs import RunContext, answer_name
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.frozen import FIRST, FrozenCall, Sealer, seal_call
-from toolgen.runtime.waiting.loop import LOOP
+from toolgen.waiting.frozen import FIRST, FrozenCall, Sealer, seal_call
+from toolgen.waiting.loop import LOOP
 
 MOST: Final = 2_000
 """Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""
@@ -82,15 +83,55 @@ async def check_many(path: Path, count: int, monkeypatch: pytest.MonkeyPatch) ->
     with instructions.counted(monkeypatch):
         async with _runtime(InProcessEngine(path)) as runtime:
             assert 0 < instructions.taken() < MOST + CHECKED * count, "to open the file"
-            waiting = await runtime.suspended(session)
+            waiting = await runtime.waits.list(session)
             assert len(waiting) == _SESSION
             assert 0 < instructions.taken() < MOST, "to list a session"
             assert _records() == before
-            result = await runtime.deliver(waiting[3].token, {"approved": True})
+            result = await runtime.waits.answer(waiting[3].token, {"approved": True})
             assert (result.status, result.result) == ("ok", "x")
             assert 0 < instructions.taken() < MOST, "to answer a call"
             assert _records() <= before + 1
-            assert len(await runtime.suspended(session)) == _SESSION - 1
+            assert len(await runtime.waits.list(session)) == _SESSION - 1
+
+
+async def test_what_a_run_has_done_makes_no_look_at_its_waits_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def loop(ctx: RunContext, calls: Any) -> None:
+        for number in range(calls):
+            await ctx.start(f"tool:{number}", "tool", "x" * 1000)
+        await ctx.wait("wait:0", answer_name("wait:0"), about="?")
+
+    async def tool(info: object, text: Any) -> Any:
+        return text
+
+    def engine(*, worker: bool) -> InProcessEngine:
+        made = InProcessEngine(tmp_path / "runs.db", worker=worker)
+        made.register(loops={"loop": loop}, activities={"tool": tool})
+        return made
+
+    worker = engine(worker=True)
+    await worker.start()
+    for calls in (5, 500):
+        await worker.start_run("loop", calls, run_id=f"r{calls}", session=f"s{calls}")
+        await worker.settled(f"r{calls}")
+    await worker.close()
+    instructions, taken = Instructions(), dict[int, list[int]]()
+    with instructions.counted(monkeypatch):
+        client = engine(worker=False)
+        await client.start()
+        await client.status("r5")
+        for calls in (5, 500):
+            run_id, counts = f"r{calls}", taken.setdefault(calls, [])
+            instructions.taken()
+            assert len((await client.status(run_id)).awaiting) == 1
+            counts.append(instructions.taken())
+            assert len(await client.open_waits(session=f"s{calls}")) == 1
+            counts.append(instructions.taken())
+            assert (await client.wait_status(run_id, "wait:0")) is not None
+            counts.append(instructions.taken())
+        await client.close()
+    assert taken[500] == pytest.approx(taken[5], abs=20)
 
 
 async def _park(path: Path, count: int) -> None:
@@ -99,7 +140,7 @@ async def _park(path: Path, count: int) -> None:
     async with _runtime(engine) as runtime:
         asked = (await runtime.call("send", {"text": "x"}, CallMeta(session_id="s-0"))).suspension
         assert asked is not None
-        (made,) = await runtime.checked()
+        (made,) = await runtime.waits.check()
         assert made.call is not None
         sealer, call = Sealer(engine.secret() or b""), made.call
         for start in range(1, count, _AT_ONCE):
@@ -118,7 +159,7 @@ async def _park_one(engine: InProcessEngine, sealer: Sealer, call: FrozenCall, n
 def _runtime(engine: InProcessEngine) -> Runtime:
     runtime = Runtime(engine=engine)
     tool = func_tool(send, toolset="x.tools", confirm=ConfirmSpec(hint="Send it?"))
-    runtime.register(function_toolset("x.tools", [tool]))
+    runtime.tools.register(function_toolset("x.tools", [tool]))
     return runtime
 
 

@@ -11,11 +11,12 @@ import pytest
 from tests.many_workers import SECRET, ManyWorkers
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
 from toolgen.adapters.postgres import Postgres, PostgresArtifactStore, PostgresStateStore
-from toolgen.engines import InProcessEngine
-from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, ToolCall, ToolOutcome
-from toolgen.runtime.capabilities import (
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import (
     ArtifactsCapability,
     Capability,
+    DisabledTools,
     FileArtifactStore,
     MemoryArtifactStore,
     MemoryStateStore,
@@ -23,9 +24,8 @@ from toolgen.runtime.capabilities import (
     SqliteStateStore,
     StateCapability,
 )
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.errors import RegistrationError
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, ToolCall, ToolOutcome
 
 
 def shared() -> Runtime:
@@ -82,7 +82,7 @@ def test_one_worker_may_have_any_store() -> None:
 
 async def test_a_tool_of_the_callers_snapshot_alone_cannot_ask() -> None:
     executor = Listing()
-    given = await runtime(executor, spec(confirm=ConfirmSpec())).snapshot()
+    given = await runtime(executor, spec(confirm=ConfirmSpec())).tools.snapshot()
     async with shared() as made:
         result = await made.call("list_devices", SITE, META, within=given)
         assert (result.status, result.error is not None and result.error.message) == (
@@ -94,7 +94,7 @@ async def test_a_tool_of_the_callers_snapshot_alone_cannot_ask() -> None:
             [ToolCall(tool="list_devices", payload_json=SITE, meta=META)], within=given
         )
         assert again.status == "denied"
-        assert await made.suspended() == ()
+        assert await made.waits.list() == ()
     assert executor.calls == []
 
 
@@ -105,11 +105,11 @@ async def test_a_tool_of_the_callers_snapshot_alone_cannot_be_pending(
         return ToolOutcome.pending("h-1")
 
     executor = Listing(pends)
-    given = await runtime(executor, spec(long_running=LongRunningSpec())).snapshot()
+    given = await runtime(executor, spec(long_running=LongRunningSpec())).tools.snapshot()
     async with shared() as made:
         result = await made.call("list_devices", SITE, META, within=given)
         assert (result.status, executor.calls) == ("denied", [])
-        assert "Runtime.add_toolset(…)" in caplog.text
+        assert "Runtime.tools.add_toolset(…)" in caplog.text
 
 
 async def test_a_tool_that_a_toolset_of_the_runtime_lists_can_ask() -> None:
@@ -119,12 +119,12 @@ async def test_a_tool_that_a_toolset_of_the_runtime_lists_can_ask() -> None:
 
     tool = func_tool(send, toolset="x.mail", confirm=ConfirmSpec())
     async with shared() as made:
-        made.register(function_toolset("x.mail", [tool]))
-        asked = waiting(await made.call("send", {"text": "hi"}, META, within=await made.snapshot()))
-        assert (await made.deliver(asked.token, {"approved": True})).status == "ok"
+        made.tools.register(function_toolset("x.mail", [tool]))
+        asked = waiting(await made.call("send", {"text": "hi"}, META, within=await made.tools.snapshot()))
+        assert (await made.waits.answer(asked.token, {"approved": True})).status == "ok"
 
 
 async def test_a_call_that_does_not_wait_may_have_a_tool_of_the_callers_snapshot() -> None:
-    given = await runtime(Listing(), spec()).snapshot()
+    given = await runtime(Listing(), spec()).tools.snapshot()
     async with shared() as made:
         assert (await made.call("list_devices", SITE, META, within=given)).status == "ok"

@@ -10,6 +10,8 @@ import pytest
 
 from tests.runtime.clock import HOUR
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import MemoryStateStore, StateCapability
 from toolgen.runtime import (
     BoundTool,
     RegistrationError,
@@ -18,8 +20,6 @@ from toolgen.runtime import (
     ToolContext,
     ToolsetRegistration,
 )
-from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.toolsets.functions import function_toolset
 
 TOOL = "assistant.devices.list_devices"
 
@@ -45,7 +45,7 @@ async def test_a_function_that_wraps_an_asynchronous_one_gets_its_context(second
         return visits
 
     host = Runtime(capabilities=[StateCapability(MemoryStateStore())], tool_timeout=seconds)
-    host.register(function_toolset("x.tools", [visit]))
+    host.tools.register(function_toolset("x.tools", [visit]))
     assert [(await host.call("visit", {}, META)).result for _ in range(2)] == [1, 2]
 
 
@@ -78,7 +78,7 @@ class WrongObject:
 async def test_a_method_with_the_context_of_the_other_form_is_refused(executor: object, message: str) -> None:
     registration = ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=executor, format=1)
     with pytest.raises(RegistrationError, match=message):
-        Runtime().register(registration)
+        Runtime().tools.register(registration)
 
 
 async def test_a_bound_tool_with_the_context_of_the_other_form_is_refused() -> None:
@@ -89,9 +89,9 @@ async def test_a_bound_tool_with_the_context_of_the_other_form_is_refused() -> N
             return [BoundTool(spec=spec(), execute=WrongSync().list_devices)]
 
     host = Runtime()
-    host.add_toolset(Dynamic())
+    host.tools.add_toolset(Dynamic())
     with pytest.raises(RegistrationError, match="list_devices is not asynchronous"):
-        await host.snapshot()
+        await host.tools.snapshot()
 
 
 async def test_a_method_that_says_nothing_gets_the_right_context() -> None:

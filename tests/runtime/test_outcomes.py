@@ -12,6 +12,8 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     Hook,
     OutcomeUnknownError,
@@ -25,8 +27,6 @@ from toolgen.runtime import (
     ToolSpec,
     Verdict,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import func_tool
 
 TOOL = "assistant.devices.list_devices"
 CALL = ToolCall(tool=TOOL, payload_json=SITE, meta=META)
@@ -126,7 +126,7 @@ async def test_a_call_that_got_no_thread_in_time_was_not_run() -> None:
         made = Runtime(scheduling=Scheduling(max_threads=2, max_stuck_threads=0))
         hangs = func_tool(hang, toolset="x.acts", timeout=HOUR)
         bound = (hangs, func_tool(hold, toolset="x.acts"), func_tool(act, toolset="x.acts", timeout=HOUR))
-        made.register(StaticToolset(name="x.acts", bound=bound))
+        made.tools.register(StaticToolset(name="x.acts", bound=bound))
         async with LoopClock() as clock:
             late = asyncio.create_task(made.call("hang", {}))
             await stuck.began.wait()

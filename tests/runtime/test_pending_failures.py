@@ -11,6 +11,8 @@ import pytest
 from tests.cases.errors.gen.home.toolsets import devices
 from tests.cases.errors.gen.types import NotFound
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import (
     CallMeta,
     DeclaredError,
@@ -20,9 +22,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolsetRegistration,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolEnd
-from toolgen.runtime.waiting.errors import BadAnswerError, ConflictingAnswerError
+from toolgen.waiting.errors import BadAnswerError, ConflictingAnswerError
 
 READ = replace(devices.READ, long_running=LongRunningSpec())
 MISSING = NotFound(id="d9", close=["d8"])
@@ -35,7 +35,7 @@ class Reading:
 
 async def started(**host: Any) -> tuple[Runtime, str]:
     runtime = Runtime(engine=InProcessEngine(), **host)
-    runtime.register(ToolsetRegistration(name="home.devices", specs=[READ], executor=Reading()))
+    runtime.tools.register(ToolsetRegistration(name="home.devices", specs=[READ], executor=Reading()))
     waiting = await runtime.call(READ.id, {"id": "d9"}, CallMeta(session_id="s1"))
     assert waiting.suspension is not None
     return runtime, waiting.suspension.token
@@ -46,7 +46,7 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
     runtime, token = await started(events=events)
     failure = devices.READ_NOT_FOUND.of("no device d9", MISSING)
     async with events.subscribe() as told:
-        result = await runtime.deliver(token, failure)
+        result = await runtime.waits.answer(token, failure)
     (end,) = [event async for event in told if isinstance(event, ToolEnd)]
     assert end.code == "not_found"
     assert result.status == "error"
@@ -56,14 +56,14 @@ async def test_the_model_reads_code_and_details_of_pending_work_that_failed() ->
         "details": {"id": "d9", "close": ["d8"]},
     }
     assert devices.READ_NOT_FOUND.get(result) == MISSING
-    assert (await runtime.deliver(token, failure)).json == result.json
+    assert (await runtime.waits.answer(token, failure)).json == result.json
     with pytest.raises(ConflictingAnswerError):
-        await runtime.deliver(token, devices.READ_OFFLINE.of("it sleeps"))
+        await runtime.waits.answer(token, devices.READ_OFFLINE.of("it sleeps"))
 
 
 async def test_the_design_says_whether_the_same_call_may_work_later() -> None:
     runtime, token = await started()
-    result = await runtime.deliver(token, devices.READ_OFFLINE.of("it sleeps"))
+    result = await runtime.waits.answer(token, devices.READ_OFFLINE.of("it sleeps"))
     assert json.loads(result.json) == {"error": "it sleeps", "code": "offline", "retryable": True}
 
 
@@ -84,5 +84,5 @@ async def test_an_error_that_does_not_fit_is_refused_and_the_work_still_waits(
 ) -> None:
     runtime, token = await started()
     with pytest.raises(BadAnswerError, match=why):
-        await runtime.deliver(token, failure)
-    assert (await runtime.deliver(token, {"error": "it broke"})).json == b'{"error":"it broke"}'
+        await runtime.waits.answer(token, failure)
+    assert (await runtime.waits.answer(token, {"error": "it broke"})).json == b'{"error":"it broke"}'

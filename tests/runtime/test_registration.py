@@ -30,7 +30,7 @@ def registration(executor: object, **changes: Any) -> ToolsetRegistration:
 
 def test_another_format_names_the_command_that_fixes_it() -> None:
     with pytest.raises(FormatError, match=r"format 3.*\n  hint: .*, or run `toolgen gen`"):
-        Runtime().register(registration(RecordingExecutor({}), format=3))
+        Runtime().tools.register(registration(RecordingExecutor({}), format=3))
 
 
 def test_everything_wrong_with_an_executor_comes_at_once() -> None:
@@ -41,29 +41,35 @@ def test_everything_wrong_with_an_executor_comes_at_once() -> None:
 
     runtime = Runtime()
     with pytest.raises(RegistrationError) as caught:
-        runtime.register(registration(Half()))
+        runtime.tools.register(registration(Half()))
     assert "Half.list_devices is missing" in str(caught.value)
     assert "Half.get_time_series is missing" in str(caught.value)
-    assert runtime.list_tools() == ()
+    assert runtime.tools.list() == ()
+
+
+def test_a_program_that_init_wrote_earlier_registers_with_the_runtime_itself() -> None:
+    runtime = Runtime()
+    runtime.register(registration(RecordingExecutor({})))
+    assert runtime.tools.toolsets() == ("assistant.devices",)
 
 
 def test_a_class_in_the_place_of_an_executor_is_refused() -> None:
     with pytest.raises(RegistrationError, match="RecordingExecutor is a class; give an instance of it"):
-        Runtime().register(registration(RecordingExecutor))
+        Runtime().tools.register(registration(RecordingExecutor))
 
 
 def test_a_toolset_is_registered_once() -> None:
     runtime = Runtime()
-    runtime.register(registration(RecordingExecutor({})))
+    runtime.tools.register(registration(RecordingExecutor({})))
     with pytest.raises(RegistrationError, match=r"'assistant\.devices' is registered already"):
-        runtime.register(registration(RecordingExecutor({})))
+        runtime.tools.register(registration(RecordingExecutor({})))
 
 
 def test_a_tool_is_served_by_one_toolset() -> None:
     runtime = Runtime()
-    runtime.register(registration(RecordingExecutor({})))
+    runtime.tools.register(registration(RecordingExecutor({})))
     with pytest.raises(RegistrationError, match=r"'other' brings .*, which .*'assistant\.devices' serves"):
-        runtime.register(registration(RecordingExecutor({}), name="other"))
+        runtime.tools.register(registration(RecordingExecutor({}), name="other"))
 
 
 class Region:
@@ -84,7 +90,7 @@ def with_region() -> ToolsetRegistration:
 
 def test_missing_methods_and_unfilled_fields_come_at_once() -> None:
     with pytest.raises(RegistrationError) as caught:
-        Runtime().register(dataclasses.replace(with_region(), executor=object()))
+        Runtime().tools.register(dataclasses.replace(with_region(), executor=object()))
     assert "object.list_devices is missing" in str(caught.value)
     assert "nobody fills the injected field 'region'" in str(caught.value)
 
@@ -93,7 +99,7 @@ def test_an_injected_field_that_nobody_fills_names_the_fix() -> None:
     with pytest.raises(
         RegistrationError, match=r"'region' of 'list_devices'.*fills=frozenset\(\{'region'\}\)"
     ):
-        Runtime().register(with_region())
+        Runtime().tools.register(with_region())
 
 
 class Careless:
@@ -133,12 +139,12 @@ def test_an_interceptor_that_cannot_work_is_refused(interceptor: Any, reason: st
 
 async def test_an_interceptor_fills_what_no_call_fact_fills() -> None:
     runtime = Runtime(interceptors=[Region("north")])
-    runtime.register(with_region())
+    runtime.tools.register(with_region())
     result = await runtime.call("list_devices", b'{"site_id": "s"}', CallMeta(session_id="-1"))
     assert "gives no answer" in str(result.error)  # it was executed
 
     silent = Runtime(interceptors=[Region(None)])
-    silent.register(with_region())
+    silent.tools.register(with_region())
     result = await silent.call("list_devices", b'{"site_id": "s"}', CallMeta(session_id="-1"))
     assert result.error is not None
     assert result.error.correlation_id is not None  # the server's mistake, and in its log
@@ -146,20 +152,20 @@ async def test_an_interceptor_fills_what_no_call_fact_fills() -> None:
 
 def test_introspection_finds_a_tool_by_id_and_by_name() -> None:
     runtime = Runtime()
-    runtime.register(registration(RecordingExecutor({})))
-    assert runtime.tool_spec("list_devices") is runtime.tool_spec("assistant.devices.list_devices")
-    schema = runtime.tool_schema("list_devices")
+    runtime.tools.register(registration(RecordingExecutor({})))
+    assert runtime.tools.spec("list_devices") is runtime.tools.spec("assistant.devices.list_devices")
+    schema = runtime.tools.schema("list_devices")
     assert "session_id" not in schema["payload"]["properties"]
     assert list(schema["result"]["properties"])[-4:] == ["returned", "truncated", "total", "refinement_hint"]
     with pytest.raises(UnknownToolError, match="close names are list_devices"):
-        runtime.tool_spec("list_device")
+        runtime.tools.spec("list_device")
 
 
 async def test_a_name_that_two_tools_have_is_not_guessed() -> None:
     runtime = Runtime()
-    runtime.register(registration(RecordingExecutor({})))
+    runtime.tools.register(registration(RecordingExecutor({})))
     twin = dataclasses.replace(devices.LIST_DEVICES, id="other.devices.list_devices")
-    runtime.register(registration(RecordingExecutor({}), name="other.devices", specs=[twin]))
+    runtime.tools.register(registration(RecordingExecutor({}), name="other.devices", specs=[twin]))
     result = await runtime.call("list_devices", b"{}", CallMeta())
     assert b"assistant.devices.list_devices, other.devices.list_devices" in result.json
 

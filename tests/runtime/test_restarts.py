@@ -27,7 +27,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolSpec,
 )
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     ConflictingAnswerError,
     ForeignAnswerError,
     LateAnswerError,
@@ -37,7 +37,7 @@ from toolgen.runtime.waiting.errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.options import WaitOptions
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"))
@@ -67,7 +67,7 @@ class File:
         """Open a runtime without tools but those that come and go."""
         made = Runtime(engine=self.engine(), **host)
         for one in dynamic:
-            made.add_toolset(one)
+            made.tools.add_toolset(one)
         async with made:
             yield made
 
@@ -97,9 +97,9 @@ async def test_what_was_approved_is_what_runs(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        assert await made.suspended("s") == (asked,)
-        result = await made.deliver(asked.token, YES)
-        assert await made.suspended("s") == ()
+        assert await made.waits.list("s") == (asked,)
+        result = await made.waits.answer(asked.token, YES)
+        assert await made.waits.list("s") == ()
     assert (result.status, result.tool_call_id, result.result) == ("ok", "c1", nothing())
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
@@ -107,12 +107,12 @@ async def test_what_was_approved_is_what_runs(file: File) -> None:
 async def test_the_same_answer_gives_the_same_in_a_later_process_and_runs_nothing(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     async with file.serving(Listing(), CONFIRMED) as made:
-        first = await made.deliver(asked.token, YES)
+        first = await made.waits.answer(asked.token, YES)
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        again = await made.deliver(asked.token, YES)
+        again = await made.waits.answer(asked.token, YES)
         with pytest.raises(ConflictingAnswerError):
-            await made.deliver(asked.token, {"approved": False})
+            await made.waits.answer(asked.token, {"approved": False})
     assert (again.status, again.json, again.display) == (first.status, first.json, first.display)
     assert (first.result, again.result, executor.calls) == (nothing(), None, [])
 
@@ -136,21 +136,21 @@ async def test_of_a_tool_that_changed_the_person_is_asked_again(
     asked = await file.asked(before, does=does)
     executor = Listing(does)
     async with file.serving(executor, after) as made:
-        again = waiting(await made.deliver(asked.token, answer))
-        same = waiting(await made.deliver(asked.token, answer))
+        again = waiting(await made.waits.answer(asked.token, answer))
+        same = waiting(await made.waits.answer(asked.token, answer))
     assert (again.reason, again.kind, executor.calls) == (CHANGED, asked.kind, [])
     async with file.serving(executor, after) as made:
-        assert await made.suspended("s") == (again,)
+        assert await made.waits.list("s") == (again,)
         assert (same, again.token != asked.token) == (again, True)
-        assert (await made.deliver(again.token, answer)).status in ("ok", "error")
+        assert (await made.waits.answer(again.token, answer)).status in ("ok", "error")
 
 
 async def test_a_tool_that_the_arguments_do_not_fit_any_more_ends_its_call(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     other, executor = replace(CONFIRMED, payload=devices.GET_TIME_SERIES.payload), Listing()
     async with file.serving(executor, other) as made:
-        result = await made.deliver(asked.token, YES)
-        assert await made.suspended("s") == ()
+        result = await made.waits.answer(asked.token, YES)
+        assert await made.waits.list("s") == ()
     assert (result.status, executor.calls) == ("error", [])
     assert b"do not fit it any more" in result.json
 
@@ -170,7 +170,7 @@ async def test_what_no_answer_hangs_on_may_change(
     asked = await file.asked(before, does=does)
     executor = Listing()
     async with file.serving(executor, after) as made:
-        assert (await made.deliver(asked.token, answer)).status == "ok"
+        assert (await made.waits.answer(asked.token, answer)).status == "ok"
     assert len(executor.calls) == runs
 
 
@@ -186,7 +186,7 @@ async def test_a_tool_that_asked_runs_from_its_first_line(file: File) -> None:
 
     asked = await file.asked(does=which("first"))
     async with file.serving(Listing(which("second"))) as made:
-        assert (await made.deliver(asked.token, "ground")).status == "ok"
+        assert (await made.waits.answer(asked.token, "ground")).status == "ok"
     assert ran == ["first None", "second ground"]
 
 
@@ -196,26 +196,26 @@ async def test_a_tool_that_asked_for_an_approval_has_it_after_a_restart(file: Fi
 
     asked = await file.asked(CONFIRMED, does=does)
     async with file.serving(Listing(does), CONFIRMED) as made:
-        own = waiting(await made.deliver(asked.token, YES))
+        own = waiting(await made.waits.answer(asked.token, YES))
     assert own.question == "Really?"
     async with file.serving(Listing(does), CONFIRMED) as made:
-        assert (await made.deliver(own.token, YES)).status == "ok"
+        assert (await made.waits.answer(own.token, YES)).status == "ok"
 
 
 async def test_progress_of_work_is_reported_after_a_restart(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.serving(Listing(), LONG) as made:
-        await made.progress(asked.token, 0.5, "half")
-        assert (await made.deliver(asked.token, EMPTY)).status == "ok"
+        await made.waits.progress(asked.token, 0.5, "half")
+        assert (await made.waits.answer(asked.token, EMPTY)).status == "ok"
         with pytest.raises(LateAnswerError):
-            await made.progress(asked.token, 0.9)
+            await made.waits.progress(asked.token, 0.9)
 
 
 async def test_progress_that_nobody_could_check_or_hear_is_refused(file: File) -> None:
     asked = await file.asked(LONG, does=starts)
     async with file.bare() as made:
         with pytest.raises(MissingToolError, match="its progress was not reported; the work goes on"):
-            await made.progress(asked.token, 0.5, value={"percent": "many"})
+            await made.waits.progress(asked.token, 0.5, value={"percent": "many"})
 
 
 # What is taken back, refused, late.
@@ -225,16 +225,16 @@ async def test_a_call_is_taken_back_by_a_process_without_its_tool(file: File) ->
     asked = await file.asked(CONFIRMED)
     async with file.bare() as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.cancel(f"{asked.token}x")
+            await made.waits.cancel(f"{asked.token}x")
         with pytest.raises(ForeignAnswerError):
-            await made.cancel(asked.token, session_id="another")
-        result = await made.cancel(asked.token, "the guest left")
-        assert await made.suspended() == ()
+            await made.waits.cancel(asked.token, session_id="another")
+        result = await made.waits.cancel(asked.token, "the guest left")
+        assert await made.waits.list() == ()
     assert (result.status, result.json) == ("denied", b'{"error":"the guest left"}')
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
         with pytest.raises(ConflictingAnswerError):
-            await made.deliver(asked.token, YES)
+            await made.waits.answer(asked.token, YES)
     assert executor.calls == []
 
 
@@ -242,8 +242,8 @@ async def test_a_call_of_a_tool_that_changed_is_taken_back(file: File) -> None:
     asked = await file.asked(READS)
     executor = Listing()
     async with file.serving(executor, replace(READS, annotations=DESTRUCTIVE)) as made:
-        assert (await made.cancel(asked.token)).status == "denied"
-        assert await made.suspended() == ()
+        assert (await made.waits.cancel(asked.token)).status == "denied"
+        assert await made.waits.list() == ()
     assert executor.calls == []
 
 
@@ -254,9 +254,9 @@ async def test_a_wait_that_was_over_while_nobody_worked_is_late(file: File) -> N
     await asyncio.sleep(61)
     executor = Listing()
     async with file.serving(executor, CONFIRMED, waiting=options) as made:
-        assert await made.suspended() == ()
+        assert await made.waits.list() == ()
         with pytest.raises(LateAnswerError):
-            await made.deliver(asked.token, YES)
+            await made.waits.answer(asked.token, YES)
     assert executor.calls == []
 
 
@@ -268,13 +268,13 @@ async def test_a_wait_that_expired_is_forgotten_with_its_time(file: File) -> Non
     for _ in range(2):
         engine = file.engine(keep_s=600)
         async with runtime(Listing(), CONFIRMED, engine=engine, waiting=options) as made:
-            await made.suspended()
+            await made.waits.list()
             await asyncio.sleep(601)
             await made.call(TOOL, SITE, META)  # the worker looks at the file again
             await asyncio.sleep(1)
     async with file.serving(Listing(), CONFIRMED, waiting=options) as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.deliver(asked.token, YES)
+            await made.waits.answer(asked.token, YES)
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
@@ -283,10 +283,10 @@ async def test_an_answer_that_was_taken_in_time_counts_when_the_worker_comes_too
     asked = await file.asked(CONFIRMED, waiting=options)
     executor = Listing()
     async with Runtime(engine=file.engine(worker=False), waiting=options) as desk:
-        kept = await desk.deliver(asked.token, YES, wait_s=0)
+        kept = await desk.waits.answer(asked.token, YES, wait_s=0)
         await asyncio.sleep(61)
         async with file.serving(executor, CONFIRMED, waiting=options):
-            done = await desk.deliver(asked.token, YES)
+            done = await desk.waits.answer(asked.token, YES)
     assert (kept.status, done.status, len(executor.calls)) == ("pending", "ok", 1)
 
 
@@ -309,7 +309,7 @@ class Coming:
 async def asked_by(file: File, given: ToolSpec[Any, Any]) -> Suspended:
     """Return what a tool that comes and goes asked before the restart."""
     async with file.bare(Coming(Listing(), given)) as made:
-        within = await made.snapshot()
+        within = await made.tools.snapshot()
         return waiting(await made.call(given.name, SITE, META, within=within))
 
 
@@ -317,7 +317,7 @@ async def test_a_tool_that_is_listed_again_runs(file: File) -> None:
     asked = await asked_by(file, CONFIRMED)
     executor = Listing()
     async with file.bare(Coming(executor, CONFIRMED)) as made:
-        assert (await made.deliver(asked.token, YES)).status == "ok"
+        assert (await made.waits.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -325,9 +325,9 @@ async def test_a_tool_that_is_listed_otherwise_is_asked_about_again(file: File) 
     asked = await asked_by(file, READS)
     executor = Listing()
     async with file.bare(Coming(executor, replace(READS, annotations=DESTRUCTIVE))) as made:
-        again = waiting(await made.deliver(asked.token, YES))
+        again = waiting(await made.waits.answer(asked.token, YES))
         assert (again.reason, executor.calls) == (CHANGED, [])
-        assert (await made.deliver(again.token, YES)).status == "ok"
+        assert (await made.waits.answer(again.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -337,10 +337,10 @@ async def test_a_tool_that_is_not_listed_waits_on(file: File) -> None:
     coming = Coming(executor, None)
     async with file.bare(coming) as made:
         with pytest.raises(MissingToolError):
-            await made.deliver(asked.token, YES)
-        assert await made.suspended("s") == (asked,)
+            await made.waits.answer(asked.token, YES)
+        assert await made.waits.list("s") == (asked,)
         coming.given = CONFIRMED
-        assert (await made.deliver(asked.token, YES)).status == "ok"
+        assert (await made.waits.answer(asked.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -352,18 +352,18 @@ OLD, NEW = b"the secret of this host, 32 bytes", b"the next secret of this host,
 async def test_a_secret_is_replaced_while_calls_wait(file: File) -> None:
     asked = await file.asked(CONFIRMED, secret=OLD)
     async with file.serving(Listing(), CONFIRMED, secret=(NEW, OLD)) as made:
-        (listed,) = await made.suspended("s")
+        (listed,) = await made.waits.list("s")
         assert (listed.token != asked.token, listed.id) == (True, asked.id)
-        assert await made.suspension(asked.token) == listed
+        assert await made.waits.show(asked.token) == listed
     async with file.serving(Listing(), CONFIRMED, secret=NEW) as made:
         with pytest.raises(UnknownSuspensionError):
-            await made.deliver(asked.token, YES)
+            await made.waits.answer(asked.token, YES)
         with pytest.raises(UnsealedSuspensionError):  # the old secret was dropped too early
-            await made.deliver(listed.token, YES)
-        assert await made.suspended() == ()
-        await made.adopt(asked.run_id, by="ann")
-        assert await made.suspended() == (listed,)
-        assert (await made.deliver(listed.token, YES)).status == "ok"
+            await made.waits.answer(listed.token, YES)
+        assert await made.waits.list() == ()
+        await made.waits.adopt(asked.run_id, by="ann")
+        assert await made.waits.list() == (listed,)
+        assert (await made.waits.answer(listed.token, YES)).status == "ok"
 
 
 async def test_the_files_hold_no_token_and_no_secret_but_in_the_key(file: File) -> None:
@@ -384,24 +384,24 @@ async def test_who_reads_the_files_can_approve_nothing(file: File, tmp_path: Pat
     asked = await file.asked(CONFIRMED)
     async with Runtime(engine=file.engine(worker=False)) as desk:
         other = await file.asked(CONFIRMED)
-        await desk.deliver(other.token, YES, by="jo", wait_s=0)
+        await desk.waits.answer(other.token, YES, by="jo", wait_s=0)
     copy = File(tmp_path / "copy" / "runs.db")
     copy.path.parent.mkdir()
     for one in file.path.parent.iterdir():
         if one.is_file() and one.suffix != ".key":
             copy.path.with_name(one.name).write_bytes(one.read_bytes())
     async with Runtime(engine=copy.engine(worker=False), secret=OLD) as reader:
-        assert await reader.suspended() == ()
-        await reader.adopt(asked.run_id, by="eve")
-        (forged,) = await reader.suspended()
+        assert await reader.waits.list() == ()
+        await reader.waits.adopt(asked.run_id, by="eve")
+        (forged,) = await reader.waits.list()
         assert forged.id == asked.id
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
-        assert (await made.deliver(other.token, YES, by="jo")).status == "ok"
+        assert (await made.waits.answer(other.token, YES, by="jo")).status == "ok"
         for token in (forged.token, asked.token.rpartition(".")[0], f"{asked.token}x"):
             with pytest.raises(UnknownSuspensionError):
-                await made.deliver(token, YES)
-        assert await made.suspended() == (asked,)
+                await made.waits.answer(token, YES)
+        assert await made.waits.list() == (asked,)
     assert len(executor.calls) == 1
 
 
@@ -425,7 +425,7 @@ async def test_what_somebody_changed_in_the_file_never_runs(file: File, change: 
     executor = Listing()
     async with file.serving(executor, CONFIRMED) as made:
         with pytest.raises(TamperedSuspensionError):
-            await made.deliver(asked.token, YES)
+            await made.waits.answer(asked.token, YES)
     assert executor.calls == []
 
 
@@ -447,11 +447,11 @@ def holding(database: sqlite3.Connection, text: str) -> list[tuple[tuple[str, st
 async def test_an_answer_without_a_worker_is_pending_until_one_comes(file: File) -> None:
     asked = await file.asked(CONFIRMED)
     async with Runtime(engine=file.engine(worker=False)) as desk:
-        kept = await desk.deliver(asked.token, YES, by="jo", wait_s=0)
+        kept = await desk.waits.answer(asked.token, YES, by="jo", wait_s=0)
         assert (kept.status, kept.tool_call_id) == ("pending", "c1")
         executor = Listing()
         async with file.serving(executor, CONFIRMED):
-            done = await desk.deliver(asked.token, YES, by="jo")
+            done = await desk.waits.answer(asked.token, YES, by="jo")
         with pytest.raises(SuspensionError):
-            await desk.deliver(asked.token, {"approved": False})
+            await desk.waits.answer(asked.token, {"approved": False})
     assert (done.status, done.result, len(executor.calls)) == ("ok", None, 1)

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, lists_much, nothing, runtime, spec, waiting
+from toolgen.calls.content import Content
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     Continue,
     Hook,
@@ -24,8 +26,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Values,
 )
-from toolgen.runtime.content import Content
-from toolgen.runtime.events.hub import Events
 
 TOOL = "assistant.devices.list_devices"
 PNG = b"\x89PNG\r\n"

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from toolgen.calls.errors import EventLoopError
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import (
     BusyError,
     CallMeta,
@@ -27,8 +29,6 @@ from toolgen.runtime import (
     ToolResult,
     Verdict,
 )
-from toolgen.runtime.errors import EventLoopError
-from toolgen.runtime.toolsets.functions import func_tool
 
 pytestmark = pytest.mark.asyncio(loop_factories=["virtual"])
 HOUR = 3600.0
@@ -38,7 +38,7 @@ def serving(*functions: Callable[..., Any], sequential: str = "", **options: Any
     """Return a runtime of these functions; the names in `sequential` are those of sequential tools."""
     host = Runtime(**options)
     tools = [func_tool(one, toolset="x.tools", is_sequential=one.__name__ in sequential) for one in functions]
-    host.register(StaticToolset(name="x.tools", bound=tuple(tools)))
+    host.tools.register(StaticToolset(name="x.tools", bound=tuple(tools)))
     return host
 
 
@@ -367,7 +367,7 @@ async def test_sequential_calls_take_turns_with_those_of_the_same(
     host, facts = Runtime(), {"is_sequential": True, "sequential_by": by}
     for name, functions in (("x.tools", (restart, update)), ("x.others", (elsewhere,))):
         tools = tuple(func_tool(one, toolset=name, **facts) for one in functions)  # type: ignore[arg-type]
-        host.register(StaticToolset(name=name, bound=tools))
+        host.tools.register(StaticToolset(name=name, bound=tools))
     calls = [
         host.call(tool, {"device": device}, meta)
         for meta in metas
@@ -401,7 +401,7 @@ async def test_two_runs_that_wait_for_each_other_end_with_the_names_of_both_tool
     tools = [
         func_tool(one, toolset="x.tools", is_sequential=True, sequential_by="device") for one in (lock, hold)
     ]
-    host.register(StaticToolset(name="x.tools", bound=tuple(tools)))
+    host.tools.register(StaticToolset(name="x.tools", bound=tuple(tools)))
     async with asyncio.timeout(HOUR):
         first, second = await asyncio.gather(
             host.call("lock", {"device": "a", "then": "b"}, CallMeta(run_id="1")),
@@ -427,7 +427,7 @@ async def test_a_call_that_would_close_a_circle_may_be_made_again() -> None:
 
     host = Runtime()
     tool = func_tool(lock, toolset="x.tools", is_sequential=True, sequential_by="device")
-    host.register(StaticToolset(name="x.tools", bound=(tool,)))
+    host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
     pairs = [("a", "b"), ("b", "c"), ("c", "a")]
     results = await asyncio.gather(*(host.call("lock", {"device": one, "then": two}) for one, two in pairs))
     said = Counter(str(result.result) for result in results)
@@ -440,7 +440,7 @@ async def test_what_sequential_calls_have_in_common_is_an_argument() -> None:
     for by, is_sequential in (("gone", True), ("device", False)):
         tool = func_tool(found, toolset="x.tools", is_sequential=is_sequential, sequential_by=by)
         with pytest.raises(RegistrationError, match="sequential"):
-            Runtime().register(StaticToolset(name="x.tools", bound=(tool,)))
+            Runtime().tools.register(StaticToolset(name="x.tools", bound=(tool,)))
 
 
 async def found(device: str) -> str:
@@ -481,6 +481,7 @@ class Failing:
         ((HOUR,), None, []),
         ((float("inf"),), None, []),
         ((float("nan"),), None, []),
+        ((None, None), None, [0.1, 0.2]),
         ((None, -1.0), None, [0.1, 0.0]),
         ((2.0, 2.0), 3.0, [2.0]),
         ((4.0,), 3.0, []),
@@ -493,7 +494,7 @@ async def test_an_executor_may_ask_for_a_pause_within_its_time(
     failing = Failing(*asked)
     host = Runtime(tool_timeout=limit)
     tool = func_tool(failing, name="try", toolset="x.tools", annotations={"idempotent": True})
-    host.register(StaticToolset(name="x.tools", bound=(tool,)))
+    host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
     result = await host.call("try", {})
     assert failing.pauses == pytest.approx(waited)
     if len(waited) < len(asked):
@@ -507,7 +508,7 @@ async def test_a_call_that_pauses_holds_no_slot() -> None:
     failing = Failing(4.0)
     host = Runtime(scheduling=Scheduling(max_calls=1))
     tool = func_tool(failing, name="try", toolset="x.tools", annotations={"idempotent": True})
-    host.register(StaticToolset(name="x.tools", bound=(tool, func_tool(inner, toolset="x.tools"))))
+    host.tools.register(StaticToolset(name="x.tools", bound=(tool, func_tool(inner, toolset="x.tools"))))
     trying = asyncio.create_task(host.call("try", {}))
     await asyncio.sleep(1)
     async with asyncio.timeout(1):

@@ -13,7 +13,11 @@ from typing import Any
 import pytest
 
 from tests.golden import CASES, read
+from toolgen.catalog import load_catalogue, read_catalogue
+from toolgen.codegen import generate
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import CatalogFormat
+from toolgen.dsl import build
 from toolgen.runtime import Codec, RegistrationError, Runtime, ToolCall, ToolContext, ToolResult
 
 CATALOG = "tool_schemas.json"
@@ -39,7 +43,7 @@ def toolset() -> Any:
 
 
 def test_the_schema_of_a_codec_is_that_of_the_catalogue(package: Path) -> None:
-    entries = {tool["id"]: tool for tool in json.loads((package / CATALOG).read_text("utf-8"))["tools"]}
+    entries = {tool["id"]: tool for tool in load_catalogue(package / CATALOG).tools}
     for spec in toolset().SPECS:
         assert spec.payload.schema == entries[spec.id]["payload"]["schema"]
         assert spec.result.schema == entries[spec.id]["result"]["schema"]
@@ -49,7 +53,7 @@ def test_importing_and_registering_a_toolset_reads_no_schema(package: Path) -> N
     (package / CATALOG).write_text("no JSON", "utf-8")
     found = toolset()
     specs = found.SPECS
-    Runtime().register(found.registration(execute))
+    Runtime().tools.register(found.registration(execute))
     with pytest.raises(ToolgenError, match="is no catalogue") as caught:
         specs[0].payload.decode("{}")
     assert caught.value.hint == "run `toolgen gen`"
@@ -75,7 +79,7 @@ def test_registration_names_the_file_that_was_not_shipped(package: Path) -> None
     (package / CATALOG).unlink()
     found = toolset()
     with pytest.raises(RegistrationError) as caught:
-        Runtime().register(found.registration(execute))
+        Runtime().tools.register(found.registration(execute))
     assert str(caught.value).count(f"{CATALOG} of shipped.art.toolsets.shapes is missing") == 1
     with pytest.raises(ToolgenError, match=f"{CATALOG} of .* cannot be read") as unread:
         _ = found.SPECS[0].payload.schema
@@ -90,12 +94,33 @@ def test_a_catalogue_of_another_run_is_named(package: Path) -> None:
         _ = codec.schema
 
 
-@pytest.mark.parametrize("format", [0, 3, "2", None])
+@pytest.mark.parametrize("format", [1, 2])
+def test_codecs_read_the_catalogues_of_earlier_formats(package: Path, format: CatalogFormat) -> None:
+    evaluation = build(import_module("tests.cases.unions.design").design)
+    assert evaluation.design is not None
+    tree = generate(evaluation.design, module="design", catalog_format=format)
+    known = {one.name: one.schema for one in load_catalogue(package / CATALOG).types()}
+    (package / CATALOG).write_text(tree[f"{TOOLSET}/{CATALOG}"], "utf-8")
+    for spec in toolset().SPECS:
+        if format == 2:
+            assert spec.payload.schema == known[spec.payload.name]
+        assert spec.payload.schema.keys() == known[spec.payload.name].keys()
+
+
+def test_the_first_call_of_a_tool_reads_the_catalogue_of_its_toolset_alone(package: Path) -> None:
+    shipped = package.parents[2]
+    for file in shipped.rglob("*.json"):
+        if file.parent != package:
+            file.unlink()
+    assert toolset().SPECS[0].payload.schema
+
+
+@pytest.mark.parametrize("format", [0, 4, "2", None])
 def test_a_catalogue_of_a_format_that_is_not_read_is_named(package: Path, format: object) -> None:
     catalog = json.loads((package / CATALOG).read_text("utf-8"))
     catalog["catalog"]["format"] = format
     (package / CATALOG).write_text(json.dumps(catalog), "utf-8")
-    with pytest.raises(ToolgenError, match=f"is of format {format}; this runtime reads formats 1 to 2"):
+    with pytest.raises(ToolgenError, match=f"is of format {format}; this toolgen reads formats 1 to 3"):
         _ = toolset().SPECS[0].payload.schema
 
 
@@ -104,12 +129,9 @@ def test_a_name_has_one_schema_in_each_catalogue_of_a_toolset() -> None:
         for path, text in read(case / "gen").items() if (case / "gen").is_dir() else ():
             if "/toolsets/" in path and path.endswith(CATALOG):
                 found: dict[str, str] = {}
-                for tool in json.loads(text)["tools"]:
-                    if tool["kind"] == "native":
-                        continue
-                    for part in (tool["payload"], tool["result"], *tool.get("artifacts", ())):
-                        schema = json.dumps(part["schema"])
-                        assert found.setdefault(part["name"], schema) == schema, path
+                for part in read_catalogue(json.loads(text)).types():
+                    schema = json.dumps(part.schema)
+                    assert found.setdefault(part.name, schema) == schema, path
 
 
 def keys(model: Any) -> set[str]:

@@ -11,12 +11,12 @@ import pytest
 from tests.runtime.earlier import frozen_with
 from tests.runtime.tools import spec
 from toolgen.runtime import ConfirmSpec
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     SuspensionError,
     TamperedSuspensionError,
     UnsealedSuspensionError,
 )
-from toolgen.runtime.waiting.frozen import FrozenCall, SealedCall, Sealer, adoption_of, seal_call, verify_call
+from toolgen.waiting.frozen import FrozenCall, SealedCall, Sealer, adoption_of, seal_call, verify_call
 
 RUN, OP = "run_1", "wait:c1:2"
 NEW, OLD = b"the secret of now, 32 bytes !!!!", b"the secret of before, 32 bytes !"

@@ -18,8 +18,20 @@ from pydantic import BaseModel
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Account, Card
+from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.calls.steps.secrets import note_seen
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import (
+    ArtifactsCapability,
+    MemoryArtifactStore,
+    MemoryStateStore,
+    StateCapability,
+)
 from toolgen.contract.secrets import HIDDEN, Secrets
 from toolgen.engines import InProcessEngine
+from toolgen.events.document import as_json
+from toolgen.events.hub import Events
+from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import (
     Abort,
     Allow,
@@ -40,20 +52,8 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
-from toolgen.runtime.call.result_encoding import truncate_document
-from toolgen.runtime.call.secrets import note_seen
-from toolgen.runtime.capabilities import (
-    ArtifactsCapability,
-    MemoryArtifactStore,
-    MemoryStateStore,
-    StateCapability,
-)
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.telemetry import ToolSpans
-from toolgen.runtime.toolsets.functions import function_toolset
-from toolgen.runtime.waiting.errors import BadAnswerError
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.errors import BadAnswerError
+from toolgen.waiting.options import WaitOptions
 
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c1")
 NUMBER, PIN = "4111-OTTER\n'MIDDLE_HERON' \"é\" TAIL_IBEX", 90210777
@@ -153,7 +153,7 @@ async def watched(
             engine=InProcessEngine(),
             **host,
         )
-        made.register(payments.registration(Payments(does)))
+        made.tools.register(payments.registration(Payments(does)))
         async with events.subscribe() as told, made:
             yield made, watch
         watch.events += [json.dumps(as_json(event), ensure_ascii=False) async for event in told]
@@ -268,8 +268,8 @@ async def test_a_key_of_an_answer_that_nobody_asked_for(answer: dict[str, Any]) 
     async with watched(receipt) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         with pytest.raises(BadAnswerError, match=re.escape(HIDDEN)) as refused:
-            await runtime.deliver(waits.token, answer)
-        await runtime.cancel(waits.token)
+            await runtime.waits.answer(waits.token, answer)
+        await runtime.waits.cancel(waits.token)
     watch.clean(refused.value, refused.value.issues)
     assert CARD_AS_KEY not in f"{refused.value} {refused.value.issues!r} {watch.all}"
 
@@ -476,7 +476,7 @@ async def test_policies_that_quote(kind: str) -> None:
         result = await runtime.call("pay", ARGUMENTS, META)
         if result.suspension is not None:
             watch.records.append(repr(result.suspension))
-            await runtime.deliver(result.suspension.token, {"approved": True})
+            await runtime.waits.answer(result.suspension.token, {"approved": True})
     watch.clean(repr(result))
 
 
@@ -500,18 +500,18 @@ async def test_where_a_person_approves(answer: dict[str, Any]) -> None:
 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        found = await runtime.suspended(), await runtime.suspension(waits.token)
+        found = await runtime.waits.list(), await runtime.waits.show(waits.token)
         watch.records += [repr(waits), repr(found)]
         assert waits.arguments["card"] == {"number": {"sensitive": True}, "holder": "Ann"}
         assert waits.question == f'Pay 100 with {HIDDEN} of {{"number": "{HIDDEN}", "holder": "Ann"}}?'
         assert not waits.is_shortened
         assert set(waits.sensitive) >= {"/pin", "/by-shop/bakery/number", "/from/below/0/below/0/iban"}
         try:
-            result = await runtime.deliver(waits.token, answer)
+            result = await runtime.waits.answer(waits.token, answer)
             watch.records.append(repr(result))
         except Exception as error:
             watch.records.append(repr(error))
-            await runtime.cancel(waits.token, "nobody")
+            await runtime.waits.cancel(waits.token, "nobody")
     watch.clean()
 
 
@@ -527,8 +527,8 @@ async def test_who_delivers_again_reads_the_result_of_the_log() -> None:
     """No log has sensitive values, so they are marks there, and the result has no typed value."""
     async with watched(receipt, policy=Deciding("ask")) as (runtime, watch):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
-        first = await runtime.deliver(waits.token, {"approved": True})
-        again = await runtime.deliver(waits.token, {"approved": True})
+        first = await runtime.waits.answer(waits.token, {"approved": True})
+        again = await runtime.waits.answer(waits.token, {"approved": True})
     watch.clean(again)
     assert json.loads(first.json) == {"receipt": "r1", "code": CODE}
     assert json.loads(again.json) == {"receipt": "r1", "code": {"sensitive": True}}
@@ -541,8 +541,8 @@ async def test_who_delivers_again_reads_an_error_without_its_details() -> None:
     does = raised(lambda payload: payments.PAY_DECLINED.of("no", payload.card))
     async with watched(does, policy=Deciding("ask")) as (runtime, _):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
-        first = await runtime.deliver(waits.token, {"approved": True})
-        again = await runtime.deliver(waits.token, {"approved": True})
+        first = await runtime.waits.answer(waits.token, {"approved": True})
+        again = await runtime.waits.answer(waits.token, {"approved": True})
     assert payments.PAY_DECLINED.get(first) == Card(**ARGUMENTS["card"])
     assert payments.PAY_DECLINED.matches(again)
     assert payments.PAY_DECLINED.get(again) is None
@@ -560,7 +560,7 @@ async def test_what_a_person_added_is_quoted(error: Callable[[str], Exception]) 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
-        watch.records.append(repr(await runtime.deliver(waits.token, answer)))
+        watch.records.append(repr(await runtime.waits.answer(waits.token, answer)))
     watch.clean()
     assert ADDED not in watch.all
 
@@ -577,7 +577,7 @@ async def test_a_rule_that_quotes_what_a_person_added() -> None:
     async with watched(receipt, waiting=WaitOptions(rule=rule)) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
         answer: dict[str, Any] = {"approved": True, "payload": {"number": ADDED}}
-        watch.records.append(repr(await runtime.deliver(waits.token, answer)))
+        watch.records.append(repr(await runtime.waits.answer(waits.token, answer)))
     watch.clean()
     assert "the rule for answers to bank.payments.pay_much failed" in watch.all
     assert ADDED not in watch.all
@@ -592,7 +592,7 @@ async def test_what_was_approved_runs_with_its_values() -> None:
 
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay_much", ARGUMENTS, META))
-        assert (await runtime.deliver(waits.token, {"approved": True})).status == "ok"
+        assert (await runtime.waits.answer(waits.token, {"approved": True})).status == "ok"
     watch.clean()
     assert found == [payments.PAY_MUCH.payload.decode(ARGUMENTS)]
 
@@ -606,7 +606,7 @@ async def test_a_question_of_the_tool_itself() -> None:
     async with watched(does) as (runtime, watch):
         waits = asked(await runtime.call("pay", ARGUMENTS, META))
         watch.records += [repr(waits), waits.question]
-        await runtime.deliver(waits.token, "yes")
+        await runtime.waits.answer(waits.token, "yes")
     watch.clean()
 
 
@@ -618,8 +618,8 @@ async def test_work_that_goes_on() -> None:
         result = await runtime.call("transfer", ARGUMENTS, META)
         waits = asked(result)
         assert json.loads(result.json) == {"ticket": CODE}
-        await runtime.progress(waits.token, 0.5, f"with {NUMBER}", {"step": CODE})
-        done = await runtime.deliver(waits.token, {"code": CODE})
+        await runtime.waits.progress(waits.token, 0.5, f"with {NUMBER}", {"step": CODE})
+        done = await runtime.waits.answer(waits.token, {"code": CODE})
         assert json.loads(done.json) == {"code": CODE}
     watch.clean(repr(result), repr(waits), repr(done))
 
@@ -738,11 +738,11 @@ async def test_an_answer_to_a_question_with_a_sensitive_value_counts_for_that_qu
     """What is shown of both questions is the same: an answer to one is none to the other."""
     ask, answer = ASKS[way]
     runtime = Runtime(engine=InProcessEngine())
-    runtime.register(function_toolset("x.cards", [two_cards(ask)]))
+    runtime.tools.register(function_toolset("x.cards", [two_cards(ask)]))
     cards = {"first": "4111222233334444", "second": "4999888877776666"}
     result, questions = await runtime.call("pay", cards), []
     while result.suspension is not None:
         questions.append(result.suspension.question)
         assert not any(card in repr(result) for card in cards.values())
-        result = await runtime.deliver(result.suspension.token, answer)
+        result = await runtime.waits.answer(result.suspension.token, answer)
     assert (result.result, questions) == ("paid", [f"Pay with {HIDDEN}?"] * 2)

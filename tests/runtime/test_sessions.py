@@ -34,8 +34,8 @@ from toolgen.agents.sessions.kept_messages import messages_as_text
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
-from toolgen.runtime.stores import StoreError
-from toolgen.runtime.stores.batched_file import BatchedFile
+from toolgen.stores import StoreError
+from toolgen.stores.batched_file import BatchedFile
 
 HELLO = UserMessage(text="hello")
 NATIVE: dict[str, Any] = {
@@ -202,6 +202,8 @@ async def test_ids_are_of_whole_characters(store: SessionStore) -> None:
         store.create("half \ud800", "a"),
         store.begin(turn("half \ud800")),
         store.write("half \ud800", 0, [HELLO]),
+        store.write("r1", 0, [HELLO], heard=["half \ud800"]),
+        store.release("half \ud800", "r1"),
     ):
         with pytest.raises(SessionError, match=r"the id 'half \\ud800' holds a lone surrogate"):
             await refused
@@ -406,6 +408,43 @@ async def test_runs_of_no_session_keep_what_they_said(store: SessionStore) -> No
     assert await store.run_messages("child") == (HELLO,)
     assert await store.run_messages("nobody") == ()
     assert await store.list() == ()
+
+
+async def test_what_is_below_a_conversation_stays_and_goes_with_it(store: SessionStore) -> None:
+    """The ids of hosts may hold slashes, as those of child runs do."""
+    await store.create("s", "a")
+    await store.begin(turn("tenant/1"))
+    below, alone = ("tenant/1/child:a", "tenant/1/child:a/child:b"), ("tenant", "tenant/10", "call_1/child:a")
+    for run_id in ("tenant/1", *below, *alone):
+        await store.write(run_id, 0, [HELLO])
+        await store.speak(run_id, "i", UserMessage(text="more"))
+    assert await store.forget(0.0) == 0
+    await store.forget_runs([*below, "tenant/1", "nobody"])
+    for run_id in ("tenant/1", *below, *alone):
+        assert len(await store.run_messages(run_id)) == 2
+    await store.forget_runs(alone)
+    assert [await store.run_messages(run_id) for run_id in alone] == [()] * 3
+    await store.write("tenant/10", 0, [HELLO])
+    await store.end("s")
+    await store.drop("s")
+    assert [await store.run_messages(run_id) for run_id in ("tenant/1", *below)] == [()] * 3
+    assert await store.run_messages("tenant/10") == (HELLO,)
+
+
+async def test_what_a_child_of_a_session_said_is_not_forgotten_before_it(
+    make: Callable[..., SessionStore],
+) -> None:
+    now = [1000.0]
+    store = make(clock=lambda: now[0])
+    await store.create("s", "a")
+    await store.begin(turn("r"))
+    for run_id in ("r", "r/child:a", "alone", "alone/child:a"):
+        await store.write(run_id, 0, [HELLO])
+    assert await store.forget(2000.0) == 0
+    left = [
+        run_id for run_id in ("r", "r/child:a", "alone", "alone/child:a") if await store.run_messages(run_id)
+    ]
+    assert left == ["r", "r/child:a"]
 
 
 async def test_a_summary_replaces_the_one_before(store: SessionStore) -> None:

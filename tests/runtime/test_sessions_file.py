@@ -16,8 +16,7 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.test_sessions import HELLO, ODD, turn
 from toolgen.agents import SessionError, Summary, ToolAnswer
-from toolgen.agents.sessions.file import SESSIONS
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.agents.sessions.sqlite import SESSIONS, SqliteSessionStore
 
 
 def of_file(path: Path) -> SqliteSessionStore:
@@ -54,7 +53,7 @@ def test_a_file_lets_readers_and_a_writer_work_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("is_marked", [True, False])
 async def test_a_file_of_the_first_version_goes_on(tmp_path: Path, is_marked: bool) -> None:
     with closing(sqlite3.connect(tmp_path / "sessions.db")) as database, database:
-        for statement in SESSIONS.tables:
+        for statement in SESSIONS.migrations[0]:
             database.execute(statement)
         database.execute("INSERT INTO session (id, agent, created_at, labels) VALUES ('s', 'a', 1.0, '{}')")
         database.execute("INSERT INTO turn VALUES (1, 'r', 't', 's', 'a', 1.0)")

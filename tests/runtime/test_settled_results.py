@@ -10,13 +10,13 @@ from typing import Any, Final
 import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
+from toolgen.calls.call_names import CallName
+from toolgen.calls.resolution import Resolution
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
+from toolgen.runs import UnknownRunError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolResult
-from toolgen.runtime.engine import UnknownRunError
-from toolgen.runtime.resolution import Resolution
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.waiting.call_names import CallName
-from toolgen.runtime.waiting.loop import UNKNOWN
+from toolgen.waiting.loop import UNKNOWN
 
 META: Final = CallMeta(session_id="s", requested_by="mira", tool_call_id="c1")
 NAME: Final = CallName(door="test", call_id="c1")
@@ -49,7 +49,7 @@ class Slow:
         pay = func_tool(self.pay, toolset="x.till", timeout=HOUR)
         approved = func_tool(self.pay_approved, toolset="x.till", timeout=HOUR, confirm=ConfirmSpec())
         made = Runtime(engine=engine)
-        made.register(StaticToolset(name="x.till", bound=(pay, approved)))
+        made.tools.register(StaticToolset(name="x.till", bound=(pay, approved)))
         return made
 
 
@@ -58,7 +58,7 @@ async def made_again(runtime: Runtime, tool: str) -> ToolResult:
     result = await runtime.call_once(NAME, tool, {}, META)
     if result.suspension is None:
         return result
-    return await runtime.deliver(result.suspension.token, YES, wait_s=None)
+    return await runtime.waits.answer(result.suspension.token, YES, wait_s=None)
 
 
 async def left(runtime: Runtime, slow: Slow, tool: str) -> tuple[str, str]:
@@ -87,9 +87,11 @@ async def test_what_a_person_found_out(
         async with slow.runtime(engine) as runtime:
             run_id, token = await left(runtime, slow, tool)
             assert (await made_again(runtime, tool)).status == "unknown"
-            await runtime.resolve(run_id, "", resolution, by="jo")
+            await runtime.runs.resolve(run_id, "", resolution, by="jo")
             told = [await made_again(runtime, tool)]
-            told += [await runtime.deliver(token, YES), await runtime.result(token)] if token else []
+            told += (
+                [await runtime.waits.answer(token, YES), await runtime.waits.result(token)] if token else []
+            )
     finally:
         slow.gate.set()
     assert {(one.status, one.json, one.tool_call_id) for one in told} == {(status, document, "c1")}
@@ -106,7 +108,7 @@ async def test_what_the_call_says_that_ends_late(engine: InProcessEngine, tool: 
         slow.gate.set()
         await ended(engine, f"{run_id}/resolved:c1")
         told = [await made_again(runtime, tool)]
-        told += [await runtime.deliver(token, YES)] if token else []
+        told += [await runtime.waits.answer(token, YES)] if token else []
     assert {(one.status, one.json) for one in told} == {("ok", b'"receipt 1"')}
     assert slow.paid == 1
 
@@ -128,7 +130,7 @@ async def test_what_a_person_found_out_of_a_process_that_is_gone(tool: str, tmp_
         lost = await runtime.call_once(NAME, tool, {}, META)
         assert (lost.status, lost.json) == ("unknown", b'{"unknown":"%s"}' % str(UNKNOWN["unknown"]).encode())
         [run] = await engine.list_runs()
-        await runtime.resolve(run.run_id, "", FOUND, by="jo")
+        await runtime.runs.resolve(run.run_id, "", FOUND, by="jo")
         again = await runtime.call_once(NAME, tool, {}, META)
     assert (again.status, again.json, slow.paid) == ("ok", b'"receipt 9"', 1)
 

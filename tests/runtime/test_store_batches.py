@@ -8,7 +8,7 @@ import resource
 import sqlite3
 import threading
 import warnings
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 import pytest
 
-from toolgen.runtime.stores import (
+from toolgen.stores import (
+    StoreClosedError,
+    StoreCorruptError,
     StoreError,
     StoreFullError,
     StoreLockedError,
@@ -24,11 +26,12 @@ from toolgen.runtime.stores import (
     sqlite_batches,
     sqlite_thread,
 )
-from toolgen.runtime.stores.sqlite_batches import SqliteBatches
-from toolgen.runtime.stores.sqlite_format import SqliteFormat
+from toolgen.stores.batched_file import BatchedFile
+from toolgen.stores.sqlite_batches import SqliteBatches
+from toolgen.stores.sqlite_format import SqliteFormat
 
 FORMAT = SqliteFormat(
-    content="words", application_id=77, version=1, tables=("CREATE TABLE word (text TEXT NOT NULL) STRICT",)
+    content="words", application_id=77, migrations=(("CREATE TABLE word (text TEXT NOT NULL) STRICT",),)
 )
 PUT = "INSERT INTO word (text) VALUES (?)"
 
@@ -86,6 +89,13 @@ async def test_a_step_that_refuses_hinders_nobody(batches: SqliteBatches) -> Non
     assert got[0] == 1
     assert isinstance(got[1], LookupError)
     assert got[2] == 2
+
+
+async def test_a_text_that_utf8_does_not_have_holds_up_no_other_row(batches: SqliteBatches) -> None:
+    for text in ("a", "b\ud800", "c"):
+        batches.put(PUT, text)
+    await asyncio.wait_for(batches.wait_written(), 60)
+    assert batches.read(words) == ["a", "b?", "c"]
 
 
 async def test_what_is_contested_is_not_decided(tmp_path: Path) -> None:
@@ -195,6 +205,78 @@ async def test_it_is_opened_again_after_it_was_closed(batches: SqliteBatches) ->
     assert await batches.run(add("b")) == 2
 
 
+async def test_a_row_that_is_there_already_is_a_sign_of_damage(tmp_path: Path) -> None:
+    """Such as one that an index has lost: the rows of its batch were written again for ever."""
+    tables = ("CREATE TABLE word (text TEXT PRIMARY KEY NOT NULL) STRICT",)
+    format = SqliteFormat(content="words", application_id=77, migrations=(tables,))
+    batches = SqliteBatches(tmp_path / "words.db", format)
+    await batches.run(add("a"))
+    batches.put(PUT, "a")
+    with pytest.raises(
+        StoreCorruptError, match="a row contradicts one that is there: UNIQUE constraint failed"
+    ):
+        await asyncio.wait_for(batches.wait_written(), 60)
+    with pytest.raises(StoreCorruptError):  # so that no worker of the file is ready
+        await BatchedFile(batches).check()
+    await batches.close()
+
+
+async def test_who_waits_for_rows_of_a_closed_file_hears_it(batches: SqliteBatches) -> None:
+    away = batches.path.with_name("away.db")
+    batches.path.rename(away)
+    batches.put(PUT, "a")
+    waiting = asyncio.ensure_future(batches.wait_written())
+    with pytest.raises(StoreMissingError):
+        await batches.flush()
+    await batches.close()
+    for written in (waiting, batches.wait_written()):
+        with pytest.raises(StoreClosedError):
+            await asyncio.wait_for(written, 60)
+    away.rename(batches.path)
+    batches.reopen()
+    await batches.wait_written()
+    assert batches.read(words) == ["a"]
+
+
+async def test_the_event_loop_goes_on_while_the_file_is_rewritten(tmp_path: Path) -> None:
+    batches = SqliteBatches(tmp_path / "words.db", FORMAT, busy_s=3600.0)
+    has_gone_on, heard = threading.Event(), list[bool]()
+    with sqlite3.connect(batches.path, isolation_level=None, check_same_thread=False) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def let_it_end() -> None:
+            heard.append(has_gone_on.wait(20))
+            other.execute("ROLLBACK")
+
+        thread = threading.Thread(target=let_it_end)
+        thread.start()
+        rewriting = asyncio.ensure_future(batches.vacuum())
+        await asyncio.to_thread(_until, batches._writes._lock.locked)
+        written = asyncio.ensure_future(batches.run(add("a")))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        has_gone_on.set()
+        await rewriting
+        assert await written == 1
+        await asyncio.to_thread(thread.join)
+    other.close()
+    assert heard == [True]
+    await batches.close()
+
+
+async def test_a_file_is_rewritten_once_for_what_was_deleted(batches: SqliteBatches) -> None:
+    def rewrites(database: sqlite3.Connection) -> Any:
+        return database.execute("PRAGMA schema_version").fetchone()[0]
+
+    found = [batches.read(rewrites)]
+    for text in ("a", "", "b"):
+        if text:
+            await batches.run(add(text))
+        await batches.vacuum()
+        found.append(batches.read(rewrites))
+    assert [number - found[0] for number in found] == [0, 1, 1, 2]
+
+
 def test_it_goes_on_in_another_event_loop(tmp_path: Path) -> None:
     batches = SqliteBatches(tmp_path / "words.db", FORMAT, synchronous="FULL")
 
@@ -213,6 +295,11 @@ def test_it_goes_on_in_another_event_loop(tmp_path: Path) -> None:
 
     asyncio.run(first())
     assert asyncio.run(second()) == ["a", "b"]
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        os.sched_yield()
 
 
 @contextmanager

@@ -19,11 +19,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import surroundings
+from tests.runtime.kept_stores import KEPT, goes_on, restored
 from tests.runtime.store_files import NOTES, STORES, adding, notes, texts
-from tests.runtime.test_sessions import HELLO, turn
+from tests.runtime.test_sessions import HELLO, file_of_runs, turn
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.runtime.capabilities import Change, SqliteArtifactStore, SqliteStateStore
-from toolgen.runtime.stores import (
+from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
+from toolgen.stores import (
     ForeignFileError,
     StoreClosedError,
     StoreCorruptError,
@@ -34,7 +35,8 @@ from toolgen.runtime.stores import (
     StoreMissingError,
     StoreReadOnlyError,
 )
-from toolgen.runtime.stores.sqlite_file import SqliteFile
+from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.transactions import Transaction
 
 each_store = pytest.mark.parametrize("content", STORES)
 
@@ -46,64 +48,6 @@ def other(path: Path) -> closing[sqlite3.Connection]:
 
 def files(path: Path) -> list[str]:
     return sorted(file.name for file in path.iterdir())
-
-
-LEGACY = {
-    "state": """
-CREATE TABLE IF NOT EXISTS state (
-    scope TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    document TEXT NOT NULL,
-    PRIMARY KEY (scope, owner)
-) STRICT;
-INSERT INTO state VALUES ('app', 'a', '{"hits": 1}');
-""",
-    "artifacts": """
-CREATE TABLE IF NOT EXISTS artifact (
-    owner TEXT NOT NULL,
-    name TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    media_type TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    data BLOB NOT NULL,
-    PRIMARY KEY (owner, name, version)
-) STRICT;
-INSERT INTO artifact VALUES ('s', 'plan', 1, 'text/plain', '{}', x'31');
-""",
-    "sessions": """
-CREATE TABLE session (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        agent TEXT NOT NULL,
-        created_at REAL NOT NULL,
-        ended_at REAL,
-        labels TEXT NOT NULL,
-        summary TEXT,
-        summary_through TEXT
-    ) STRICT;
-CREATE INDEX session_by_age ON session (created_at, number);
-CREATE TABLE turn (
-        number INTEGER PRIMARY KEY,
-        run_id TEXT NOT NULL UNIQUE,
-        turn_id TEXT NOT NULL,
-        session_id TEXT NOT NULL,
-        agent TEXT NOT NULL,
-        started_at REAL NOT NULL
-    ) STRICT;
-CREATE INDEX turn_of_session ON turn (session_id, number);
-CREATE TABLE message (
-        run_id TEXT NOT NULL,
-        step INTEGER NOT NULL,
-        written_at REAL NOT NULL,
-        messages TEXT NOT NULL,
-        PRIMARY KEY (run_id, step)
-    ) STRICT;
-PRAGMA application_id = 1952928613;
-PRAGMA user_version = 1;
-INSERT INTO session (id, agent, created_at, labels) VALUES ('s', 'a', 1, '{}');
-""",
-}
-"""What the stores executed when only the file of sessions had marks."""
 
 
 async def uses_state(store: SqliteStateStore) -> None:
@@ -129,21 +73,40 @@ USES: dict[str, Callable[[Any], Awaitable[None]]] = {
 }
 
 
-@each_store
-async def test_a_file_of_an_older_toolgen_opens(tmp_path: Path, content: str) -> None:
-    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.executescript(LEGACY[content])
-    await USES[content](STORES[content](tmp_path / "a.db"))
+@pytest.mark.parametrize("name", KEPT)
+async def test_a_file_of_an_older_toolgen_opens(tmp_path: Path, name: str) -> None:
+    content, path = name.partition("-")[0], restored(tmp_path / "a.db", name)
+    await USES[content](STORES[content](path))
+    STORES[content](tmp_path / "new.db")
+    assert tables(path) == tables(tmp_path / "new.db")
+
+
+def tables(path: Path) -> dict[str, list[Any]]:
+    """Return the columns of each table, and of the indexes."""
+    with closing(sqlite3.connect(path)) as database:
+        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
+        kinds = "table_info", "index_info"
+        return {
+            name: [row for kind in kinds for row in database.execute(f"PRAGMA {kind} ({name})")]
+            for name in names
+        }
 
 
 async def test_a_file_that_older_stores_shared_opens(tmp_path: Path) -> None:
-    shared = [content for content in STORES if content != "sessions"]
-    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
-        for content in shared:
-            database.executescript(LEGACY[content])
+    shared = "state", "artifacts"
+    for content in shared:
+        restored(tmp_path / "a.db", f"{content}-0")
     for content in shared:
         await USES[content](STORES[content](tmp_path / "a.db"))
+
+
+@pytest.mark.parametrize("name", ["sessions-2", "runs-2"])
+async def test_a_conversation_of_an_older_toolgen_goes_on(tmp_path: Path, name: str) -> None:
+    path = restored(tmp_path / "a.db", name)
+    await goes_on(SqliteSessionStore(file_of_runs(path) if name == "runs-2" else path))
+    new = tmp_path / "new.db"
+    SqliteSessionStore(file_of_runs(new) if name == "runs-2" else new)
+    assert tables(path) == tables(new)
 
 
 @each_store
@@ -178,7 +141,7 @@ def test_a_newer_format_is_refused(tmp_path: Path, content: str) -> None:
     STORES[content](tmp_path / "a.db").close()
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         database.execute("PRAGMA user_version = 9")
-    reads = 2 if content == "sessions" else 1
+    reads = 1 if content == "state" else 2
     with pytest.raises(
         StoreFormatError, match=f"holds {content} in format 9, and this toolgen reads {reads}"
     ):
@@ -233,8 +196,8 @@ def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.
 async def test_nothing_is_kept_of_a_step_that_raises(tmp_path: Path) -> None:
     file = notes(tmp_path)
 
-    def fails(database: sqlite3.Connection) -> None:
-        adding("a")(database)
+    async def fails(tx: Transaction) -> None:
+        await adding("a")(tx)
         raise KeyError("no")
 
     with pytest.raises(KeyError):
@@ -278,9 +241,9 @@ async def test_a_locked_file_holds_up_nothing_else(tmp_path: Path) -> None:
 async def test_a_full_disk_says_so(tmp_path: Path) -> None:
     file = notes(tmp_path)
 
-    def fill(database: sqlite3.Connection) -> None:
-        database.execute("PRAGMA max_page_count = 1")
-        adding("x" * 100_000)(database)
+    async def fill(tx: Transaction) -> None:
+        await tx.change("PRAGMA max_page_count = 1")
+        await adding("x" * 100_000)(tx)
 
     with pytest.raises(StoreFullError, match="cannot grow: database or disk is full"):
         await file.write(fill)
@@ -291,9 +254,9 @@ async def test_a_full_disk_says_so(tmp_path: Path) -> None:
 async def test_a_file_that_cannot_be_written_to_says_so(tmp_path: Path) -> None:
     file = notes(tmp_path)
 
-    def writes(database: sqlite3.Connection) -> None:
-        database.execute("PRAGMA query_only = ON")
-        adding("a")(database)
+    async def writes(tx: Transaction) -> None:
+        await tx.change("PRAGMA query_only = ON")
+        await adding("a")(tx)
 
     with pytest.raises(StoreReadOnlyError, match="cannot be written to"):
         await file.write(writes)
@@ -358,10 +321,10 @@ async def test_a_step_that_is_being_run_ends_before_the_file_is_closed(tmp_path:
     file = notes(tmp_path)
     begun, go_on = threading.Event(), threading.Event()
 
-    def step(database: sqlite3.Connection) -> None:
+    async def step(tx: Transaction) -> None:
         begun.set()
         go_on.wait()
-        adding("a")(database)
+        await adding("a")(tx)
 
     first, second = asyncio.create_task(file.write(step)), asyncio.create_task(file.write(adding("b")))
     await asyncio.to_thread(begun.wait)
@@ -375,6 +338,6 @@ async def test_a_step_that_is_being_run_ends_before_the_file_is_closed(tmp_path:
 
 
 def test_the_errors_of_stores_load_no_database() -> None:
-    code = "import sys, json, toolgen.runtime.stores; print(json.dumps('sqlite3' in sys.modules))"
+    code = "import sys, json, toolgen.stores; print(json.dumps('sqlite3' in sys.modules))"
     printed = subprocess.check_output([sys.executable, "-c", code], env=surroundings())
     assert json.loads(printed) is False

@@ -26,15 +26,15 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
 )
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     BadAnswerError,
     ConflictingAnswerError,
     ForeignAnswerError,
     LateAnswerError,
     SuspensionError,
 )
-from toolgen.runtime.waiting.frozen import FIRST
-from toolgen.runtime.waiting.loop import LOOP
+from toolgen.waiting.frozen import FIRST
+from toolgen.waiting.loop import LOOP
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
@@ -60,7 +60,7 @@ async def test_what_was_approved_is_what_runs(engine: InProcessEngine) -> None:
         "Lists the devices of s1.",
     )
     assert executor.calls == []
-    result = await made.deliver(waiting.token, YES)
+    result = await made.waits.answer(waiting.token, YES)
     assert (result.status, result.tool_call_id) == ("ok", "c1")
     assert [payload.site_id for payload in executor.calls] == ["s1"]
 
@@ -69,18 +69,20 @@ async def test_the_same_answer_again_gives_the_same_and_runs_nothing(engine: InP
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
     waiting = await ask(made)
-    first = await made.deliver(waiting.token, {"approved": True, "message": "go"})
-    again = await made.deliver(waiting.token, {"message": "go", "approved": True})
+    first = await made.waits.answer(waiting.token, {"approved": True, "message": "go"})
+    again = await made.waits.answer(waiting.token, {"message": "go", "approved": True})
     assert (first.json, first.status) == (again.json, again.status)
     assert len(executor.calls) == 1
     with pytest.raises(ConflictingAnswerError):
-        await made.deliver(waiting.token, {"approved": False})
+        await made.waits.answer(waiting.token, {"approved": False})
 
 
 async def test_a_denied_call_never_runs(engine: InProcessEngine) -> None:
     executor = Listing()
     made = runtime(executor, CONFIRMED, engine=engine)
-    result = await made.deliver((await ask(made)).token, {"approved": False, "message": "too late today"})
+    result = await made.waits.answer(
+        (await ask(made)).token, {"approved": False, "message": "too late today"}
+    )
     assert (result.status, executor.calls) == ("denied", [])
     assert json.loads(result.json)["error"] == "too late today"
 
@@ -90,13 +92,15 @@ async def test_null_means_absent_in_an_approval(engine: InProcessEngine, answer:
     """Some clients send every key that the schema of the answer has."""
     made = runtime(Listing(), APPROVED, engine=engine)
     waiting = await ask(made)
-    assert (await made.deliver(waiting.token, answer)).status == "ok"
-    assert (await made.deliver(waiting.token, {"approved": True, "message": None})).status == "ok"  # the same
+    assert (await made.waits.answer(waiting.token, answer)).status == "ok"
+    assert (
+        await made.waits.answer(waiting.token, {"approved": True, "message": None})
+    ).status == "ok"  # the same
 
 
 async def test_null_means_absent_in_a_denial(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
-    denied = await made.deliver((await ask(made)).token, {"approved": False, "message": None})
+    denied = await made.waits.answer((await ask(made)).token, {"approved": False, "message": None})
     assert json.loads(denied.json)["error"] == "a person did not approve the call"
 
 
@@ -105,7 +109,9 @@ async def test_null_means_absent_in_an_answer_about_a_credential(engine: InProce
         return nothing() if ctx.answer else ToolOutcome.need_credential({"provider": "mail"})
 
     made = runtime(Listing(needs), engine=engine)
-    assert (await made.deliver((await ask(made)).token, {"available": True, "message": None})).status == "ok"
+    assert (
+        await made.waits.answer((await ask(made)).token, {"available": True, "message": None})
+    ).status == "ok"
 
 
 async def test_null_means_absent_in_an_answer_to_a_question(engine: InProcessEngine) -> None:
@@ -120,8 +126,8 @@ async def test_null_means_absent_in_an_answer_to_a_question(engine: InProcessEng
     made = runtime(Listing(asks), engine=engine)
     waiting = await ask(made)
     with pytest.raises(BadAnswerError, match=r"\$\.city must be of type string, not null"):
-        await made.deliver(waiting.token, {"city": None, "floor": 3})
-    assert (await made.deliver(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
+        await made.waits.answer(waiting.token, {"city": None, "floor": 3})
+    assert (await made.waits.answer(waiting.token, {"city": "Kiel", "floor": None})).status == "ok"
     assert answers == [{"city": "Kiel"}]
 
 
@@ -144,16 +150,16 @@ async def test_an_answer_that_does_not_fit_leaves_the_call_waiting(
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     with pytest.raises(BadAnswerError):
-        await made.deliver(waiting.token, answer)
-    assert (await made.deliver(waiting.token, YES)).status == "ok"
+        await made.waits.answer(waiting.token, answer)
+    assert (await made.waits.answer(waiting.token, YES)).status == "ok"
 
 
 async def test_only_the_own_session_may_answer(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     with pytest.raises(ForeignAnswerError):
-        await made.deliver(waiting.token, YES, session_id="another")
-    assert (await made.deliver(waiting.token, YES, session_id="s")).status == "ok"
+        await made.waits.answer(waiting.token, YES, session_id="another")
+    assert (await made.waits.answer(waiting.token, YES, session_id="s")).status == "ok"
 
 
 async def test_one_of_many_answers_at_once_wins(engine: InProcessEngine) -> None:
@@ -161,7 +167,7 @@ async def test_one_of_many_answers_at_once_wins(engine: InProcessEngine) -> None
     made = runtime(executor, CONFIRMED, engine=engine)
     waiting = await ask(made)
     given = await asyncio.gather(
-        *(made.deliver(waiting.token, YES) for _ in range(8)), return_exceptions=True
+        *(made.waits.answer(waiting.token, YES) for _ in range(8)), return_exceptions=True
     )
     assert len(executor.calls) == 1
     assert all(isinstance(one, SuspensionError) or one.status == "ok" for one in given)  # type: ignore[union-attr]
@@ -215,7 +221,7 @@ async def test_hooks_before_the_tool_run_once_and_their_payload_is_frozen(engine
     made = runtime(executor, CONFIRMED, engine=engine, hooks=[hook])
     waiting = await ask(made)
     assert waiting.question == "List s9?"
-    await made.deliver(waiting.token, YES)
+    await made.waits.answer(waiting.token, YES)
     assert (hook.count, executor.calls[0].site_id) == (1, "s9")
 
 
@@ -231,8 +237,8 @@ async def test_a_tool_may_ask_and_runs_again_with_the_answer(engine: InProcessEn
     waiting = await ask(made)
     assert (waiting.kind, waiting.question) == ("input", "Which floor?")
     with pytest.raises(BadAnswerError, match="must be one of ground, first"):
-        await made.deliver(waiting.token, "cellar")
-    assert (await made.deliver(waiting.token, "first")).status == "ok"
+        await made.waits.answer(waiting.token, "cellar")
+    assert (await made.waits.answer(waiting.token, "first")).status == "ok"
     assert answers == ["first"]
 
 
@@ -241,10 +247,10 @@ async def test_an_approved_call_that_asks_is_not_approved_again(engine: InProces
         return nothing() if isinstance(ctx.answer, str) else ToolOutcome.ask("Why?")
 
     made = runtime(Listing(asks), CONFIRMED, engine=engine)
-    second = await made.deliver((await ask(made)).token, YES)
+    second = await made.waits.answer((await ask(made)).token, YES)
     assert second.suspension is not None
     assert second.suspension.kind == "input"
-    assert (await made.deliver(second.suspension.token, "because")).status == "ok"
+    assert (await made.waits.answer(second.suspension.token, "because")).status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -274,7 +280,7 @@ async def test_a_question_that_no_client_can_ask_is_the_executors_bug(
 async def test_an_answer_that_is_no_json_is_refused(engine: InProcessEngine, answer: Any) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     with pytest.raises(BadAnswerError):
-        await made.deliver((await ask(made)).token, answer)
+        await made.waits.answer((await ask(made)).token, answer)
 
 
 async def test_the_token_is_in_no_repr(engine: InProcessEngine) -> None:
@@ -289,7 +295,7 @@ async def test_a_missing_credential_is_waited_for(engine: InProcessEngine) -> No
     made = runtime(Listing(needs), engine=engine)
     waiting = await ask(made)
     assert (waiting.kind, waiting.request) == ("credential", {"provider": "mail"})
-    assert (await made.deliver(waiting.token, {"available": True})).status == "ok"
+    assert (await made.waits.answer(waiting.token, {"available": True})).status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -305,7 +311,7 @@ async def test_a_request_for_a_credential_that_is_no_json_is_the_executors_bug(
     result = await made.call(TOOL, SITE, META)
     assert result.retry_hint is not None
     assert (result.status, result.retry_hint.reason) == ("error", "malformed_response")
-    assert await made.suspended() == ()
+    assert await made.waits.list() == ()
 
 
 @pytest.mark.parametrize("way", [ToolOutcome.ask, ToolOutcome.approval])
@@ -328,7 +334,7 @@ async def test_a_schema_may_be_written_with_tuples(engine: InProcessEngine) -> N
     made = runtime(Listing(asks), engine=engine)
     waiting = await ask(made)
     assert waiting.answer_schema == {"type": "string", "enum": ["a", "b"]}
-    assert (await made.deliver(waiting.token, "a")).status == "ok"
+    assert (await made.waits.answer(waiting.token, "a")).status == "ok"
 
 
 LONG = spec(long_running=LongRunningSpec(ack=devices.LIST_DEVICES.result))
@@ -344,9 +350,9 @@ async def test_long_work_is_acknowledged_and_delivered_later(engine: InProcessEn
     assert result.suspension is not None
     assert result.suspension.handle == "job-7"
     with pytest.raises(BadAnswerError):
-        await made.deliver(result.suspension.token, {"devices": "none"})
-    await made.progress(result.suspension.token, 0.5, "half")
-    done = await made.deliver(result.suspension.token, EMPTY)
+        await made.waits.answer(result.suspension.token, {"devices": "none"})
+    await made.waits.progress(result.suspension.token, 0.5, "half")
+    done = await made.waits.answer(result.suspension.token, EMPTY)
     assert (done.status, done.result.returned) == ("ok", 0)
 
 
@@ -356,7 +362,7 @@ async def test_long_work_may_fail(engine: InProcessEngine) -> None:
 
     made = runtime(Listing(starts), spec(long_running=LongRunningSpec()), engine=engine)
     waiting = await ask(made)
-    done = await made.deliver(waiting.token, {"error": "the line is cut"})
+    done = await made.waits.answer(waiting.token, {"error": "the line is cut"})
     assert (done.status, done.json) == ("error", b'{"error":"the line is cut"}')
 
 
@@ -374,8 +380,8 @@ async def test_a_failed_call_that_was_approved_is_answered_the_same_again(engine
 
     made = runtime(Listing(fails), CONFIRMED, engine=engine)
     waiting = await ask(made)
-    first = await made.deliver(waiting.token, YES)
-    again = await made.deliver(waiting.token, YES)
+    first = await made.waits.answer(waiting.token, YES)
+    again = await made.waits.answer(waiting.token, YES)
     assert first.json == again.json == b'{"error":"out of paper"}'
 
 
@@ -383,10 +389,10 @@ async def test_what_waits_can_be_listed(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine)
     mine = await ask(made)
     other = await ask(made, CallMeta(session_id="other"))
-    assert await made.suspended("s") == (mine,)
-    assert await made.suspended() == (mine, other)
-    await made.deliver(mine.token, YES)
-    assert await made.suspended() == (other,)
+    assert await made.waits.list("s") == (mine,)
+    assert await made.waits.list() == (mine, other)
+    await made.waits.answer(mine.token, YES)
+    assert await made.waits.list() == (other,)
 
 
 async def test_a_call_that_waits_is_a_run(engine: InProcessEngine) -> None:
@@ -395,7 +401,7 @@ async def test_a_call_that_waits_is_a_run(engine: InProcessEngine) -> None:
     assert waiting.run_id.startswith("call_")
     (status,) = await engine.list_runs(session="s")
     assert (status.run_id, status.state) == (waiting.run_id, "waiting")
-    await made.deliver(waiting.token, YES)
+    await made.waits.answer(waiting.token, YES)
     assert (await engine.result(waiting.run_id)).state == "completed"
     assert await engine.replay(waiting.run_id) == (await engine.status(waiting.run_id)).output
 
@@ -406,8 +412,8 @@ async def test_an_answer_to_a_run_that_was_canceled_is_late(engine: InProcessEng
     waiting = await ask(made)
     await engine.cancel(waiting.run_id)
     with pytest.raises(LateAnswerError):
-        await made.deliver(waiting.token, YES)
-    assert (executor.calls, await made.suspended()) == ([], ())
+        await made.waits.answer(waiting.token, YES)
+    assert (executor.calls, await made.waits.list()) == ([], ())
 
 
 async def test_of_two_who_say_the_same_and_one_who_objects_the_first_counts(engine: InProcessEngine) -> None:
@@ -415,9 +421,9 @@ async def test_of_two_who_say_the_same_and_one_who_objects_the_first_counts(engi
     made = runtime(Listing(), CONFIRMED, engine=engine)
     waiting = await ask(made)
     first, objection, second = await asyncio.gather(
-        made.deliver(waiting.token, YES),
-        made.deliver(waiting.token, {"approved": False}),
-        made.deliver(waiting.token, YES),
+        made.waits.answer(waiting.token, YES),
+        made.waits.answer(waiting.token, {"approved": False}),
+        made.waits.answer(waiting.token, YES),
         return_exceptions=True,
     )
     assert isinstance(objection, ConflictingAnswerError)
@@ -436,11 +442,11 @@ async def test_a_tool_of_a_dynamic_toolset_is_answered_as_it_was_seen(engine: In
             return [BoundTool(spec=CONFIRMED, execute=executor.list_devices)]
 
     made = Runtime(engine=engine)
-    made.add_toolset(Dynamic())
-    snapshot = await made.snapshot()
+    made.tools.add_toolset(Dynamic())
+    snapshot = await made.tools.snapshot()
     waiting = (await snapshot.call(TOOL, SITE, META)).suspension
     assert waiting is not None
-    assert (await made.deliver(waiting.token, YES)).status == "ok"
+    assert (await made.waits.answer(waiting.token, YES)).status == "ok"
     assert len(executor.calls) == 1
 
 
@@ -448,13 +454,13 @@ async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
     """However much it is, and whatever else is open."""
     made = runtime(Listing(), CONFIRMED, engine=engine)
     first = waiting(await made.call(TOOL, SITE, META))
-    waits, call = made._services.waits, frozen_with(CONFIRMED)
+    waits, call = made._waits, frozen_with(CONFIRMED)
     assert waits is not None
     for number in range(1_005):
         record = waits.seal(f"call_{number}", FIRST, call)
         await engine.start_run(LOOP, {"frozen": record.document}, run_id=record.run_id, session="s")
     await engine.settled("call_1004")
     last = waiting(await made.call(TOOL, SITE, CallMeta(session_id="late")))
-    listed = await made.suspended()
+    listed = await made.waits.list()
     assert (len(listed), listed[0], listed[-1]) == (1_007, first, last)
-    assert await made.suspended("s") == listed[:-1]
+    assert await made.waits.list("s") == listed[:-1]

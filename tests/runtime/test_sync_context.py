@@ -14,8 +14,24 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, runtime, spec
+from toolgen.calls.steps.bridge import Bridge, Wait
+from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.capabilities import (
+    ArtifactsCapability,
+    ArtifactStore,
+    CallScope,
+    Conflict,
+    MemoryArtifactStore,
+    MemoryStateStore,
+    SqliteArtifactStore,
+    SqliteStateStore,
+    StateCapability,
+    StateStore,
+    StoredArtifact,
+)
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     CallEndedError,
     CallMeta,
@@ -30,22 +46,6 @@ from toolgen.runtime import (
     ToolResult,
     Verdict,
 )
-from toolgen.runtime.call.bridge import Bridge, Wait
-from toolgen.runtime.capabilities import (
-    ArtifactsCapability,
-    ArtifactStore,
-    CallScope,
-    Conflict,
-    MemoryArtifactStore,
-    MemoryStateStore,
-    SqliteArtifactStore,
-    SqliteStateStore,
-    StateCapability,
-    StateStore,
-    StoredArtifact,
-)
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import function_toolset
 
 TOOL = "assistant.devices.list_devices"
 ANN = CallMeta(session_id="s", turn_id="t", tool_call_id="c", labels={"user": "ann"})
@@ -87,7 +87,7 @@ async def test_a_synchronous_tool_reads_what_is_stored(states: StateStore) -> No
         return f"{kept}"
 
     host = Runtime(capabilities=[StateCapability(states)])
-    host.register(function_toolset("x.tools", [sign_in]))
+    host.tools.register(function_toolset("x.tools", [sign_in]))
     first = await host.call("sign_in", {"name": "Ann"}, ANN)
     assert first.result == "['Ann', 1, ['Ann'], 'none']"
     assert (await host.call("sign_in", {"name": "Bo"}, ANN)).result == "Ann is signed in"
@@ -167,7 +167,7 @@ async def test_a_synchronous_tool_gets_the_answers_of_a_person() -> None:
     answers: tuple[Json, ...] = (3, {"approved": True})
     for answer in answers:
         assert result.suspension is not None
-        result = await host.deliver(result.suspension.token, answer)
+        result = await host.waits.answer(result.suspension.token, answer)
     assert result.status == "ok"
     assert given == [None, 3, {"approved": True}]
 
@@ -247,7 +247,7 @@ async def test_a_host_gives_each_form_its_own_object() -> None:
         return f"{weather.now('Ulm')} at {ctx.capability(CLOCK)()}"
 
     host = Runtime(capabilities=[WeatherCapability(), Clock()])
-    host.register(function_toolset("x.tools", [waits, blocks]))
+    host.tools.register(function_toolset("x.tools", [waits, blocks]))
     ASKED.set("Ann")
     closed.clear()
     for tool in ("waits", "blocks"):

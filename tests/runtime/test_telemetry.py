@@ -15,8 +15,8 @@ from opentelemetry.trace import StatusCode
 from gen.assistant.toolsets.devices import specs
 from tests.runtime.tools import SITE, Listing, runtime, spec, waiting
 from toolgen.engines import InProcessEngine
+from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import CallMeta, ConfirmSpec, ToolError, ToolResult
-from toolgen.runtime.telemetry import ToolSpans
 
 SPEC = specs.LIST_DEVICES
 META = CallMeta(run_id="r", session_id="s", turn_id="t", tool_call_id="c")

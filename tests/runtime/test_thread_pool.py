@@ -18,9 +18,9 @@ import pytest
 from tests.conftest import surroundings
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, nothing, spec
+from toolgen.calls.steps.boundary import TimeLimitError
+from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
 from toolgen.runtime import Runtime, Scheduling, ToolError, ToolResult, ToolsetRegistration, in_thread
-from toolgen.runtime.call.boundary import TimeLimitError
-from toolgen.runtime.call.thread_pool import NoThreadError, ThreadPool
 
 
 class Held:
@@ -56,6 +56,15 @@ async def stuck(pool: ThreadPool, function: Held, clock: LoopClock, name: str = 
     await function.began.get()
     await clock.advance(HOUR)
     with pytest.raises(TimeLimitError):
+        await running
+
+
+async def refused(pool: ThreadPool, function: Held, clock: LoopClock, name: str = "blocks") -> None:
+    """Check that the function gets no thread."""
+    running = asyncio.create_task(pool.run(name, function, seconds=HOUR))
+    await asyncio.sleep(0)
+    await clock.advance(HOUR)  # one that got a thread, or waits for one, ends otherwise
+    with pytest.raises(NoThreadError):
         await running
 
 
@@ -115,8 +124,7 @@ async def test_who_holds_stuck_threads_gets_none_at_the_cap_and_others_do() -> N
     async with LoopClock() as clock, held() as blocks:
         for _ in range(2):
             await stuck(pool, blocks, clock)
-        with pytest.raises(NoThreadError):
-            await pool.run("blocks", blocks)
+        await refused(pool, blocks, clock)
         assert await pool.run("adds", sum, [1, 2]) == 3
         blocks.let_go()
         await free(pool)
@@ -131,13 +139,14 @@ async def test_beyond_the_cap_a_stuck_thread_is_missing() -> None:
             await stuck(pool, blocks, clock, name)
         first = asyncio.create_task(pool.run("c", blocks, seconds=HOUR))
         await blocks.began.get()
-        waiting = asyncio.create_task(pool.run("d", blocks))
+        waiting = asyncio.create_task(pool.run("d", blocks, seconds=2 * HOUR))
+        await asyncio.sleep(0)
         await clock.advance(HOUR)
         with pytest.raises(TimeLimitError):
             await first
-        for refused in (waiting, pool.run("e", blocks)):
-            with pytest.raises(NoThreadError):
-                await refused
+        await refused(pool, blocks, clock, "e")
+        with pytest.raises(NoThreadError):
+            await waiting
         assert pool.stuck == {"a": 1, "b": 1, "c": 1}
 
 
@@ -208,7 +217,7 @@ async def hosting(blocks: Held, **options: Any) -> AsyncIterator[Runtime]:
         registration = ToolsetRegistration(
             name="assistant.devices", specs=specs, executor=Blocking(blocks), format=1
         )
-        host.register(registration)
+        host.tools.register(registration)
         yield host
 
 
@@ -233,10 +242,15 @@ async def test_a_tool_that_holds_all_it_may_is_unavailable(caplog: pytest.LogCap
         assert "assistant.devices.list_devices did not end in its time" in caplog.text
         assert host.stuck_threads == {"assistant.devices.list_devices": 2}
 
-        refused = await host.call("list_devices", SITE, META)
-        assert refused.retry_hint is not None
-        assert (refused.status, refused.retry_hint.reason) == ("error", "tool_unavailable")
-        assert b"list_devices cannot run now" in refused.json
+        running = asyncio.create_task(host.call("list_devices", SITE, META))
+        began = asyncio.create_task(blocks.began.get())
+        await asyncio.wait({running, began}, return_when=asyncio.FIRST_COMPLETED)
+        assert not began.done()
+        began.cancel()
+        result = await running
+        assert result.retry_hint is not None
+        assert (result.status, result.retry_hint.reason) == ("error", "tool_unavailable")
+        assert b"list_devices cannot run now" in result.json
         assert (await host.call("other", SITE, META)).status == "ok"
 
         blocks.let_go()
@@ -284,7 +298,7 @@ async def test_a_service_in_threads_has_threads_of_its_own(caplog: pytest.LogCap
 CALLING = """
 import asyncio, os, sys, threading
 from toolgen.runtime import Runtime
-from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.calls.toolsets.functions import function_toolset
 
 def blocks() -> str:
     "Block."
@@ -297,7 +311,7 @@ def adds(a: int, b: int) -> int:
 
 def runtime(**options) -> Runtime:
     made = Runtime(**options)
-    made.register(function_toolset("x.tools", [blocks, adds]))
+    made.tools.register(function_toolset("x.tools", [blocks, adds]))
     return made
 """
 

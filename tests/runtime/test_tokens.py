@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, runtime, spec, waiting
+from toolgen.calls.errors import RegistrationError
 from toolgen.engines import InProcessEngine
+from toolgen.runs import Engine
 from toolgen.runtime import ConfirmSpec, Runtime
-from toolgen.runtime.engine import Engine
-from toolgen.runtime.errors import RegistrationError
-from toolgen.runtime.waiting.errors import UnknownSuspensionError
-from toolgen.runtime.waiting.frozen import Sealer, TokenClaims
+from toolgen.waiting.errors import UnknownSuspensionError
+from toolgen.waiting.frozen import Sealer, TokenClaims
 
 NEW, OLD = b"new-secret-of-the-host-0123456789", b"old-secret-of-the-host-0123456789"
 TICKET = TokenClaims("call_1", "wait:1", "s", 1234.5, "0123abcd")
@@ -152,38 +152,38 @@ async def asked_under(engine: Engine, secret: Any) -> tuple[Runtime, str]:
 async def test_a_host_seals_with_its_own_secret(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
     assert Sealer(NEW).open(token).session_id == "s"
-    assert (await made.deliver(token, YES)).status == "ok"
+    assert (await made.waits.answer(token, YES)).status == "ok"
 
 
 async def test_the_first_of_several_secrets_seals(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, (NEW, OLD))
     ticket = Sealer(NEW).open(token)
-    assert (await made.deliver(Sealer(OLD).issue(ticket), YES)).status == "ok"
+    assert (await made.waits.answer(Sealer(OLD).issue(ticket), YES)).status == "ok"
 
 
 async def test_without_one_the_engine_keeps_the_secret(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, None)
     with pytest.raises(UnknownSuspensionError):
-        await made.deliver(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
-    assert (await made.deliver(token, YES)).status == "ok"
+        await made.waits.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
+    assert (await made.waits.answer(token, YES)).status == "ok"
 
 
 async def test_a_token_that_is_good_names_a_run_that_may_be_forgotten(engine: InProcessEngine) -> None:
     made, _ = await asked_under(engine, NEW)
     with pytest.raises(UnknownSuspensionError, match="over and forgotten"):
-        await made.deliver(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
+        await made.waits.answer(Sealer(NEW).issue(TokenClaims("call_1", "wait:1", "s", 1e12, "")), YES)
 
 
 async def test_what_is_listed_has_the_same_token(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
-    (listed,) = await made.suspended("s")
+    (listed,) = await made.waits.list("s")
     assert listed.token == token
     assert token not in repr(listed)
 
 
 async def test_no_run_holds_a_token(engine: InProcessEngine) -> None:
     made, token = await asked_under(engine, NEW)
-    await made.deliver(token, YES)
+    await made.waits.answer(token, YES)
     (status,) = await engine.list_runs()
     told = [event async for event in engine.events(status.run_id, follow=False)]
     mac = token.rpartition(".")[2]

@@ -12,7 +12,10 @@ from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.test_typed_answers import Size
 from tests.runtime.tools import META, waiting
 from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolAuthorization
 from toolgen.runtime import (
     Allow,
     Ask,
@@ -30,10 +33,7 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolAuthorization
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import ConflictingAnswerError
+from toolgen.waiting.errors import ConflictingAnswerError
 
 
 class Files:
@@ -60,10 +60,10 @@ async def test_a_tool_asks_for_an_approval_of_its_own(serve: Callable[..., Runti
     assert (asked.kind, asked.question) == ("confirmation", "logs has 5000 files. Delete them?")
     assert asked.arguments == {"path": "logs"}
     assert asked.answer_schema["required"] == ["approved"]
-    done = await runtime.deliver(asked.token, {"approved": True, "message": None})
+    done = await runtime.waits.answer(asked.token, {"approved": True, "message": None})
     assert (done.json, files.did) == (b'"5000 deleted"', ["looked", "looked", "deleted"])
     with pytest.raises(ConflictingAnswerError):
-        await runtime.deliver(asked.token, {"approved": False})
+        await runtime.waits.answer(asked.token, {"approved": False})
 
 
 async def test_a_no_ends_the_call_before_its_body_goes_on(serve: Callable[..., Runtime]) -> None:
@@ -78,7 +78,7 @@ async def test_a_no_ends_the_call_before_its_body_goes_on(serve: Callable[..., R
     runtime = serve(files.delete, hooks=[Audit()], events=events)
     async with events.subscribe() as subscription:
         asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
-        done = await runtime.deliver(asked.token, {"approved": False, "message": "Too many."})
+        done = await runtime.waits.answer(asked.token, {"approved": False, "message": "Too many."})
         events.close()
         seen = [event async for event in subscription]
     assert (done.status, done.json) == ("denied", b'{"error":"Too many.","code":"denied"}')
@@ -96,10 +96,10 @@ async def test_what_changed_since_is_asked_about_again(serve: Callable[..., Runt
     runtime = serve(files.delete)
     asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
     files.count = 9000
-    again = await runtime.deliver(asked.token, {"approved": True})
+    again = await runtime.waits.answer(asked.token, {"approved": True})
     assert waiting(again).question == "logs has 9000 files. Delete them?"
     assert "deleted" not in files.did
-    assert (await runtime.deliver(waiting(again).token, {"approved": True})).json == b'"9000 deleted"'
+    assert (await runtime.waits.answer(waiting(again).token, {"approved": True})).json == b'"9000 deleted"'
 
 
 async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[..., Runtime]) -> None:
@@ -108,9 +108,9 @@ async def test_the_approval_of_a_tool_is_none_of_its_design(serve: Callable[...,
     runtime = serve(func_tool(files.delete, toolset="x.tools", confirm=ConfirmSpec(hint="Delete {path}?")))
     first = waiting(await runtime.call("delete", {"path": "logs"}, META))
     assert (first.question, files.did) == ("Delete logs?", [])
-    second = waiting(await runtime.deliver(first.token, {"approved": True}))
+    second = waiting(await runtime.waits.answer(first.token, {"approved": True}))
     assert second.question == "logs has 5000 files. Delete them?"
-    assert (await runtime.deliver(second.token, {"approved": True})).status == "ok"
+    assert (await runtime.waits.answer(second.token, {"approved": True})).status == "ok"
     assert files.did == ["looked", "looked", "deleted"]
 
 
@@ -130,7 +130,7 @@ async def test_a_policy_is_asked_again_after_the_approval_of_a_tool(serve: Calla
     files = Files()
     runtime = serve(files.delete, policy=Then(Deny(message="it is night")))
     asked = waiting(await runtime.call("delete", {"path": "logs"}, META))
-    done = await runtime.deliver(asked.token, {"approved": True})
+    done = await runtime.waits.answer(asked.token, {"approved": True})
     assert (done.status, json.loads(done.json)["error"], files.did) == ("denied", "it is night", ["looked"])
 
 
@@ -142,9 +142,9 @@ async def test_what_was_answered_outlasts_the_question_of_a_policy(serve: Callab
 
     runtime = serve(ask, policy=Then(Ask(question="Now?")))
     asked = waiting(await runtime.call("ask", {}, META))
-    now = waiting(await runtime.deliver(asked.token, {"width": 5}))
+    now = waiting(await runtime.waits.answer(asked.token, {"width": 5}))
     assert now.question == "Now?"
-    assert (await runtime.deliver(now.token, {"approved": True})).json == b'"5"'
+    assert (await runtime.waits.answer(now.token, {"approved": True})).json == b'"5"'
 
 
 async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import (
     BoundTool,
     ReadonlyContext,
@@ -18,7 +19,6 @@ from toolgen.runtime import (
     filter_toolset,
     prefixed,
 )
-from toolgen.runtime.toolsets.functions import func_tool
 
 
 def greet(name: str) -> str:
@@ -67,12 +67,12 @@ def names(snapshot: Snapshot) -> list[str]:
 async def test_toolsets_close_in_reverse_order_each_in_the_task_that_opened_it() -> None:
     notes: list[str] = []
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES, notes))
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
     shared = Connection("host.people", PEOPLE, notes)
-    runtime.add_toolset(prefixed(filter_toolset(shared, lambda spec, context: True), "p_"))
+    runtime.tools.add_toolset(prefixed(filter_toolset(shared, lambda spec, context: True), "p_"))
     async with runtime:
         assert notes == ["open host.files", "open host.people"]
-        assert names(await runtime.snapshot()) == ["zip_up", "p_greet"]
+        assert names(await runtime.tools.snapshot()) == ["zip_up", "p_greet"]
     assert notes[2:] == ["close host.people", "close host.files"]
     await runtime.aclose()
     assert len(notes) == 4
@@ -80,16 +80,16 @@ async def test_toolsets_close_in_reverse_order_each_in_the_task_that_opened_it()
 
 async def test_a_toolset_that_must_be_opened_lists_nothing_before() -> None:
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES))
+    runtime.tools.add_toolset(Connection("host.files", FILES))
     with pytest.raises(SnapshotError, match="the runtime is not open"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 async def test_a_toolset_that_is_added_later_is_opened_when_it_is_needed() -> None:
     notes: list[str] = []
     async with Runtime() as runtime:
-        runtime.add_toolset(Connection("host.files", FILES, notes))
-        await asyncio.gather(runtime.snapshot(), runtime.snapshot())
+        runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+        await asyncio.gather(runtime.tools.snapshot(), runtime.tools.snapshot())
     assert notes == ["open host.files", "close host.files"]
 
 
@@ -106,8 +106,8 @@ def opening(fails: Callable[[], bool], notes: list[str]) -> Any:
 async def test_a_runtime_whose_toolset_does_not_open_closes_the_others() -> None:
     notes: list[str] = []
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES, notes))
-    runtime.add_toolset(opening(lambda: True, notes))
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+    runtime.tools.add_toolset(opening(lambda: True, notes))
     with pytest.raises(SnapshotError, match=r"'host\.flaky' cannot open: OSError"):
         async with runtime:
             raise AssertionError
@@ -117,10 +117,10 @@ async def test_a_runtime_whose_toolset_does_not_open_closes_the_others() -> None
 async def test_a_toolset_that_did_not_open_is_tried_again_for_the_next_request() -> None:
     failures = [True, True, False]
     runtime = Runtime()
-    runtime.add_toolset(opening(lambda: failures.pop(0), []), on_error="drop")
+    runtime.tools.add_toolset(opening(lambda: failures.pop(0), []), on_error="drop")
     async with runtime:
-        assert names(await runtime.snapshot()) == []
-        assert names(await runtime.snapshot()) == ["greet"]
+        assert names(await runtime.tools.snapshot()) == []
+        assert names(await runtime.tools.snapshot()) == ["greet"]
 
 
 async def test_all_toolsets_are_closed_when_one_fails_to(caplog: pytest.LogCaptureFixture) -> None:
@@ -131,8 +131,8 @@ async def test_all_toolsets_are_closed_when_one_fails_to(caplog: pytest.LogCaptu
 
     notes: list[str] = []
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES, notes))
-    runtime.add_toolset(Broken("host.people", PEOPLE, notes))
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+    runtime.tools.add_toolset(Broken("host.people", PEOPLE, notes))
     async with runtime:
         pass
     assert notes[2:] == ["close host.people", "close host.files"]
@@ -169,13 +169,13 @@ async def test_a_toolset_that_breaks_while_it_is_open_ends_no_other_and_opens_ag
     notes: list[str] = []
     supervised = Supervised()
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES, notes))
-    runtime.add_toolset(supervised)
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+    runtime.tools.add_toolset(supervised)
     async with runtime:
         supervised.breaks.set()
         for _ in range(10):
             await asyncio.sleep(0)
-        assert names(await runtime.snapshot()) == ["zip_up", "greet"]
+        assert names(await runtime.tools.snapshot()) == ["zip_up", "greet"]
         assert supervised.entered == 2
     assert notes == ["open host.files", "close host.files"]
 
@@ -191,8 +191,8 @@ async def test_opening_that_is_cancelled_leaves_nothing_open() -> None:
 
     notes: list[str] = []
     runtime = Runtime()
-    runtime.add_toolset(Connection("host.files", FILES, notes))
-    runtime.add_toolset(Slow("host.people", PEOPLE, notes))
+    runtime.tools.add_toolset(Connection("host.files", FILES, notes))
+    runtime.tools.add_toolset(Slow("host.people", PEOPLE, notes))
     task = asyncio.create_task(runtime.__aenter__())
     await began.wait()
     task.cancel()

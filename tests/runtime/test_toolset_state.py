@@ -13,6 +13,15 @@ import pytest
 from tests.agents.tools import calling, first_answer, ran
 from tests.runtime.clock import HOUR, LoopClock
 from toolgen.agents import ScriptedPlanner
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import (
+    Change,
+    MemoryStateStore,
+    SqliteStateStore,
+    StateCapability,
+    StateStore,
+)
+from toolgen.capabilities.state import Scope
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -23,15 +32,6 @@ from toolgen.runtime import (
     ToolContext,
     filter_toolset,
 )
-from toolgen.runtime.capabilities import (
-    Change,
-    MemoryStateStore,
-    SqliteStateStore,
-    StateCapability,
-    StateStore,
-)
-from toolgen.runtime.capabilities.state import Scope
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 ANN = CallMeta(session_id="s", turn_id="t", labels={"user": "ann"})
 
@@ -93,9 +93,9 @@ async def test_a_snapshot_reads_the_state_of_its_meta(states: StateStore) -> Non
     await fill(states)
     members = Members()
     host = Runtime(capabilities=[StateCapability(states)])
-    host.add_toolset(members)
+    host.tools.add_toolset(members)
     for meta in (ANN, CallMeta(session_id="z"), CallMeta()):
-        await host.snapshot(ReadonlyContext(meta=meta))
+        await host.tools.snapshot(ReadonlyContext(meta=meta))
     assert members.seen == [
         {"app:x": "app of app", "user:x": "user of ann", "x": "session of s"},
         {"app:x": "app of app", "x": "session of z"},
@@ -107,8 +107,8 @@ async def test_what_the_host_says_itself_goes_before_it(states: StateStore) -> N
     await fill(states)
     members = Members()
     host = Runtime(capabilities=[StateCapability(states)])
-    host.add_toolset(members)
-    await host.snapshot(ReadonlyContext(meta=ANN, state={"x": "mine", "user:name": "Ann"}))
+    host.tools.add_toolset(members)
+    await host.tools.snapshot(ReadonlyContext(meta=ANN, state={"x": "mine", "user:name": "Ann"}))
     assert members.seen == [{"app:x": "app of app", "user:x": "user of ann", "x": "mine", "user:name": "Ann"}]
 
 
@@ -120,10 +120,10 @@ async def test_no_key_of_a_session_passes_for_one_of_another_scope(states: State
 
     members = Members()
     host = Runtime(capabilities=[StateCapability(states)])
-    host.register(function_toolset("x.tools", [names]))
-    host.add_toolset(members)
+    host.tools.register(function_toolset("x.tools", [names]))
+    host.tools.add_toolset(members)
     await host.call("names", {}, ANN)
-    assert (await host.snapshot(ReadonlyContext(meta=ANN))).specs[1:] == ()
+    assert (await host.tools.snapshot(ReadonlyContext(meta=ANN))).specs[1:] == ()
     assert members.seen == [{"session:user:name": "root", "temp:step": 1}]
 
 
@@ -131,41 +131,41 @@ async def test_filters_see_it_too(states: StateStore) -> None:
     await states.apply("user", "ann", [Change(key="name", operation="set", value="Ann")])
     host = Runtime(capabilities=[StateCapability(states)])
     everything = function_toolset("x.tools", [greet])
-    host.add_toolset(filter_toolset(everything, lambda spec, context: "user:name" in context.state))
-    assert len((await host.snapshot(ReadonlyContext(meta=ANN))).specs) == 1
-    assert (await host.snapshot(ReadonlyContext(meta=CallMeta(session_id="s")))).specs == ()
+    host.tools.add_toolset(filter_toolset(everything, lambda spec, context: "user:name" in context.state))
+    assert len((await host.tools.snapshot(ReadonlyContext(meta=ANN))).specs) == 1
+    assert (await host.tools.snapshot(ReadonlyContext(meta=CallMeta(session_id="s")))).specs == ()
 
 
 class Broken(MemoryStateStore):
-    async def load(self, scope: Any, owner: str) -> Any:
+    async def load_each(self, places: Any) -> Any:
         raise SystemExit("the secret place")
 
 
 @pytest.mark.parametrize("on_error", ["fail", "drop"])
 async def test_a_state_that_cannot_be_read_is_a_list_that_cannot(on_error: OnError) -> None:
     host = Runtime(capabilities=[StateCapability(Broken())])
-    host.add_toolset(Members(), on_error=on_error)
+    host.tools.add_toolset(Members(), on_error=on_error)
     if on_error == "fail":
         with pytest.raises(SnapshotError, match=r"toolset 'x\.members' cannot list its tools"):
-            await host.snapshot()
+            await host.tools.snapshot()
     else:
-        snapshot = await host.snapshot()
+        snapshot = await host.tools.snapshot()
         assert snapshot.dropped == ("x.members",)
         assert "secret" not in str(snapshot.drop_reasons)
 
 
 async def test_a_state_that_hangs_is_given_up(caplog: pytest.LogCaptureFixture) -> None:
     class Hanging(MemoryStateStore):
-        async def load(self, scope: Any, owner: str) -> Any:
+        async def load_each(self, places: Any) -> Any:
             asked.set()
             await asyncio.Event().wait()
 
     caplog.set_level(logging.CRITICAL)
     asked = asyncio.Event()
     host = Runtime(capabilities=[StateCapability(Hanging())])
-    host.add_toolset(Members(), timeout=HOUR)
+    host.tools.add_toolset(Members(), timeout=HOUR)
     async with LoopClock() as clock:
-        listing = asyncio.create_task(host.snapshot())
+        listing = asyncio.create_task(host.tools.snapshot())
         await asked.wait()
         await clock.advance(HOUR)
         with pytest.raises(SnapshotError, match="it took too long"):
@@ -174,5 +174,5 @@ async def test_a_state_that_hangs_is_given_up(caplog: pytest.LogCaptureFixture) 
 
 async def test_static_toolsets_cost_no_reading() -> None:
     host = Runtime(capabilities=[StateCapability(Broken())])
-    host.register(function_toolset("x.tools", [greet]))
-    assert len((await host.snapshot()).specs) == 1
+    host.tools.register(function_toolset("x.tools", [greet]))
+    assert len((await host.tools.snapshot()).specs) == 1

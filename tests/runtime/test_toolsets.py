@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
+from toolgen.calls.native import NativeTool
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     BoundTool,
     CallMeta,
@@ -28,10 +31,7 @@ from toolgen.runtime import (
     prefixed,
     with_confirmation,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.native import NativeTool
 from toolgen.runtime.testing import RecordingExecutor
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 def greet(name: str) -> str:
@@ -84,12 +84,12 @@ def session(session_id: str) -> ReadonlyContext:
 
 async def test_static_toolsets_come_first_and_dynamic_ones_by_wire_name() -> None:
     runtime = Runtime()
-    runtime.add_toolset(Changing("host.files", FILES))
-    runtime.register(home())
-    runtime.add_toolset(Changing("host.people", PEOPLE))
-    snapshot = await runtime.snapshot()
+    runtime.tools.add_toolset(Changing("host.files", FILES))
+    runtime.tools.register(home())
+    runtime.tools.add_toolset(Changing("host.people", PEOPLE))
+    snapshot = await runtime.tools.snapshot()
     assert names(snapshot) == ["list_devices", "get_time_series", "set_state", "delete", "zip_up", "greet"]
-    assert runtime.list_toolsets() == ("assistant.devices", "host.files", "host.people")
+    assert runtime.tools.toolsets() == ("assistant.devices", "host.files", "host.people")
     assert snapshot.declarations()[3] == {
         "name": "delete",
         "description": "Delete a file.",
@@ -100,10 +100,10 @@ async def test_static_toolsets_come_first_and_dynamic_ones_by_wire_name() -> Non
 async def test_a_call_is_dispatched_against_the_list_that_was_advertised() -> None:
     toolset = Changing("host.files", FILES)
     runtime = Runtime()
-    runtime.add_toolset(toolset)
-    before = await runtime.snapshot()
+    runtime.tools.add_toolset(toolset)
+    before = await runtime.tools.snapshot()
     toolset.found = FILES[:1]
-    after = await runtime.snapshot(previous=before)
+    after = await runtime.tools.snapshot(previous=before)
     assert (await before.call("delete", {"path": "a"})).result == "gone: a"
     vanished = await after.call("delete", {"path": "a"})
     assert vanished.json == b'{"error":"the tool \'delete\' is no longer available"}'
@@ -120,9 +120,9 @@ async def test_a_call_is_dispatched_against_the_list_that_was_advertised() -> No
 
 async def test_a_tool_that_was_not_advertised_is_unknown_though_it_is_there() -> None:
     runtime = Runtime()
-    runtime.register(home())
-    runtime.add_toolset(allow_tools(Changing("host.files", FILES), "zip_up"))
-    snapshot = await runtime.snapshot()
+    runtime.tools.register(home())
+    runtime.tools.add_toolset(allow_tools(Changing("host.files", FILES), "zip_up"))
+    snapshot = await runtime.tools.snapshot()
     hidden = await snapshot.call("delete", {"path": "a"})
     assert b"there is no tool 'delete'" in hidden.json
     assert b"there is no tool" in (await runtime.call("zip_up", {"path": "a"})).json
@@ -133,9 +133,12 @@ async def test_tools_appear_for_the_session_that_may_have_them() -> None:
         return context.state.get("user") == "mira"
 
     runtime = Runtime()
-    runtime.add_toolset(filter_toolset(Changing("host.files", FILES), may))
-    assert names(await runtime.snapshot()) == []
-    assert names(await runtime.snapshot(ReadonlyContext(state={"user": "mira"}))) == ["delete", "zip_up"]
+    runtime.tools.add_toolset(filter_toolset(Changing("host.files", FILES), may))
+    assert names(await runtime.tools.snapshot()) == []
+    assert names(await runtime.tools.snapshot(ReadonlyContext(state={"user": "mira"}))) == [
+        "delete",
+        "zip_up",
+    ]
 
 
 def test_the_state_of_a_context_cannot_be_changed() -> None:
@@ -146,41 +149,41 @@ def test_the_state_of_a_context_cannot_be_changed() -> None:
 
 async def test_names_that_no_tool_has_are_an_error_when_tools_are_listed() -> None:
     runtime = Runtime()
-    runtime.add_toolset(allow_tools(Changing("host.files", FILES), "zip_up", "delte"))
+    runtime.tools.add_toolset(allow_tools(Changing("host.files", FILES), "zip_up", "delte"))
     with pytest.raises(SnapshotError, match=r"'host\.files' has no tool 'delte'\n  hint: its tools are"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 async def test_a_prefix_changes_the_wire_name_and_not_the_id() -> None:
     runtime = Runtime()
-    runtime.add_toolset(prefixed(home(), "home_"))
-    [first, *_] = (await runtime.snapshot()).specs
+    runtime.tools.add_toolset(prefixed(home(), "home_"))
+    [first, *_] = (await runtime.tools.snapshot()).specs
     assert (first.name, first.id) == ("home_get_time_series", "assistant.devices.get_time_series")
 
 
 @pytest.mark.parametrize("prefix", ["home ", "h" * 60])
 async def test_a_wire_name_that_no_provider_takes_is_an_error(prefix: str) -> None:
     runtime = Runtime()
-    runtime.add_toolset(prefixed(Changing("host.people", PEOPLE), prefix))
+    runtime.tools.add_toolset(prefixed(Changing("host.people", PEOPLE), prefix))
     with pytest.raises(SnapshotError, match="a wire name has up to 64 letters"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 async def test_two_tools_of_one_wire_name_are_an_error_that_names_both() -> None:
     runtime = Runtime()
-    runtime.add_toolset(Changing("host.people", PEOPLE), on_error="drop")
+    runtime.tools.add_toolset(Changing("host.people", PEOPLE), on_error="drop")
     other = replace(PEOPLE[0], spec=replace(PEOPLE[0].spec, id="host.robots.greet"))
-    runtime.add_toolset(Changing("host.robots", [other]), on_error="drop")
+    runtime.tools.add_toolset(Changing("host.robots", [other]), on_error="drop")
     with pytest.raises(SnapshotError, match=r"wire name 'greet'.*'host\.people'.*'host\.robots'"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 async def test_confirmation_is_added_to_the_tools_that_are_named() -> None:
     runtime = Runtime()
-    runtime.add_toolset(
+    runtime.tools.add_toolset(
         with_confirmation(Changing("host.files", FILES), hint="Delete {path}?", tools=["delete"])
     )
-    snapshot = await runtime.snapshot()
+    snapshot = await runtime.tools.snapshot()
     [deletes, zips] = snapshot.specs
     assert deletes.confirm is not None
     assert deletes.confirm.hint == "Delete {path}?"
@@ -190,17 +193,17 @@ async def test_confirmation_is_added_to_the_tools_that_are_named() -> None:
 
 async def test_a_toolset_that_cannot_list_fails_the_request() -> None:
     runtime = Runtime()
-    runtime.add_toolset(Changing("host.files", OSError("no network")))
+    runtime.tools.add_toolset(Changing("host.files", OSError("no network")))
     with pytest.raises(SnapshotError, match=r"'host\.files' cannot list its tools: OSError: no network"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 @pytest.mark.parametrize("found", [None, ["delete"], {"a": 1}])
 async def test_a_list_of_anything_else_fails_the_request(found: Any) -> None:
     runtime = Runtime()
-    runtime.add_toolset(Changing("host.files", found))
+    runtime.tools.add_toolset(Changing("host.files", found))
     with pytest.raises(SnapshotError, match=r"toolset 'host\.files' (listed|lists) a"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
@@ -211,16 +214,16 @@ async def test_a_toolset_that_hangs_fails_the_request() -> None:
             raise AssertionError
 
     runtime = Runtime()
-    runtime.add_toolset(Hanging("host.files", []), timeout=60)
+    runtime.tools.add_toolset(Hanging("host.files", []), timeout=60)
     with pytest.raises(SnapshotError, match="it took too long"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()
 
 
 async def test_a_toolset_that_is_dropped_is_reported_and_the_model_is_told() -> None:
     runtime = Runtime()
-    runtime.add_toolset(Changing("host.files", OSError("secret host")), on_error="drop")
-    runtime.add_toolset(Changing("host.people", PEOPLE))
-    snapshot = await runtime.snapshot()
+    runtime.tools.add_toolset(Changing("host.files", OSError("secret host")), on_error="drop")
+    runtime.tools.add_toolset(Changing("host.people", PEOPLE))
+    snapshot = await runtime.tools.snapshot()
     assert names(snapshot) == ["greet"]
     assert snapshot.dropped == ("host.files",)
     assert snapshot.failures == {"host.files": "OSError: secret host"}
@@ -232,10 +235,10 @@ async def test_a_toolset_that_is_dropped_is_told_to_those_who_watch() -> None:
     events = Events()
     runtime = Runtime(events=events)
     for name, error in (("host.files", OSError("secret host")), ("host.old", SnapshotError("it has moved"))):
-        runtime.add_toolset(Changing(name, error), on_error="drop")
-    runtime.add_toolset(Changing("host.people", PEOPLE), on_error="drop")
+        runtime.tools.add_toolset(Changing(name, error), on_error="drop")
+    runtime.tools.add_toolset(Changing("host.people", PEOPLE), on_error="drop")
     told = events.subscribe()
-    await runtime.snapshot(ReadonlyContext(meta=CallMeta(session_id="mira", run_id="r")))
+    await runtime.tools.snapshot(ReadonlyContext(meta=CallMeta(session_id="mira", run_id="r")))
     events.close()
     seen = [event async for event in told]
     assert [(event.type, event.session_id, event.run_id) for event in seen] == [
@@ -251,24 +254,24 @@ async def test_a_toolset_that_is_dropped_is_told_to_those_who_watch() -> None:
 async def test_a_stale_list_serves_the_session_that_got_it_and_no_other() -> None:
     toolset = Changing("host.files", FILES)
     runtime = Runtime()
-    runtime.add_toolset(toolset, on_error="stale")
-    await runtime.snapshot(session("mira"))
+    runtime.tools.add_toolset(toolset, on_error="stale")
+    await runtime.tools.snapshot(session("mira"))
     toolset.found = OSError("no network")
-    stale = await runtime.snapshot(session("mira"))
+    stale = await runtime.tools.snapshot(session("mira"))
     assert names(stale) == ["delete", "zip_up"]
     assert (stale.dropped, [*stale.failures]) == ((), ["host.files"])
     with pytest.raises(SnapshotError):
-        await runtime.snapshot(session("jonas"))
+        await runtime.tools.snapshot(session("jonas"))
 
 
 async def test_instructions_stand_in_the_order_of_the_tools() -> None:
     told = [replace(one, spec=replace(one.spec, instructions=f"On {one.spec.name}.")) for one in FILES]
     toolset = function_toolset("host.files", told, instructions="Paths are relative.")
     runtime = Runtime()
-    runtime.add_toolset(prefixed(toolset, "my_"))
-    snapshot = await runtime.snapshot()
+    runtime.tools.add_toolset(prefixed(toolset, "my_"))
+    snapshot = await runtime.tools.snapshot()
     assert snapshot.instructions == "Paths are relative.\n\nOn delete.\n\nOn zip_up."
-    assert (await runtime.snapshot()).instructions == snapshot.instructions
+    assert (await runtime.tools.snapshot()).instructions == snapshot.instructions
 
 
 async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
@@ -278,8 +281,8 @@ async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
         for one, instructions in zip(FILES, ("Zips a file.", ""), strict=True)
     ]
     runtime = Runtime()
-    runtime.add_toolset(prefixed(function_toolset("host.files", told), "my_"))
-    snapshot = await runtime.snapshot()
+    runtime.tools.add_toolset(prefixed(function_toolset("host.files", told), "my_"))
+    snapshot = await runtime.tools.snapshot()
     assert snapshot.instructions.split("\n\n") == [
         "my_delete may answer before its work is done; do not call it again for the same work, "
         "the result comes by itself.",
@@ -292,35 +295,35 @@ async def test_the_model_is_told_not_to_call_again_what_still_works() -> None:
 async def test_a_model_reads_that_a_tool_is_deprecated() -> None:
     gone = Deprecation(reason="It is slow", replacement="host.tools.greet")
     runtime = Runtime()
-    runtime.add_toolset(function_toolset("host.files", [func_tool(delete, deprecated=gone)]))
-    (alone,) = (await runtime.snapshot()).declarations()
+    runtime.tools.add_toolset(function_toolset("host.files", [func_tool(delete, deprecated=gone)]))
+    (alone,) = (await runtime.tools.snapshot()).declarations()
     assert alone["description"] == "Delete a file. Deprecated: It is slow."  # nothing is there to use instead
-    runtime.add_toolset(prefixed(function_toolset("host.tools", [greet]), "my_"))
-    told = (await runtime.snapshot()).declarations()
+    runtime.tools.add_toolset(prefixed(function_toolset("host.tools", [greet]), "my_"))
+    told = (await runtime.tools.snapshot()).declarations()
     assert told[0]["description"] == "Delete a file. Deprecated: use my_greet."
 
 
 async def test_native_tools_are_there_as_data() -> None:
     search = NativeTool(id="host.web.search", provider="acme", kind="web_search", config={"most": 3})
     runtime = Runtime()
-    runtime.add_toolset(prefixed(StaticToolset(name="host.web", bound=(), native=(search,)), "my_"))
-    assert (await runtime.snapshot()).native == (search,)
+    runtime.tools.add_toolset(prefixed(StaticToolset(name="host.web", bound=(), native=(search,)), "my_"))
+    assert (await runtime.tools.snapshot()).native == (search,)
 
 
 async def test_functions_are_registered_as_a_toolset_like_any_other() -> None:
     runtime = Runtime()
-    runtime.register(function_toolset("host.tools", [greet, delete]))
+    runtime.tools.register(function_toolset("host.tools", [greet, delete]))
     assert (await runtime.call("greet", {"name": "Ann"})).result == "Hello Ann"
-    assert runtime.tool_spec("delete").id == "host.tools.delete"
+    assert runtime.tools.spec("delete").id == "host.tools.delete"
 
 
 def test_toolsets_have_different_names_and_the_methods_of_one() -> None:
     runtime = Runtime()
-    runtime.register(home())
+    runtime.tools.register(home())
     with pytest.raises(RegistrationError, match="is registered already"):
-        runtime.add_toolset(Changing("assistant.devices", []))
-    runtime.add_toolset(Changing("host.files", FILES))
+        runtime.tools.add_toolset(Changing("assistant.devices", []))
+    runtime.tools.add_toolset(Changing("host.files", FILES))
     with pytest.raises(RegistrationError, match="is registered already"):
-        runtime.register(function_toolset("host.files", []))
+        runtime.tools.register(function_toolset("host.files", []))
     with pytest.raises(RegistrationError, match="Changing is no toolset"):
-        runtime.add_toolset(Changing)  # type: ignore[arg-type]  # what is tested
+        runtime.tools.add_toolset(Changing)  # type: ignore[arg-type]  # what is tested

@@ -37,7 +37,7 @@ DAY = b'{"device_id": "h1", "start": "2026-01-01T00:00:00Z", "end": "2026-01-02T
 def registered(answer: Any, *hooks: Hook) -> tuple[Runtime, RecordingExecutor]:
     runtime = Runtime(hooks=hooks)
     executor = RecordingExecutor({"list_devices": answer, "get_time_series": answer})
-    runtime.register(
+    runtime.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=devices.SPECS, executor=executor, format=1)
     )
     return runtime, executor

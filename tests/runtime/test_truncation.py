@@ -16,7 +16,16 @@ from tests.agents.tools import agent as agent_of
 from tests.agents.tools import answers, calling, running
 from tests.runtime.tools import META, SITE, Listing, lists_much, much, nothing, runtime, spec
 from toolgen.agents import FinalResponse, PlanInput, ScriptedPlanner, agents_of
+from toolgen.calls.steps.result_encoding import (
+    error_document,
+    issues_document,
+    truncate_document,
+    truncate_text,
+)
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
+from toolgen.events.document import as_json
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     Abort,
     ConfirmSpec,
@@ -33,15 +42,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolValidationError,
 )
-from toolgen.runtime.call.result_encoding import (
-    error_document,
-    issues_document,
-    truncate_document,
-    truncate_text,
-)
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 from toolgen.shapes.issues import FieldIssue
 
 TOOL = "assistant.devices.list_devices"
@@ -254,7 +254,9 @@ async def test_what_is_said_to_a_call_that_waits_has_the_limit(
     assert waits.suspension is not None
     token = waits.suspension.token
     for _ in range(2):
-        result = await (made.cancel(token, MUCH) if answer is None else made.deliver(token, answer))
+        result = await (
+            made.waits.cancel(token, MUCH) if answer is None else made.waits.answer(token, answer)
+        )
         assert 40 < len(result.json) <= 100
         assert json.loads(result.json)
 
@@ -308,7 +310,7 @@ async def test_a_limit_that_has_no_room_for_a_marker_is_refused_at_registration(
     assert len((await made.call(TOOL, SITE, META)).json) <= 100
     own = func_tool(lambda_of_much, max_result_bytes=100)
     plain = runtime(Listing())
-    plain.register(function_toolset("x.much", [own]))
+    plain.tools.register(function_toolset("x.much", [own]))
     assert len((await plain.call("lambda_of_much", {})).json) <= 100
 
 

@@ -16,9 +16,9 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
 from tests.cases.numbers.gen.lab.toolsets import numbers
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.type_codec import TypeCodec
 from toolgen.runtime import MalformedResultError
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.type_codec import TypeCodec
 
 
 class Colour(enum.Enum):

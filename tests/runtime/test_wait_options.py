@@ -14,9 +14,18 @@ from tests.agents.tools import agent, answers, calling, running
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec, waiting
 from tests.virtual_time import now
 from toolgen.agents import ScriptedPlanner, agents_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import (
+    AnswerAccepted,
+    AwaitConfirmation,
+    AwaitInput,
+    ToolAuthorization,
+    ToolEnd,
+)
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -28,22 +37,13 @@ from toolgen.runtime import (
     ToolResult,
     Unfinished,
 )
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import (
-    AnswerAccepted,
-    AwaitConfirmation,
-    AwaitInput,
-    ToolAuthorization,
-    ToolEnd,
-)
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.errors import (
     BadAnswerError,
     LateAnswerError,
     NoEngineError,
     NotAllowedAnswerError,
 )
-from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
+from toolgen.waiting.options import WaitOptions, requester_may_not_approve
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())
@@ -70,11 +70,11 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
     early, late = [waiting(await made.call(TOOL, SITE, META)) for _ in range(2)]
     assert early.expires_at == now() + 60
     await asyncio.sleep(59)
-    assert (await made.deliver(early.token, YES)).status == "ok"
+    assert (await made.waits.answer(early.token, YES)).status == "ok"
     await asyncio.sleep(2)
     with pytest.raises(LateAnswerError):
-        await made.deliver(late.token, YES)
-    assert (await made.suspended(), len(executor.calls)) == ((), 1)
+        await made.waits.answer(late.token, YES)
+    assert (await made.waits.list(), len(executor.calls)) == ((), 1)
     output: Any = (await engine.result(late.run_id)).output
     assert (output["status"], output["json"]) == ("denied", '{"error":"nobody answered in time"}')
     log = [event async for _, event in engine.events(late.run_id)]
@@ -86,9 +86,9 @@ async def test_an_answer_is_taken_until_its_time_is_over(engine: InProcessEngine
 async def test_the_outcome_is_known_after_the_time_to_answer(engine: InProcessEngine) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(expires_s=60))
     asked = waiting(await made.call(TOOL, SITE, META))
-    first = await made.deliver(asked.token, YES)
+    first = await made.waits.answer(asked.token, YES)
     await asyncio.sleep(1000)
-    assert (await made.deliver(asked.token, YES)).json == first.json
+    assert (await made.waits.answer(asked.token, YES)).json == first.json
 
 
 @in_virtual_time
@@ -99,9 +99,9 @@ async def test_each_question_has_its_own_time(engine: InProcessEngine) -> None:
     made = runtime(Listing(asks), CONFIRMED, engine=engine, waiting=options(expires_s=60))
     first = waiting(await made.call(TOOL, SITE, META))
     await asyncio.sleep(50)
-    second = waiting(await made.deliver(first.token, YES))
+    second = waiting(await made.waits.answer(first.token, YES))
     await asyncio.sleep(50)
-    assert (await made.deliver(second.token, "because")).status == "ok"
+    assert (await made.waits.answer(second.token, "because")).status == "ok"
 
 
 @in_virtual_time
@@ -120,7 +120,7 @@ async def test_a_run_of_an_agent_goes_on_without_the_answer() -> None:
         assert (await handle.result()).text == '{"error":"add was not run: nobody answered in time"}'
         assert now() - began == 60
         with pytest.raises(LateAnswerError):
-            await made.deliver(awaiting.token, YES)
+            await made.waits.answer(awaiting.token, YES)
 
 
 # How many.
@@ -137,7 +137,7 @@ async def test_a_session_has_a_number_of_calls_that_wait(engine: InProcessEngine
         "code": "approval_unavailable",
     }
     assert (await made.call(TOOL, SITE, CallMeta(session_id="other"))).status == "suspended"
-    await made.deliver(waiting(first).token, YES)
+    await made.waits.answer(waiting(first).token, YES)
     assert (await made.call(TOOL, SITE, META)).status == "suspended"
 
 
@@ -175,7 +175,7 @@ async def test_a_run_has_a_number_of_calls_that_wait() -> None:
         awaiting = (await handle.settled()).awaiting
         assert [one.question for one in awaiting] == ["c?", "b?"]
         for one in awaiting:
-            await made.cancel(one.token, "no")
+            await made.waits.cancel(one.token, "no")
         text = (await handle.result()).text
         assert text.startswith('{"error":"too many calls of this run wait for an answer already"}')
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
@@ -207,11 +207,11 @@ async def test_who_asked_may_not_approve(engine: InProcessEngine) -> None:
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     assert asked.requested_by == "ann"
     with pytest.raises(NotAllowedAnswerError, match="the requester of the call may not approve it"):
-        await made.deliver(asked.token, YES, by="ann")
+        await made.waits.answer(asked.token, YES, by="ann")
     with pytest.raises(NotAllowedAnswerError, match="does not name the approver"):
-        await made.deliver(asked.token, YES)
-    assert (executor.calls, await made.suspended()) == ([], (asked,))
-    assert (await made.deliver(asked.token, YES, by="bob")).status == "ok"
+        await made.waits.answer(asked.token, YES)
+    assert (executor.calls, await made.waits.list()) == ([], (asked,))
+    assert (await made.waits.answer(asked.token, YES, by="bob")).status == "ok"
 
 
 async def test_nobody_is_a_second_person_for_a_call_without_a_requester(engine: InProcessEngine) -> None:
@@ -219,16 +219,16 @@ async def test_nobody_is_a_second_person_for_a_call_without_a_requester(engine: 
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
     asked = waiting(await made.call(TOOL, SITE, replace(FOR_ANN, requested_by="")))
     with pytest.raises(NotAllowedAnswerError, match="the call does not name its requester"):
-        await made.deliver(asked.token, YES, by="bob")
-    assert (await made.deliver(asked.token, {"approved": False}, by="bob")).status == "denied"
+        await made.waits.answer(asked.token, YES, by="bob")
+    assert (await made.waits.answer(asked.token, {"approved": False}, by="bob")).status == "denied"
 
 
 @pytest.mark.parametrize("by", ["ann", ""])
 async def test_who_asked_may_say_no_and_take_it_back(engine: InProcessEngine, by: str) -> None:
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=requester_may_not_approve))
     first, second = [waiting(await made.call(TOOL, SITE, FOR_ANN)) for _ in range(2)]
-    assert (await made.deliver(first.token, {"approved": False}, by=by)).status == "denied"
-    assert (await made.cancel(second.token, by=by)).status == "denied"
+    assert (await made.waits.answer(first.token, {"approved": False}, by=by)).status == "denied"
+    assert (await made.waits.cancel(second.token, by=by)).status == "denied"
 
 
 async def test_who_asked_may_answer_what_is_no_approval(engine: InProcessEngine) -> None:
@@ -237,7 +237,7 @@ async def test_who_asked_may_answer_what_is_no_approval(engine: InProcessEngine)
 
     made = runtime(Listing(asks), engine=engine, waiting=options(rule=requester_may_not_approve))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-    assert (await made.deliver(asked.token, "because", by="ann")).status == "ok"
+    assert (await made.waits.answer(asked.token, "because", by="ann")).status == "ok"
 
 
 async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessEngine) -> None:
@@ -251,8 +251,8 @@ async def test_a_rule_may_ask_a_directory_and_sees_everything(engine: InProcessE
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=managers))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     with pytest.raises(NotAllowedAnswerError, match="bob is no manager"):
-        await made.deliver(asked.token, YES, by="bob")
-    assert (await made.deliver(asked.token, YES, by="boss")).status == "ok"
+        await made.waits.answer(asked.token, YES, by="bob")
+    assert (await made.waits.answer(asked.token, YES, by="boss")).status == "ok"
     assert seen == [(asked, YES, "bob"), (asked, YES, "boss"), (asked, YES, "boss")], (
         "asked again where it runs"
     )
@@ -265,10 +265,10 @@ async def test_the_rule_holds_where_the_call_is_executed(tmp_path: Path, rule: A
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file)) as made:
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     async with Runtime(engine=InProcessEngine(file, worker=False)) as desk:
-        assert (await desk.deliver(asked.token, YES, by="ann", wait_s=0)).status == "pending"
+        assert (await desk.waits.answer(asked.token, YES, by="ann", wait_s=0)).status == "pending"
     ruled = WaitOptions(rule=rule)
     async with runtime(executor, CONFIRMED, engine=InProcessEngine(file), waiting=ruled) as made:
-        again = waiting(await made.deliver(asked.token, YES, by="ann"))
+        again = waiting(await made.waits.answer(asked.token, YES, by="ann"))
         assert ("may not approve it" in again.reason) is (rule is not fails)
         assert ("the rule failed" in again.reason) is (rule is fails)
     assert executor.calls == []
@@ -281,14 +281,14 @@ async def test_a_rule_is_not_asked_about_what_does_not_fit(engine: InProcessEngi
     made = runtime(Listing(), CONFIRMED, engine=engine, waiting=options(rule=never))
     asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
     with pytest.raises(BadAnswerError):
-        await made.deliver(asked.token, {"approved": "yes"})
+        await made.waits.answer(asked.token, {"approved": "yes"})
 
 
 async def told(made: Runtime, events: Events, answer: Json, by: str) -> list[Any]:
     """Return the events of a call that Ann asked for and somebody answered."""
     async with events.subscribe() as subscription:
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-        await made.deliver(asked.token, answer, by=by)
+        await made.waits.answer(asked.token, answer, by=by)
         events.close()
         return [event async for event in subscription]
 
@@ -340,14 +340,14 @@ async def test_the_log_says_who_answered_before_the_call_runs(engine: InProcessE
     ):
         made = runtime(Listing(hangs if answer is YES else asks), tool, engine=engine)
         asked = waiting(await made.call(TOOL, SITE, FOR_ANN))
-        answered = asyncio.ensure_future(made.deliver(asked.token, answer, by="bob"))
+        answered = asyncio.ensure_future(made.waits.answer(asked.token, answer, by="bob"))
         await begun.wait()
         log = [told async for _, told in engine.events(asked.run_id, follow=False)]
         assert [told["person"] for told in log if told["type"] == event] == ["bob"]
         await engine.close()
         answered.cancel()
         await engine.start()
-        assert (await made.deliver(asked.token, answer, by="bob")).status == "unknown"
+        assert (await made.waits.answer(asked.token, answer, by="bob")).status == "unknown"
         log = [told async for _, told in engine.events(asked.run_id, follow=False)]
         assert [told["type"] for told in log] == [event, "tool_end", "run_stream_end"]
         begun.clear()
@@ -390,7 +390,7 @@ async def test_without_an_engine_nobody_can_be_asked() -> None:
     for tool, executor in ((CONFIRMED, Listing()), (spec(), Listing(asks))):
         result = await failed(tool, executor)
         assert (result.status, json.loads(result.json)["code"]) == ("denied", "approval_unavailable")
-    for call in (Runtime().deliver("s_x", YES), Runtime().suspended(), Runtime().suspension("s_x")):
+    for call in (Runtime().waits.answer("s_x", YES), Runtime().waits.list(), Runtime().waits.show("s_x")):
         with pytest.raises(NoEngineError, match=r"Runtime\(engine=InProcessEngine\(\)\)"):
             await call
 
@@ -408,15 +408,15 @@ async def test_who_answers_does_not_wait_for_ever(engine: InProcessEngine) -> No
     made = runtime(executor, CONFIRMED, engine=engine, waiting=options())
     asked = waiting(await made.call(TOOL, SITE, META))
     began = now()
-    result = await made.deliver(asked.token, YES, wait_s=0.1)
+    result = await made.waits.answer(asked.token, YES, wait_s=0.1)
     assert now() - began == pytest.approx(0.1)
     assert (result.status, result.json, result.tool_call_id) == ("pending", b"", "c1")
     assert result.suspension is None
-    assert await made.suspended() == (), "it is answered"
-    done = await made.deliver(asked.token, YES)
+    assert await made.waits.list() == (), "it is answered"
+    done = await made.waits.answer(asked.token, YES)
     assert now() - began == pytest.approx(10)
     assert (done.status, json.loads(done.json), len(executor.calls)) == ("ok", EMPTY, 1)
-    later = await made.deliver(asked.token, YES, wait_s=0)
+    later = await made.waits.answer(asked.token, YES, wait_s=0)
     assert (later.status, later.json) == (done.status, done.json)
 
 
@@ -428,4 +428,4 @@ async def test_who_answers_may_wait_as_long_as_it_takes(engine: InProcessEngine)
 
     made = runtime(Listing(hangs), CONFIRMED, engine=engine, waiting=options())
     asked = waiting(await made.call(TOOL, SITE, META))
-    assert (await made.deliver(asked.token, YES, wait_s=None)).status == "ok"
+    assert (await made.waits.answer(asked.token, YES, wait_s=None)).status == "ok"

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from toolgen.calls.toolsets.dynamic import SnapshotError
+from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     CallMeta,
@@ -19,8 +21,6 @@ from toolgen.runtime import (
     ToolContext,
     Verdict,
 )
-from toolgen.runtime.toolsets.dynamic import SnapshotError
-from toolgen.runtime.toolsets.functions import func_tool
 
 META = CallMeta(session_id="s")
 
@@ -41,13 +41,13 @@ def toolset(name: str, *tools: str, **facts: Any) -> StaticToolset:
 def registered(*toolsets: StaticToolset, **host: Any) -> Runtime:
     runtime = Runtime(**host)
     for one in toolsets:
-        runtime.register(one)
+        runtime.tools.register(one)
     return runtime
 
 
 async def names(*toolsets: StaticToolset) -> dict[str, str]:
     """Return the wire names by id."""
-    return {spec.id: spec.name for spec in (await registered(*toolsets).snapshot()).specs}
+    return {spec.id: spec.name for spec in (await registered(*toolsets).tools.snapshot()).specs}
 
 
 async def test_tools_of_one_name_get_the_name_of_their_toolset_in_any_order() -> None:
@@ -93,14 +93,14 @@ async def test_what_prefixes_do_not_tell_apart_is_an_error_that_names_both(
     toolsets: tuple[StaticToolset, ...],
 ) -> None:
     with pytest.raises(SnapshotError, match=f"wire name .*{toolsets[0].name}.*{toolsets[1].name}"):
-        await registered(*toolsets).snapshot()
+        await registered(*toolsets).tools.snapshot()
 
 
 async def test_a_toolset_that_is_registered_later_counts() -> None:
     runtime = registered(toolset("home.lamps", "search"))
-    before = await runtime.snapshot()
-    runtime.register(toolset("home.doors", "search"))
-    after = await runtime.snapshot(previous=before)
+    before = await runtime.tools.snapshot()
+    runtime.tools.register(toolset("home.doors", "search"))
+    after = await runtime.tools.snapshot(previous=before)
     assert [spec.name for spec in before.specs] == ["search"]
     assert [spec.name for spec in after.specs] == ["lamps_search", "doors_search"]
     assert (await before.call("search", {}, META)).result == "home.lamps.search"
@@ -128,18 +128,18 @@ async def test_calls_reach_the_tool_of_their_name_with_its_hooks_and_approvals()
     async with registered(
         toolset("home.lamps", "search"), asks, hooks=[hook], engine=InProcessEngine()
     ) as runtime:
-        snapshot = await runtime.snapshot()
+        snapshot = await runtime.tools.snapshot()
         assert (await snapshot.call("lamps_search", {}, META)).result == "home.lamps.search"
         waiting = (await snapshot.call("doors_search", {}, META)).suspension
         assert waiting is not None
         assert waiting.tool == "home.doors.search"
-        done = await snapshot.deliver(waiting.token, {"approved": True})
+        done = await snapshot.waits.answer(waiting.token, {"approved": True})
     assert (done.status, done.result) == ("ok", "home.doors.search")
     assert set(hook.seen) == {"home.doors.search"}
 
 
 async def test_a_dynamic_tool_of_the_name_of_another_stays_an_error() -> None:
     runtime = registered(toolset("home.lamps", "search"))
-    runtime.add_toolset(toolset("home.doors", "search"))
+    runtime.tools.add_toolset(toolset("home.doors", "search"))
     with pytest.raises(SnapshotError, match="wire name 'search'"):
-        await runtime.snapshot()
+        await runtime.tools.snapshot()

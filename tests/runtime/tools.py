@@ -52,7 +52,7 @@ class Listing:
 def runtime(executor: object, *specs: ToolSpec[Any, Any], **host: Any) -> Runtime:
     """Return a runtime with one toolset of these specs, list_devices as it stands by default."""
     made = Runtime(**host)
-    made.register(
+    made.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=specs or (spec(),), executor=executor, format=1)
     )
     return made

@@ -20,7 +20,7 @@ def foreign(schema: object, *, arguments: bool = False) -> Foreign:
 def node(schema: object) -> tuple[dict[str, Any], bool]:
     """Return the normal form of a property's schema, and whether it is exact."""
     read_ = foreign({"type": "object", "properties": {"x": schema}, "$defs": DEFS})
-    return read_.classes["Root"]["properties"]["x"], read_.is_exact  # type: ignore[index,return-value,call-overload]
+    return read_.classes["Root"]["properties"]["x"], read_.is_exact
 
 
 DEFS: dict[str, Any] = {

@@ -188,7 +188,7 @@ def test_objects_are_named_after_their_place() -> None:
         "RootThePoint",
         "RootFilter2",
     ]
-    assert read.classes["Root"]["properties"]["same"] == {"$ref": "#/$defs/RootFilter"}  # type: ignore[index,call-overload]
+    assert read.classes["Root"]["properties"]["same"] == {"$ref": "#/$defs/RootFilter"}
 
 
 def test_objects_told_apart_by_a_constant_are_tagged() -> None:
@@ -212,7 +212,7 @@ def test_objects_may_refer_to_themselves() -> None:
     tree = object_({"value": STRING, "children": array(items={"$ref": "#/$defs/Tree"})}, ["value"])
     read = foreign({"$ref": "#/$defs/Tree", "$defs": {"Tree": tree}})
     assert read.is_exact
-    assert read.classes["Root"]["properties"]["children"] == array(items={"$ref": "#/$defs/Root"})  # type: ignore[index,call-overload]
+    assert read.classes["Root"]["properties"]["children"] == array(items={"$ref": "#/$defs/Root"})
 
 
 def test_a_union_may_hold_objects_that_hold_it() -> None:
@@ -224,7 +224,7 @@ def test_a_union_may_hold_objects_that_hold_it() -> None:
     }
     read = foreign({"$ref": "#/$defs/Filter", "$defs": {"Filter": filter_}})
     assert read.is_exact
-    assert read.classes["RootAnd"]["properties"]["of"]["items"] == read.root  # type: ignore[index,call-overload]
+    assert read.classes["RootAnd"]["properties"]["of"]["items"] == read.root
 
 
 def test_doubling_definitions_do_not_grow_without_end() -> None:

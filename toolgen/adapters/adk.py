@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from toolgen.calls.call import NO_META
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
-from toolgen.runtime.calls import NO_META
-from toolgen.runtime.waiting.unfit import asks_again
+from toolgen.waiting.unfit import asks_again
 
 from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
-from .result_view import ResultView, approval_json, question_text, result_view, told_to_model
+from .result_view import ResultView, approval_json, model_view, question_text, result_view
 
 with extra("adk"):
     from google.adk.tools.base_tool import BaseTool
@@ -28,7 +28,7 @@ with extra("adk"):
 
 log = logger("toolgen.adapters")
 FACTS: Final = "temp:toolgen:"
-"""With the id of a call, the key of the state that has its `ResultView.as_json()`.
+"""Prefix of the state's key for a call's `ResultView.as_json()`; the call's id follows.
 
 It is for `after_tool_callback` and plugins: ADK keeps no state of the prefix `temp:`.
 """
@@ -70,17 +70,19 @@ class SnapshotTool(BaseTool):
         call = self._calls.named(
             tool_context, self.name, args, tool_context.function_call_id or "", _checkpoint(tool_context)
         )
-        given = tool_context.tool_confirmation
-        asked = None if given is None else await call.question()
+        confirmation = tool_context.tool_confirmation
+        asked = None if confirmation is None else await call.question()
         result = await (
-            call.result() if given is None or asked is None else _confirmed(call, asked, given, tool_context)
+            call.result()
+            if confirmation is None or asked is None
+            else _confirmed(call, asked, confirmation, tool_context)
         )
-        if (again := result_view(result).approval) is not None and given is None:
+        if (again := result_view(result).approval) is not None and confirmation is None:
             return _ask(tool_context, again)
         while again is not None and (asked is None or not asks_again(asked, again)):
             result = await call.cancel(again, _ASKED_ONCE)
             again = result_view(result).approval
-        view = told_to_model(result_view(result))
+        view = model_view(result_view(result))
         if view.work is not None and view.status == "suspended":
             return None
         await _save_artifacts(tool_context, result)
@@ -90,16 +92,16 @@ class SnapshotTool(BaseTool):
 
 
 async def _confirmed(
-    call: FrameworkCall, asked: Suspended, given: ToolConfirmation, tool_context: ToolContext
+    call: FrameworkCall, asked: Suspended, confirmation: ToolConfirmation, tool_context: ToolContext
 ) -> Result:
     """Return the result of a call after what a person said in ADK's confirmation.
 
     The answer is to the question that ADK was given, whose id the session has kept, or to the one that the
     payload names.
     """
-    payload = given.payload if isinstance(given.payload, Mapping) else {}
+    payload = confirmation.payload if isinstance(confirmation.payload, Mapping) else {}
     id_ = payload.get("id", tool_context.state.get(_asked_key(tool_context)))
-    answer = _answer(asked, given.confirmed, payload)
+    answer = _answer(asked, confirmation.confirmed, payload)
     if answer is None:
         return await call.cancel(asked, "the question was not answered")
     if not isinstance(id_, str):
@@ -123,7 +125,9 @@ def _checkpoint(tool_context: ToolContext) -> str:
     """Return the event that has a call, the same when a later invocation goes on with it."""
     session = tool_context.session
     for event in reversed(session.events):
-        if any(one.id == tool_context.function_call_id for one in event.get_function_calls()):
+        if any(
+            function_call.id == tool_context.function_call_id for function_call in event.get_function_calls()
+        ):
             return f"{session.app_name}/{session.user_id}/{session.id}/{event.id}"
     return ""
 
@@ -152,7 +156,7 @@ async def _save_artifacts(tool_context: ToolContext, result: Result) -> None:
 def _response(view: ResultView) -> dict[str, Any]:
     document = view.document
     response = dict(document) if isinstance(document, dict) else {"result": document}
-    return {**response, _CONTENT: [_part(one) for one in view.content]} if view.content else response
+    return {**response, _CONTENT: [_part(block) for block in view.content]} if view.content else response
 
 
 def _part(content: Content) -> types.Part | Json:

@@ -15,12 +15,12 @@ from typing import Any, Final
 import anyio
 from pydantic import PrivateAttr
 
+from toolgen.calls.call import NO_META
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import Snapshot, Suspended
 from toolgen.runtime import ToolResult as Result
-from toolgen.runtime.calls import NO_META
-from toolgen.runtime.waiting.errors import SuspensionError
-from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
+from toolgen.waiting.errors import SuspensionError
+from toolgen.waiting.unfit import MOST_MISFITS, asks_again, waiting_message
 
 from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
@@ -138,7 +138,7 @@ class SnapshotTool(Tool):
                 return InputRequiredToolResult(input_required(asked, asked.reason))
             if misfits == MOST_MISFITS:
                 return _failed(waiting_message(asked), id=asked.id)
-            result = await self._given(asked, await self._elicited(context, asked, call), call)
+            result = await self._answered(asked, await self._elicited(context, asked, call), call)
             misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
         return self._returned(result)
 
@@ -154,21 +154,21 @@ class SnapshotTool(Tool):
             SuspensionError: the call is of another session, or waits no more.
         """
         meta = call.meta
-        asked = await call.snapshot.suspension(token, session_id=meta.session_id)
-        given = (context.input_responses or {}).get(ASKED)
+        asked = await call.snapshot.waits.show(token, session_id=meta.session_id)
+        response = (context.input_responses or {}).get(ASKED)
         is_ours = asked.call.tool == self._spec.id and asked.requested_by in ("", meta.requested_by)
-        if not is_ours or not self._may_ask(asked) or not isinstance(given, ElicitResult):
+        if not is_ours or not self._may_ask(asked) or not isinstance(response, ElicitResult):
             return Result(tool=asked.tool, status="suspended", suspensions=(asked,))
-        return await self._given(asked, given, call)
+        return await self._answered(asked, response, call)
 
-    async def _given(self, asked: Suspended, given: ElicitResult, call: FrameworkCall) -> Result:
+    async def _answered(self, asked: Suspended, response: ElicitResult, call: FrameworkCall) -> Result:
         """Return the result of a call after what a person did with the form of this question."""
-        if given.action == "accept":
-            answer = answer_of(asked, given.content or {})
-        elif given.action == "decline" and asked.kind == "confirmation":
+        if response.action == "accept":
+            answer = answer_of(asked, response.content or {})
+        elif response.action == "decline" and asked.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await call.cancel(asked, f"the question was answered by {given.action}")
+            return await call.cancel(asked, f"the question was answered by {response.action}")
         return await call.answer(asked, {"id": asked.id, "answer": answer})
 
     async def _elicited(self, context: Context, asked: Suspended, call: FrameworkCall) -> ElicitResult:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 
+from toolgen.calls.call_names import CallName
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
-from toolgen.runtime.waiting.answers import cancel_answer
-from toolgen.runtime.waiting.call_names import CallName
-from toolgen.runtime.waiting.errors import (
+from toolgen.waiting.answers import cancel_answer
+from toolgen.waiting.errors import (
     BadAnswerError,
     NotAllowedAnswerError,
     OtherQuestionError,
@@ -37,35 +37,35 @@ class NamedAnswer(TypedDict):
     id: str
     """`Suspended.id` of the question."""
     answer: Json
-    """As its `answer_schema` says."""
+    """Answer that fits the question's `answer_schema`."""
     by: NotRequired[str]
     """Who answers."""
 
 
-def named_answer(given: object) -> NamedAnswer | None:
+def named_answer(document: object) -> NamedAnswer | None:
     """Return what was given, where it is an answer that names its question."""
-    if not isinstance(given, Mapping) or not {"id", "answer"} <= set(given) <= {"id", "answer", "by"}:
+    if not isinstance(document, Mapping) or not {"id", "answer"} <= set(document) <= {"id", "answer", "by"}:
         return None
-    id_, by = given["id"], given.get("by", "")
+    id_, by = document["id"], document.get("by", "")
     if not isinstance(id_, str) or not isinstance(by, str):
         return None
-    return {"id": id_, "answer": given["answer"], "by": by}
+    return {"id": id_, "answer": document["answer"], "by": by}
 
 
-def _to(asked: Suspended, given: object) -> NamedAnswer:
+def _to(asked: Suspended, document: object) -> NamedAnswer:
     """Return an answer to this question.
 
     Raises:
         OtherQuestionError: it names another one, or none.
     """
-    said = named_answer(given)
-    if said is None:
+    answer = named_answer(document)
+    if answer is None:
         raise OtherQuestionError(
             'the answer names no question: give {"id": …, "answer": …}, with the `id` of the question'
         )
-    if said["id"] != asked.id:
-        raise OtherQuestionError(f"the answer names the question {said['id']!r}, and this is {asked.id!r}")
-    return said
+    if answer["id"] != asked.id:
+        raise OtherQuestionError(f"the answer names the question {answer['id']!r}, and this is {asked.id!r}")
+    return answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class FrameworkCalls(Generic[C]):
         if not isinstance(snapshot, Snapshot):
             raise ToolgenError(
                 f"{type(snapshot).__name__!r} is no snapshot of tools",
-                hint="give what `await runtime.snapshot(…)` returns",
+                hint="give what `await runtime.tools.snapshot(…)` returns",
             )
         meta: object = self.meta
         if not isinstance(meta, CallMeta) and not callable(meta):
@@ -100,8 +100,11 @@ class FrameworkCalls(Generic[C]):
     @property
     def tools(self) -> list[tuple[Spec, str]]:
         """The tools in the order of the snapshot, each with the description that a model reads."""
-        told = self.snapshot.declarations()
-        return [(spec, str(one["description"])) for spec, one in zip(self.snapshot.specs, told, strict=True)]
+        declarations = self.snapshot.declarations()
+        return [
+            (spec, str(declaration["description"]))
+            for spec, declaration in zip(self.snapshot.specs, declarations, strict=True)
+        ]
 
     def meta_of(self, context: C, tool_call_id: str) -> CallMeta:
         """Return the facts of a call; its id is the framework's, where the host gives none."""
@@ -152,7 +155,7 @@ class FrameworkCall:
     meta: CallMeta
     name: CallName | None
     reading: asyncio.Lock = field(repr=False)
-    """As `FrameworkCalls.reading`."""
+    """Lock of `FrameworkCalls.reading`."""
 
     async def result(self) -> ToolResult:
         """Return the result: of the call that is made now, or of the same one that was made before."""
@@ -166,14 +169,19 @@ class FrameworkCall:
             return None
         return await self.snapshot.question(self.name, self.tool, self.arguments, self.meta)
 
-    async def answer(self, asked: Suspended, given: object, wait_s: float | None = 30.0) -> ToolResult:
-        """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused."""
+    async def answer(self, asked: Suspended, document: object, wait_s: float | None = 30.0) -> ToolResult:
+        """Return the result after a `NamedAnswer`; suspended as before, with a reason, if it is refused.
+
+        Where nobody's answer is taken any more, it is what became of the call.
+        """
         try:
-            said = _to(asked, given)
-            return await self._deliver(asked, said["answer"], said.get("by", ""), wait_s)
+            answer = _to(asked, document)
+            return await self._deliver(asked, answer["answer"], answer.get("by", ""), wait_s)
         except (BadAnswerError, NotAllowedAnswerError, OtherQuestionError) as error:
             again = replace(asked, reason=error.message)
             return ToolResult(tool=asked.tool, status="suspended", suspensions=(again,))
+        except SuspensionError:
+            return await self.result()
 
     async def answer_by_call(self, asked: Suspended, answer: Json, by: str = "") -> ToolResult:
         """Return the result after an answer that a framework kept by the id of the call alone.
@@ -184,15 +192,15 @@ class FrameworkCall:
         is_first = asked.number == 1 and not asked.reason and asked.outer is None
         return await self.answer(asked, {"id": asked.id, "answer": answer, "by": by} if is_first else None)
 
-    async def answer_elsewhere(self, given: NamedAnswer) -> None:
+    async def answer_elsewhere(self, answer: NamedAnswer) -> None:
         """Deliver an answer to another question of the session, if that one is still open and takes it.
 
         It returns once the answer is kept, before the other call has its result.
         """
-        for asked in await self.snapshot.suspended(self.meta.session_id):
-            if asked.id == given["id"]:
+        for asked in await self.snapshot.waits.list(self.meta.session_id):
+            if asked.id == answer["id"]:
                 try:
-                    await self._deliver(asked, given["answer"], given.get("by", ""), 0)
+                    await self._deliver(asked, answer["answer"], answer.get("by", ""), 0)
                 except SuspensionError:  # its own call asks again
                     return
 
@@ -201,6 +209,6 @@ class FrameworkCall:
         return await self._deliver(asked, cancel_answer(reason), "", 30.0)
 
     async def _deliver(self, asked: Suspended, answer: Json, by: str, wait_s: float | None) -> ToolResult:
-        return await self.snapshot.deliver(
+        return await self.snapshot.waits.answer(
             asked.token, answer, session_id=self.meta.session_id, by=by, wait_s=wait_s
         )

@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from pydantic import PrivateAttr
 
+from toolgen.calls.call import NO_META
 from toolgen.runtime import AudioContent, Content, ImageContent, Snapshot, Suspended, TextContent
 from toolgen.runtime import ToolResult as Result
-from toolgen.runtime.calls import NO_META
-from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again
+from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
 from .extras import extra
 from .framework_calls import (
@@ -26,7 +26,7 @@ from .framework_calls import (
     NamedAnswer,
     Spec,
 )
-from .result_view import ResultView, result_view, told_to_model
+from .result_view import ResultView, model_view, result_view
 
 with extra("langchain"):
     from langchain_core.messages import ToolMessage
@@ -77,10 +77,10 @@ class _HostAsks:
         """Return the result of a call after the answers of a person, three for one question at most."""
         misfits = 0
         while (asked := result_view(result).approval) is not None and misfits < MOST_MISFITS:
-            given = await self.ask(asked)
-            if given is None:
+            answer = await self.ask(asked)
+            if answer is None:
                 return await call.cancel(asked, NOBODY)
-            result = await call.answer(asked, given)
+            result = await call.answer(asked, answer)
             misfits = misfits + 1 if asks_again(asked, result.suspension) else 0
         return result
 
@@ -130,7 +130,7 @@ class SnapshotTool(BaseTool):
         if (asked := result_view(result).approval) is not None:
             answered = None if self._asks is None else self._asks.answered(call, result)
             result = await (call.cancel(asked, NOBODY) if answered is None else answered)
-        view = told_to_model(result_view(result))
+        view = model_view(result_view(result))
         if tool_call_id is None:
             if view.is_error:
                 raise ToolException(view.text)
@@ -149,9 +149,9 @@ def _checkpoint(config: RunnableConfig) -> str:
 
     A task has the same namespace then, and another one in each step of a thread.
     """
-    known = config.get("configurable", {})
-    place = [str(known[key]) for key in ("thread_id", "checkpoint_ns") if known.get(key)]
-    return "/".join(place) if known.get("checkpoint_ns") else ""
+    options = config.get("configurable", {})
+    place = [str(options[key]) for key in ("thread_id", "checkpoint_ns") if options.get(key)]
+    return "/".join(place) if options.get("checkpoint_ns") else ""
 
 
 def _content(view: ResultView) -> str | list[str | dict[Any, Any]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from toolgen.runtime import Suspended, ToolResult
-from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again
+from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
 from .extras import extra
 from .framework_calls import FrameworkCall, named_answer
@@ -50,11 +50,11 @@ class LangGraphAsk:
 
     async def _read(self, call: FrameworkCall, asked: Suspended) -> tuple[bool, str]:
         """Take one answer; return whether it does not fit this call, and why the call is asked again then."""
-        given = interrupt(approval_json(asked))
-        if (named := named_answer(given)) is not None and named["id"] != asked.id:
+        answer = interrupt(approval_json(asked))
+        if (named := named_answer(answer)) is not None and named["id"] != asked.id:
             await call.answer_elsewhere(named)
             return False, asked.reason
-        again = (await call.answer(asked, given, wait_s=0)).suspension
+        again = (await call.answer(asked, answer, wait_s=0)).suspension
         is_misfit = asks_again(asked, again)
         return is_misfit, again.reason if again is not None and is_misfit else ""
 

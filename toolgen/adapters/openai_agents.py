@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
+from toolgen.calls.call import NO_META
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
-from toolgen.runtime.calls import NO_META
-from toolgen.runtime.waiting.unfit import asks_again
+from toolgen.waiting.unfit import asks_again
 
 from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec
-from .result_view import ResultView, result_view, told_to_model
+from .result_view import ResultView, model_view, result_view
 
 with extra("openai-agents"):
     from agents import FunctionTool, RunContextWrapper, ToolApprovalItem, ToolOutputImage, ToolOutputText
@@ -167,14 +167,14 @@ class _SnapshotTool:
         while again is not None and (asked is None or not asks_again(asked, again)):
             result = await call.cancel(again, _NOT_ASKED)  # the SDK cannot ask any more
             again = result_view(result).approval
-        self.views[context] = view = told_to_model(result_view(result))
+        self.views[context] = view = model_view(result_view(result))
         return _output(view)
 
     async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
         """Return the result of a call that waited, after what the person has said."""
         if self.answer is not None:
-            given = self.answer(context, asked)
-            return await (call.cancel(asked, _NOT_ASKED) if given is None else call.answer(asked, given))
+            answer = self.answer(context, asked)
+            return await (call.cancel(asked, _NOT_ASKED) if answer is None else call.answer(asked, answer))
         if asked.kind != "confirmation":
             return await call.cancel(asked, _NOT_ASKED)
         return await call.answer_by_call(asked, {"approved": True})
@@ -192,9 +192,9 @@ def _may_ask(snapshot: Snapshot, spec: Spec) -> bool:
 
 def _is_strict(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema is one of OpenAI's strict mode as it stands, so that nothing is rewritten."""
-    given = json.dumps(schema)
+    text = json.dumps(schema)
     try:
-        return bool(ensure_strict_json_schema(json.loads(given)) == json.loads(given))
+        return bool(ensure_strict_json_schema(json.loads(text)) == json.loads(text))
     except Exception:  # the SDK's own errors of what it cannot rewrite
         return False
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from pydantic_core import SchemaValidator, core_schema
 
+from toolgen.calls.call import NO_META
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult
-from toolgen.runtime.calls import NO_META
 
 from .extras import extra
 from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
@@ -105,7 +105,7 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             CallDeferred: the tool has another question.
         """
         snapshot = self._calls.snapshot
-        view = result_view(await snapshot.deliver(token, answer, session_id=meta.session_id))
+        view = result_view(await snapshot.waits.answer(token, answer, session_id=meta.session_id))
         try:
             return _returned(view, None)
         except ModelRetry as error:
@@ -126,17 +126,20 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         )
 
 
-async def _approved(call: FrameworkCall, asked: Suspended, given: object) -> ToolResult:
+async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> ToolResult:
     """Return the result of a call after a yes, with what the host adds in `DeferredToolResults.metadata`.
 
     `id` there names the question, and `by` is who answers.
     """
-    said = given if isinstance(given, Mapping) else {}
-    by = said["by"] if isinstance(said.get("by"), str) else ""
-    answer: Json = {"approved": True, **{name: said[name] for name in ("message", "payload") if name in said}}
-    if "id" not in said:
+    facts = approval if isinstance(approval, Mapping) else {}
+    by = facts["by"] if isinstance(facts.get("by"), str) else ""
+    answer: Json = {
+        "approved": True,
+        **{name: facts[name] for name in ("message", "payload") if name in facts},
+    }
+    if "id" not in facts:
         return await call.answer_by_call(asked, answer, by)
-    return await call.answer(asked, {"id": str(said["id"]), "answer": answer, "by": by})
+    return await call.answer(asked, {"id": str(facts["id"]), "answer": answer, "by": by})
 
 
 def _checkpoint(ctx: RunContext[Any], tool_call_id: str) -> str:
@@ -165,5 +168,5 @@ def _returned(view: ResultView, model: Model | None) -> ToolReturn:
     if view.error is not None:
         failure = ModelRetry if view.error.is_repairable else ToolFailed
         raise failure(view.text)
-    shown = blocks_content([one.as_json() for one in view.content], accepted_media_types(model))
+    shown = blocks_content([block.as_json() for block in view.content], accepted_media_types(model))
     return ToolReturn(view.text, content=shown or None, metadata=view.as_json())

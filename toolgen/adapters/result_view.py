@@ -11,7 +11,7 @@ from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import ArtifactRef, Content, FieldIssue, RetryReason, Suspended, ToolResult, ToolStatus
-from toolgen.runtime.waiting.unfit import waiting_message
+from toolgen.waiting.unfit import waiting_message
 
 _REPAIRABLE: Final = frozenset({"invalid_arguments", "missing_fields"})
 _FAILED: Final = frozenset({"error", "denied", "unknown"})
@@ -27,7 +27,7 @@ class ErrorView:
     code: str = ""
     """Name of the declared error, or the runtime's own code of a denial; "" for other errors."""
     reason: RetryReason | None = None
-    """Of the retry hint; None where there is none."""
+    """Reason of the retry hint; None where there is none."""
     issues: tuple[FieldIssue, ...] = ()
     more_issues: int = 0
     """Issues that were not built, at least."""
@@ -102,13 +102,13 @@ class ResultView:
             "tool": self.tool,
             "status": self.status,
             "error": None if self.error is None else self.error.as_json(),
-            "artifacts": [_given(asdict(ref), hidden) for ref in self.artifacts],
-            "bounds": None if self.bounds is None else _given(asdict(self.bounds)),
+            "artifacts": [_non_empty(asdict(ref), hidden) for ref in self.artifacts],
+            "bounds": None if self.bounds is None else _non_empty(asdict(self.bounds)),
             "display": self.display,
             "is_final": self.is_final,
             "work": None
             if self.work is None
-            else _given({"id": self.work.id, "handle": self.work.handle}, hidden),
+            else _non_empty({"id": self.work.id, "handle": self.work.handle}, hidden),
         }
         return {name: value for name, value in facts.items() if value}
 
@@ -126,14 +126,14 @@ def result_view(result: ToolResult) -> ResultView:
         error=_error_view(result) if result.status in _FAILED else None,
         approval=None if is_work else waits,
         work=waits if is_work else None,
-        artifacts=tuple(one.ref for one in result.artifacts if one.ref is not None),
+        artifacts=tuple(artifact.ref for artifact in result.artifacts if artifact.ref is not None),
         bounds=result.bounds,
         display=result.display,
         is_final=result.is_final,
     )
 
 
-def told_to_model(view: ResultView) -> ResultView:
+def model_view(view: ResultView) -> ResultView:
     """Return a view that a model can read: that a call waits, where nobody is asked about it now."""
     if (asked := view.approval) is None:
         return view
@@ -161,8 +161,8 @@ def approval_json(asked: Suspended, *, with_token: bool = False) -> dict[str, Js
         "reason": asked.reason,
         "request": None if asked.request is None else dict(asked.request),
     }
-    kept = ("arguments", "answer_schema", "question")
-    shown = {name: value for name, value in facts.items() if value or name in kept}
+    always = ("arguments", "answer_schema", "question")
+    shown = {name: value for name, value in facts.items() if value or name in always}
     return {**shown, "token": asked.token} if with_token else shown
 
 
@@ -172,7 +172,7 @@ def question_text(asked: Suspended) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _given(facts: dict[str, Any], hidden: Collection[str] = ()) -> Json:
+def _non_empty(facts: dict[str, Any], hidden: Collection[str] = ()) -> Json:
     """Return the facts that say something, less the hidden ones."""
     return {name: value for name, value in facts.items() if value not in (None, "") and name not in hidden}
 
@@ -180,9 +180,9 @@ def _given(facts: dict[str, Any], hidden: Collection[str] = ()) -> Json:
 def _error_view(result: ToolResult) -> ErrorView:
     """Return the error; of a result that was read from a log, what its JSON says."""
     document: Any = json.loads(result.json) if result.json else {}
-    said: Mapping[str, Any] = document if isinstance(document, dict) else {}
-    message = result.error.message if result.error is not None else str(said.get("error", result.status))
-    code = said.get("code")
+    error: Mapping[str, Any] = document if isinstance(document, dict) else {}
+    message = result.error.message if result.error is not None else str(error.get("error", result.status))
+    code = error.get("code")
     hint = result.retry_hint
     if hint is None:
         return ErrorView(message=message, code=code if isinstance(code, str) else "")

@@ -1,7 +1,8 @@
 """Runs of agents, on a runtime: the loop, its activities, planners, sessions and clients."""
 
+from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     ActivityFailed,
     ActivityInfo,
     CallOptions,
@@ -14,10 +15,10 @@ from toolgen.runtime.engine import (
     Signal,
     UnknownRunError,
 )
-from toolgen.runtime.toolsets.agent_route import AgentRoute
 
 from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
+from .checking import CheckedSessions
 from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
@@ -45,6 +46,7 @@ from .planner.planner import (
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
 from .registration import AgentRegistration, AgentSpec, AgentTool
+from .releasing import HeldSession, Released
 from .restrictions import UnknownRestrictionError
 from .runs import InterruptsNotAllowedError
 from .sessions.sessions import (
@@ -75,6 +77,7 @@ __all__ = [
     "Awaiting",
     "CallOptions",
     "CallTools",
+    "CheckedSessions",
     "CompletionError",
     "CompletionSpec",
     "EndedSessionError",
@@ -86,6 +89,7 @@ __all__ = [
     "FinalResponse",
     "FinalResult",
     "HandOver",
+    "HeldSession",
     "History",
     "InterruptsNotAllowedError",
     "Message",
@@ -98,6 +102,7 @@ __all__ = [
     "PlannerError",
     "PlannerRetry",
     "PlannerUnavailableError",
+    "Released",
     "RunArtifact",
     "RunContext",
     "RunHandle",

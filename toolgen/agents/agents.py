@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from typing import Any
 
-from toolgen.contract.json_value import Json
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import RegistrationError, check_format
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.call.frame import Frame
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.calls import NO_META, CallMeta
-from toolgen.runtime.engine import ActivityInfo, Engine, FileEngine, RunState, RunStatus
-from toolgen.runtime.errors import RegistrationError, check_format
-from toolgen.runtime.events.records import Event
+from toolgen.events.records import Event
+from toolgen.runs import ActivityInfo, Engine, FileEngine, RunState
 from toolgen.runtime.many_workers import require_shared
-from toolgen.runtime.resolution import Resolution
-from toolgen.runtime.results import Delegated, ToolResult
 from toolgen.runtime.runtime import Runtime
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.toolsets.lookup import Listing
-from toolgen.runtime.toolsets.snapshot import Snapshot
-from toolgen.runtime.waiting.call_runs import AgentAnswer
-from toolgen.runtime.waiting.frozen import read_call
-from toolgen.runtime.waiting.loop import OPEN_TURN, ChildOfCall
-from toolgen.runtime.waiting.options import WAIT_OPTIONS
-from toolgen.runtime.waiting.wait_registry import WaitRegistry
+from toolgen.waiting.frozen import read_call
+from toolgen.waiting.loop import OPEN_TURN
+from toolgen.waiting.options import WAIT_OPTIONS
+from toolgen.waiting.wait_registry import WaitRegistry
 
 from .activities.accepting import accept
 from .activities.call_activities import CallActivities
 from .activities.planning import Planning
 from .activities.recording import give_back, keep, record
 from .activities.store_waits import waiting_for_stores
+from .checking import CheckedSessions, check_sessions
 from .client import AgentClient
 from .conversations import Sessions
-from .direct import DirectCalls
 from .erasing import Erased, erase
 from .host import AgentHost
-from .output import RunOutput, status_of, without_tokens
-from .owner import has_facts, is_of_agent
+from .joined import AgentLoops
+from .output import RunOutput, without_tokens
 from .planner.retrying import PlannerRetry
 from .registration import AgentRegistration, AgentSpec
-from .resolving import resolve
-from .retention import Retention
+from .releasing import Released, release
+from .retention import Retention, drop_left, forgetting
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore
@@ -55,8 +46,8 @@ def agents_of(runtime: Runtime) -> Agents:
     Raises:
         RegistrationError: something else stands on the runtime.
     """
-    found = runtime.extension
-    return found if isinstance(found, Agents) else Agents(runtime)
+    joined = runtime.assembly.joined
+    return joined if isinstance(joined, Agents) else Agents(runtime)
 
 
 class Agents:
@@ -86,28 +77,18 @@ class Agents:
             RegistrationError: the runtime has agents already, or its engine has many workers that cannot
                 share the sessions.
         """
-        sessions = sessions or _sessions_beside(runtime.engine)
+        sessions = sessions or _sessions_of(runtime.engine)
         if runtime.engine is not None:
             require_shared(runtime.engine, {"Agents(sessions=…)": sessions})
-        inside = runtime.extend(self)
         self._runtime = runtime
-        self._registry = inside.registry
-        waits = inside.services.waits
+        self._assembly = assembly = runtime.assembly
+        waits = assembly.waits
         if waits is None:
-            waits = WaitRegistry(_engine_in_memory(), WAIT_OPTIONS, None, inside.services.scheduler)
-            inside.serve_calls(waits)
-        self._host = host = AgentHost(
-            runtime,
-            inside.services,
-            inside.registry.directory,
-            inside.registry.options,
-            waits=waits,
-            sessions=sessions,
-            hub=inside.events,
-            listed=inside.tool_of,
-            deliver=self._answer,
-            planner_retry=planner_retry or PlannerRetry(),
-        )
+            waits = WaitRegistry(_engine_in_memory(), WAIT_OPTIONS, None, assembly.services.scheduler)
+        self._host = host = AgentHost(assembly, waits, sessions, planner_retry or PlannerRetry())
+        self._runs = Runs(host)
+        retention = Retention(host, keep_sessions, keep_sessions_s)
+        assembly.join(self, AgentLoops(host, self._runs, retention), waits)
         planning, calling = Planning(host), CallActivities(host)
         host.serve(
             {
@@ -120,21 +101,15 @@ class Agents:
                 "keep": keep(host),
                 "give_back": waiting_for_stores(host, give_back(host)),
                 OPEN_TURN: waiting_for_stores(host, self._open_turn),
-            }
+            },
+            forgetting(host),
         )
-        self._runs = Runs(host)
-        self._direct = DirectCalls(host)
-        self._retention = Retention(host, keep_sessions, keep_sessions_s)
         self._sessions = Sessions(host.sessions, self._runs, host.transcripts)
 
     @property
     def sessions(self) -> Sessions:
         """The sessions of the agents."""
         return self._sessions
-
-    @property
-    def runs(self) -> Runs:
-        return self._runs
 
     def register(self, registration: AgentRegistration) -> None:
         """Register an agent and those of its toolsets that are not registered; all of it or nothing.
@@ -145,13 +120,13 @@ class Agents:
         """
         check_format(registration.spec.id, registration.format)
         self._host.refuse_second(registration.spec.id)
-        new = self._registry.prepare_new(registration.toolsets, registration.spec.id)
-        directory = self._registry.directory_with(new)
-        agent = self._host.build_agent(registration, directory, self._registry.managers)
+        new = self._assembly.registry.prepare_new(registration.toolsets, registration.spec.id)
+        directory = self._assembly.registry.directory_with(new)
+        agent = self._host.build_agent(registration, directory, self._assembly.registry.managers)
         check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
         if check is not None and agent.static.native:
             check(agent.static.native, agent.specs)
-        self._registry.add_prepared(new)
+        self._assembly.registry.add_prepared(new)
         self._host.agents[agent.spec.id] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:
@@ -166,7 +141,7 @@ class Agents:
         if isinstance(agent, AgentSpec):
             self._host.elsewhere[agent.id] = agent
             return AgentClient(self._runs, agent.id)
-        self._known(agent)
+        self._require_agent(agent)
         return AgentClient(self._runs, agent)
 
     def list(self) -> tuple[str, ...]:
@@ -179,7 +154,7 @@ class Agents:
         Raises:
             RegistrationError: it is not registered.
         """
-        self._known(agent)
+        self._require_agent(agent)
         return self._host.agents[agent].specs
 
     async def tools(self, agent: str, meta: CallMeta) -> Snapshot:
@@ -189,19 +164,8 @@ class Agents:
             RegistrationError: it is not registered.
             SnapshotError: a dynamic toolset cannot list its tools.
         """
-        self._known(agent)
+        self._require_agent(agent)
         return await self._host.agents[agent].snapshot(self._runtime, meta, None)
-
-    @property
-    def listings(self) -> tuple[Listing, ...]:
-        """What lists the tools of each agent with dynamic toolsets, as `tools` without facts of a call."""
-        agents = [agent for agent, found in self._host.agents.items() if found.toolsets.is_dynamic]
-        return tuple(partial(self.tools, agent, NO_META) for agent in agents)
-
-    @property
-    def stores(self) -> tuple[object, ...]:
-        """The stores that agents have beside those of the runtime: that of the sessions."""
-        return (self._host.sessions,)
 
     def override_policy(self, agent: str, policy: RunPolicy | None) -> None:
         """Set the limits of runs that an agent starts from now on; None restores those of its design.
@@ -209,9 +173,9 @@ class Agents:
         Raises:
             RegistrationError: it is not registered.
         """
-        self._known(agent)
-        found = self._host.agents[agent]
-        found.policy = policy or found.spec.policy
+        self._require_agent(agent)
+        registered = self._host.agents[agent]
+        registered.policy = policy or registered.spec.policy
 
     async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
         """Return the events of a run that are logged now, those after this `seq`.
@@ -228,30 +192,59 @@ class Agents:
     async def forget(self, before: float) -> int:
         """Drop the sessions that ended before this second since 1970; return how many.
 
-        What was said in them goes, and what their runs and tools left in the store of artifacts. The same of
-        a run of no session goes where its newest is older. Runs are forgotten by their engine.
+        What was said in them goes, and what their runs and tools left in the stores of artifacts and state.
+        The same of a run of no session goes where its newest is older. Runs are forgotten by their engine.
         """
-        sessions, keeper = self._host.sessions, keeper_of(self._host.tools)
-        if keeper is not None:  # first, so that a process that is killed here does it again
-            for session in await sessions.list(state="ended", limit=sys.maxsize):
-                if session.ended_at is not None and session.ended_at < before:
-                    await keeper.forget(session.id)
+        sessions, keeper = self._host.sessions, self._host.tools.artifacts
+        for session in await sessions.list(state="ended", limit=sys.maxsize):
+            if session.ended_at is not None and session.ended_at < before:
+                await drop_left(self._host, session.id)  # first: a process that is killed here does it again
+        if keeper is not None:
             await keeper.forget("", before=before)
         return await sessions.forget(before)
 
-    async def erase(self, session_id: str) -> Erased:
+    async def erase(self, session_id: str, *, rewrite: bool = True) -> Erased:
         """Delete a session with its messages, runs, state, artifacts and stored events; idempotent.
+
+        Args:
+            session_id: Of the session.
+            rewrite: Rewrite the files without it; False where another session is erased next, which does.
 
         Raises:
             SessionBusyError: a run of it is not over.
             ToolgenError: a store or the engine cannot delete.
         """
-        return await erase(self._host, session_id)
+        return await erase(self._host, session_id, rewrite=rewrite)
+
+    async def release(self, *, session_id: str = "", lost_engine: str = "") -> Released:
+        """Release the sessions whose turn is that of a run which is gone, and say so in each conversation.
+
+        Args:
+            session_id: This session alone, also where its turn is that of another engine that keeps its runs,
+                which is lost then.
+            lost_engine: The id of an engine that is lost with all its runs.
+
+        Raises:
+            UnknownSessionError: there is no such session.
+            SessionBusyError: its run is not over.
+        """
+        return await release(self._host.turns, self._host.sessions, session_id, lost_engine)
+
+    async def check(self) -> CheckedSessions:
+        """Return what of the sessions cannot be read, and where they name runs that the engine has not.
+
+        It reads all of them. Where the runs are on a server, nothing is checked.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        host = self._host
+        return await check_sessions(host.turns, host.sessions, host.engine)
 
     async def labelled(self, name: str, value: str) -> tuple[str, ...]:
         """Return the ids of the sessions with a label, the newest first."""
-        found = await self._host.sessions.list(limit=sys.maxsize)
-        return tuple(session.id for session in found if session.labels.get(name) == value)
+        sessions = await self._host.sessions.list(limit=sys.maxsize)
+        return tuple(session.id for session in sessions if session.labels.get(name) == value)
 
     async def snapshot(self, run_id: str) -> RunOutput:
         """Return the output of a run without tokens, which only the handle of its client returns.
@@ -260,63 +253,6 @@ class Agents:
             UnknownRunError: no run has the id.
         """
         return without_tokens(await self._runs.output(run_id))
-
-    async def child_of(
-        self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
-    ) -> ChildOfCall:
-        """Return the run that is to answer a call of an agent's tool that no agent made.
-
-        Raises:
-            RegistrationError: the agent, or one whose tools it calls, is not registered.
-            ToolError: the agents are nested too deep.
-        """
-        self._runs.check(delegated.agent)
-        return await self._direct.child_of(tool, delegated, meta, run_id)
-
-    async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
-        """Return the result of a call by what its run said, after its hooks."""
-        return await self._direct.conclude(frame, answer)
-
-    async def find_tool(self, tool: str, meta: CallMeta, run_id: str) -> RegisteredTool | None:
-        """Return the tool of a call of an agent's run, or of its work, as the agent has it now."""
-        status = await self._host.engine.status(run_id)
-        return await self._host.tool_now(tool, meta, status) if has_facts(status) else None
-
-    async def cancel_run(self, run_id: str, reason: str) -> None:
-        """Cancel a run; the conversation of an agent's run records that its waiting calls were canceled."""
-        if is_of_agent(await self._host.engine.status(run_id)):
-            await self._runs.cancel(run_id, reason)
-        else:
-            await self._host.engine.cancel(run_id, reason=reason)
-
-    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
-        """Return the outcome that a person found out of a call, after its conversation has stored it."""
-        return await resolve(self._host, run_id, tool_call_id, resolution, by)
-
-    def status_of(self, status: RunStatus) -> RunStatus:
-        """Return the status of a run for its clients; as `Runtime.status_of`."""
-        return status_of(status) if is_of_agent(status) else status
-
-    async def open(self) -> None:
-        """Open the dynamic toolsets of the agents, and begin to execute runs."""
-        for agent in self._host.agents.values():
-            await agent.toolsets.open()
-        await self._host.turns.open()
-        await self._host.begin()
-        self._retention.open()
-
-    async def close(self) -> None:
-        """End the execution of runs, and close the dynamic toolsets."""
-        await self._retention.close()
-        await self._host.events.settle()  # by the engine
-        await self._host.engine.close()
-        await self._host.events.settle()
-        await self._host.turns.close()
-        for agent in reversed(self._host.agents.values()):
-            await agent.toolsets.close()
-
-    async def _answer(self, token: str, answer: Json, session_id: str, by: str) -> None:
-        await self._runtime.deliver(token, answer, session_id=session_id, by=by)
 
     async def _open_turn(self, info: ActivityInfo, argument: Any) -> str:
         """Start the turn that receives the result of pending work; return `busy` while another turn runs."""
@@ -333,15 +269,15 @@ class Agents:
             turns.leave(facts["session_id"], info.run_id)
         return started
 
-    def _known(self, agent: str) -> None:
+    def _require_agent(self, agent: str) -> None:
         if agent not in self._host.agents:
-            known = ", ".join(self._host.agents) or "none"
+            registered = ", ".join(self._host.agents) or "none"
             raise RegistrationError(
-                f"agent {agent!r} is not registered", hint=f"registered are {known}; call its `register`"
+                f"agent {agent!r} is not registered", hint=f"registered are {registered}; call its `register`"
             )
 
 
-def _sessions_beside(engine: object) -> SessionStore:
+def _sessions_of(engine: object) -> SessionStore:
     """Return the store of conversations that is where the engine has the runs: in its file, or in memory."""
     if isinstance(engine, FileEngine) and engine.file is not None:
         from .sessions.sqlite import SqliteSessionStore  # SQLite is for those who keep runs in a file

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.waiting.asking import answer_question as give_answer
-from toolgen.runtime.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.asking import answer_question as give_answer
+from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 
 from .host import AgentHost
 from .output import Awaiting

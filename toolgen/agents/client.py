@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.events.records import Event
+from toolgen.events.records import Event
 
 from .output import Awaiting, RunOutput
 from .owner import Owner
@@ -179,7 +179,7 @@ class AgentClient:
             denied_tags=denied_tags,
             restrict_to_tool=restrict_to_tool,
         )
-        return await handle.settled()
+        return await self._runs.settled(handle.run_id)
 
     async def stream(
         self, message: str, *, session_id: str, labels: Mapping[str, str] | None = None
@@ -207,7 +207,7 @@ class AgentClient:
             allowed_tags=allowed_tags,
             denied_tags=denied_tags,
         )
-        return await self.handle(started).settled()
+        return await self._runs.settled(started)
 
     def handle(self, run_id: str, *, session_id: str = "") -> RunHandle:
         """Return a run of this agent by its id and its session; `one_shot` has no session."""

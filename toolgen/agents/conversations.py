@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
-from toolgen.runtime.engine import UnknownRunError
+from toolgen.runs import UnknownRunError
 
 from .planner.messages import Message
 from .runs import SESSION_ENDED, Runs
@@ -56,8 +56,8 @@ class Sessions:
     ) -> tuple[RunMessages, ...]:
         """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`.
 
-        Every call of a run that is over has a result, unless the run was forgotten; one of a run that was
-        canceled has what the log says.
+        Every call of a run that is over has a result; one of a run that was canceled has what the log says,
+        or an unknown outcome where the run was forgotten, or lost with its journal.
         """
         return await self._transcripts.of_session(session_id, newest=newest, after=after)
 

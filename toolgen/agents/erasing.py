@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.engine import ErasingEngine
+from toolgen.runs import ErasingEngine
 
 from .host import AgentHost
 from .sessions.sessions import UnknownSessionError
@@ -17,7 +16,7 @@ from .turns import SessionBusyError
 
 @runtime_checkable
 class Vacuuming(Protocol):
-    """A store whose files may hold what was deleted until they are rewritten."""
+    """A store or an engine whose files may hold what was deleted until they are rewritten."""
 
     async def vacuum(self) -> None:
         """Rewrite the files without what was deleted."""
@@ -40,7 +39,7 @@ class Erased:
     sessions: int = 0
     """1 where the conversation was there."""
     runs: int = 0
-    """With their events, as the engine kept them."""
+    """Number of runs; they go with their events, as the engine kept them."""
     state: int = 0
     """1 where there was state of the session."""
     artifacts: int = 0
@@ -49,7 +48,7 @@ class Erased:
     """Events that sinks stored beside the sessions."""
 
 
-async def erase(host: AgentHost, session_id: str) -> Erased:
+async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     """Delete a session with all that belongs to it; may be repeated, also after it was interrupted.
 
     The session goes last, so that an erasure that was interrupted finds it again.
@@ -58,7 +57,7 @@ async def erase(host: AgentHost, session_id: str) -> Erased:
         SessionBusyError: a run of it is not over.
         ToolgenError: a store or the engine cannot delete.
     """
-    from toolgen.runtime.capabilities import StateCapability  # a host without stores never needs it
+    from toolgen.capabilities import StateCapability  # a host without stores never needs it
 
     await _require_idle(host, session_id)
     engine, sessions = host.engine, host.sessions
@@ -73,18 +72,21 @@ async def erase(host: AgentHost, session_id: str) -> Erased:
     except UnknownSessionError:
         is_there = False
     await _require_idle(host, session_id)  # one may have begun before the end
-    keeper, state = keeper_of(host.tools), host.tools.capabilities.get("state")
+    keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
     events = await sessions.forget_events(session_id) if isinstance(sessions, KeepsEvents) else 0
+    listed = await engine.list_runs(session=session_id, limit=sys.maxsize)
+    await sessions.forget_runs([run.run_id for run in listed])  # such as those that answer direct calls
     runs = await engine.forget_session(session_id)
     await sessions.drop(session_id)
     stores: tuple[object, ...] = (
+        engine,
         sessions,
         None if keeper is None else keeper.store,
         state.store if isinstance(state, StateCapability) else None,
     )
-    for store in stores:
+    for store in stores if rewrite else ():
         if isinstance(store, Vacuuming):
             await store.vacuum()
     return Erased(sessions=int(is_there), runs=runs, state=documents, artifacts=artifacts, events=events)
@@ -97,5 +99,5 @@ async def _require_idle(host: AgentHost, session_id: str) -> None:
             raise SessionBusyError(run.run_id, session_id)
     await host.turns.settled(session_id)
     held = await host.sessions.holder(session_id)
-    if held is not None and not await host.turns.is_over(held):
-        raise SessionBusyError(held.run_id, session_id)
+    if held is not None and await host.turns.fate(held) == "open":
+        raise host.turns.busy(held, session_id)

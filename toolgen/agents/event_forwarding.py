@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_task
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import Engine, UnknownRunError
-from toolgen.runtime.events.hub import Events
+from toolgen.events.hub import Events
+from toolgen.runs import Engine, UnknownRunError
 
 from .log import event_of
 from .loop.documents import RunFacts
@@ -44,7 +44,7 @@ class EventForwarder:
         self._on_end = on_end
         self._facts: RecentRuns[RunFacts] = RecentRuns(most)
         self._late: dict[str, list[tuple[int, Mapping[str, Json]]]] = {}
-        """By run whose input is being read, the events since, with their offsets."""
+        """Events with their offsets, by run, since its input began to be read."""
         self._reading: set[asyncio.Task[None]] = set()
 
     def learn(self, run_id: str, facts: RunFacts) -> None:
@@ -98,8 +98,8 @@ class EventForwarder:
         except Exception:
             log.warning("the input of run %s was not read, for its last events", run_id, exc_info=True)
             return above
-        given: Any = status.input
-        return given["facts"] if has_facts(status) else above
+        document: Any = status.input
+        return document["facts"] if has_facts(status) else above
 
     def _forward(self, run_id: str, offset: int, event: Mapping[str, Json], facts: RunFacts | None) -> None:
         if self._hub is not None and not self._hub.is_idle:

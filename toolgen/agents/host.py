@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from toolgen.calls.call import CallMeta
+from toolgen.calls.call_names import CALL
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.results import Delegated
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.hooks import Hook
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.toolsets.directory import Directory
+from toolgen.calls.toolsets.resources import ResourceStack
+from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.calls.values import Values
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.call.frame import RuntimeServices
-from toolgen.runtime.call.hooks import Hook
-from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import Activity, NotRegisteredError, RunStatus
-from toolgen.runtime.errors import RegistrationError
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.results import Delegated
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.stores.outages import StoreRetry
-from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.toolsets.resources import ResourceStack
-from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
-from toolgen.runtime.values import Values
-from toolgen.runtime.waiting.call_names import CALL
-from toolgen.runtime.waiting.frozen import Sealer
-from toolgen.runtime.waiting.resuming import FindAnswered, listed_now
-from toolgen.runtime.waiting.wait_registry import WaitRegistry, is_call
+from toolgen.observability.metrics import Metrics
+from toolgen.observability.spans import ToolSpans
+from toolgen.runs import Activity, NotRegisteredError, OnForget, RunStatus
+from toolgen.runtime.assembly import Assembly
+from toolgen.stores.outages import StoreRetry
+from toolgen.waiting.frozen import Sealer
+from toolgen.waiting.resuming import listed_now
+from toolgen.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations
 from .event_forwarding import LAST, EventForwarder
@@ -57,21 +58,14 @@ class AgentHost:
 
     def __init__(
         self,
-        caller: CallService,
-        tools: RuntimeServices,
-        directory: Directory,
-        options: RuntimeOptions,
-        *,
+        assembly: Assembly,
         waits: WaitRegistry,
         sessions: SessionStore,
-        hub: Events | None = None,
-        listed: FindAnswered,
-        deliver: Callable[[str, Json, str, str], Awaitable[None]],
         planner_retry: PlannerRetry,
     ) -> None:
         self.planner_retry = planner_retry
         self.store_retry = StoreRetry(pause=planner_retry.pause, total_s=planner_retry.total_s)
-        """Of the steps of runs on stores that are away."""
+        """Retries of the steps of runs on stores that are away."""
         self.waits = waits
         self.engine = engine = waits.engine
         self.sessions = sessions
@@ -80,37 +74,37 @@ class AgentHost:
         self.transcripts = Transcripts(sessions, engine)
         self.conversations = Conversations(sessions, self.transcripts, is_shared=is_shared)
         self.turns = Turns(engine, sessions)
-        self.events = EventForwarder(engine, hub, self.turns.release, most)
-        self.tools = tools
-        self.hooks: Sequence[Hook] = options.hooks
-        self.hook_tools = options.hook_tools
+        self.events = EventForwarder(engine, assembly.events, self.turns.release, most)
+        self.tools = tools = assembly.services
+        self.hooks: Sequence[Hook] = assembly.options.hooks
+        self.hook_tools = assembly.options.hook_tools
         self.clock: Callable[[], float] = time.time
         self.agents: dict[str, RegisteredAgent] = {}
         self.elsewhere: dict[str, AgentSpec] = {}
         """Agents that other processes execute."""
-        self.caller = caller
-        self.listed = listed
+        self.caller = assembly.caller
+        self.listed = assembly.tools.of_answered
         """Finds the tool of a call that waits, as it is now, when its answer comes."""
-        self.deliver = deliver
-        """Answers what waits under a token, for a session and by a person, as `Runtime.deliver`."""
-        self._directory = directory
-        self._options = options
+        self._directory = assembly.directory
+        self._options = assembly.options
         self.is_shared = is_shared
         """Whether many workers execute the runs."""
         self._served: RecentRuns[RegisteredTool] = RecentRuns(most)
-        """By run that answers a call of no run, the tool."""
+        """Tools by the run that answers a call of no run."""
         self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
         self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
         """The waits that were admitted and may not have begun."""
         self._values: RecentRuns[Values] = RecentRuns(most)
-        self._spans = None if tools.spans is None else RunSpans(tools.spans, is_shared=is_shared)
-        self._metrics = None if tools.metrics is None else RunMetrics(tools.metrics)
+        self._spans = (
+            RunSpans(tools.spans, is_shared=is_shared) if isinstance(tools.spans, ToolSpans) else None
+        )
+        self._metrics = RunMetrics(tools.metrics) if isinstance(tools.metrics, Metrics) else None
 
-    def serve(self, activities: Mapping[str, Activity]) -> None:
-        """Register the agent loop and its activities with the engine."""
+    def serve(self, activities: Mapping[str, Activity], on_forget: OnForget) -> None:
+        """Register the agent loop and its activities with the engine, and who hears of forgotten runs."""
         if self._spans is not None:
             activities = {name: self._spans.wrap_activity(name, work) for name, work in activities.items()}
-        self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events)
+        self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events, on_forget)
 
     @property
     def sealer(self) -> Sealer:
@@ -128,7 +122,7 @@ class AgentHost:
         Below a direct call that is its caller, by a token, which only a runtime with an engine takes.
         """
         is_direct = run_id.startswith(CALL) and "/" in run_id
-        return self.tools.is_interactive and not (is_direct and self.tools.waits is None)
+        return self.tools.is_interactive and not (is_direct and self.tools.suspender is None)
 
     def build_agent(
         self, registration: AgentRegistration, directory: Directory, managers: ResourceStack
@@ -155,10 +149,10 @@ class AgentHost:
         Raises:
             NotRegisteredError: there is none; this process cannot go on with its runs.
         """
-        found = self.agents.get(id_)
-        if found is None:
+        agent = self.agents.get(id_)
+        if agent is None:
             raise NotRegisteredError(f"agent {id_!r} is not registered in this runtime")
-        return found
+        return agent
 
     def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
         """Return the facts of a call of a run."""
@@ -168,25 +162,27 @@ class AgentHost:
     def chats(self, facts: RunFacts) -> Chats:
         """Return what makes the spans of requests to models of a run."""
         spans = self.tools.spans
-        return NO_CHATS if spans is None else Chats(spans, facts["agent"], facts["session_id"])
+        if not isinstance(spans, ToolSpans):
+            return NO_CHATS
+        return Chats(spans, facts["agent"], facts["session_id"])
 
     # Tools.
 
     async def snapshot(self, agent: RegisteredAgent, meta: CallMeta, step: int | None) -> Snapshot:
         """Return the snapshot of one planning; calls until the next planning are dispatched against it."""
-        known = self._snapshots.get(meta.run_id)
-        found = await agent.snapshot(self.caller, meta, None if known is None else known.snapshot)
-        self._snapshots.put(meta.run_id, _Listed(found, step))
-        return found
+        listed = self._snapshots.get(meta.run_id)
+        snapshot = await agent.snapshot(self.caller, meta, None if listed is None else listed.snapshot)
+        self._snapshots.put(meta.run_id, _Listed(snapshot, step))
+        return snapshot
 
     async def advertised(self, run_id: str, facts: RunFacts, step: int | None = None) -> Snapshot:
         """Return the snapshot of a planning; the current tools where another process planned.
 
         `step` is that of the planning; without one it is the newest of the run.
         """
-        known = self._snapshots.get(run_id)
-        if known is not None and (not self.is_shared or known.step == step is not None):
-            return known.snapshot
+        listed = self._snapshots.get(run_id)
+        if listed is not None and (not self.is_shared or listed.step == step is not None):
+            return listed.snapshot
         return await self.snapshot(self.agent(facts["agent"]), self.meta(run_id, facts), step)
 
     def within_time(self, tool: RegisteredTool, timeout: float | None) -> RegisteredTool:
@@ -197,26 +193,26 @@ class AgentHost:
 
     def values_of(self, run_id: str) -> Values:
         """Return the values that the hooks and tools of a run share."""
-        found = self._values.get(run_id)
-        if found is None:
-            self._values.put(run_id, found := Values())
-        return found
+        values = self._values.get(run_id)
+        if values is None:
+            self._values.put(run_id, values := Values())
+        return values
 
     def seen_tool(self, tool: str, run_id: str) -> RegisteredTool | None:
         """Return a tool by id as the run saw it last; None where it did not."""
-        known = self._snapshots.get(run_id)
-        return None if known is None else known.snapshot.directory.by_id.get(tool)
+        listed = self._snapshots.get(run_id)
+        return None if listed is None else listed.snapshot.directory.by_id.get(tool)
 
     async def tool_now(self, tool: str, meta: CallMeta, status: RunStatus) -> RegisteredTool | None:
         """Return the tool of a call of a run as its agent has it now; None where it has none."""
-        given: Any = status.input
-        agent = self.agents.get(given["facts"]["agent"])
+        document: Any = status.input
+        agent = self.agents.get(document["facts"]["agent"])
         if agent is None:
             return None
-        found = agent.static.directory.by_id.get(tool)
-        if found is None and agent.toolsets.is_dynamic:
-            found = await listed_now(tool, agent.snapshot(self.caller, meta, None))
-        return found
+        registered = agent.static.directory.by_id.get(tool)
+        if registered is None and agent.toolsets.is_dynamic:
+            registered = await listed_now(tool, agent.snapshot(self.caller, meta, None))
+        return registered
 
     def find_tool(self, tool: str, run_id: str = "") -> RegisteredTool | None:
         """Return a tool by id: as the run saw it last, else as it is registered."""
@@ -239,16 +235,16 @@ class AgentHost:
 
         It is decided in an activity: what waits at once is a matter of time, which a loop cannot tell again.
         """
-        if self.tools.waits is None:
+        if self.tools.suspender is None:
             return False
         about = self._about_to_wait.get(run_id)
         if about is None:
             self._about_to_wait.put(run_id, about := set())
-        begun = [one for one in list(about) if await self.engine.wait_status(run_id, one) is not None]
+        waiting = [id_ for id_ in list(about) if await self.engine.wait_status(run_id, id_) is not None]
         awaiting = (await self.engine.status(run_id)).awaiting
-        about.difference_update(begun)
-        calls = {one.op for one in awaiting if is_call(one.about)}
-        if len(calls | about) >= self.tools.waits.options.max_per_run:
+        about.difference_update(waiting)
+        calls = {wait.op for wait in awaiting if is_call(wait.about)}
+        if len(calls | about) >= self.waits.options.max_per_run:
             return False
         about.add(op)
         return True
@@ -260,8 +256,8 @@ class AgentHost:
         parent = facts["parent"]
         if (parent and parent["tool"]) or facts["depth"] + 1 >= self.most_depth:
             return {}  # whoever called a tool waits for this very agent
-        known = (self.agents.get(id_) for id_ in agent.spec.transfers)
-        return {found.spec.id: found.spec.description for found in known if found is not None}
+        others = (self.agents.get(id_) for id_ in agent.spec.transfers)
+        return {other.spec.id: other.spec.description for other in others if other is not None}
 
     def child(self, delegated: Delegated, call: StepCall, run_id: str, facts: RunFacts) -> ChildRun:
         """Return the run that answers a call of an agent's tool which a run makes."""
@@ -269,11 +265,11 @@ class AgentHost:
         timeout = None if tool is None else tool.spec.timeout
         meta = meta_of(run_id, facts, call["id"])
         child_id = f"{run_id}/child:{call['id']}"
-        given = self.called_run(delegated, call["tool"], timeout, meta, facts, child_id)
-        parent = given["facts"]["parent"]
+        child = self.called_run(delegated, call["tool"], timeout, meta, facts, child_id)
+        parent = child["facts"]["parent"]
         if call.get("is_designed") and parent is not None:
             parent["is_designed"] = True
-        return {"agent": delegated.agent, "input": given}
+        return {"agent": delegated.agent, "input": child}
 
     def called_run(
         self,
@@ -299,12 +295,12 @@ class AgentHost:
         taken = handed_over_facts(agent, self.policy_of(agent), run_id, facts)
         if self._spans is not None:
             self._spans.hand_over(run_id, facts, taken)
-        given: RunInput = {
+        run_input: RunInput = {
             "facts": taken,
             "message": message or "The conversation was handed to you; go on with it.",
             "source": "agent" if message else "runtime",
         }
-        return {"agent": agent, "input": given}
+        return {"agent": agent, "input": run_input}
 
     def policy_of(
         self, agent: str, policy: RunPolicy | None = None, *, timeout: float | None = None
@@ -313,24 +309,26 @@ class AgentHost:
 
         `timeout` are the seconds that the design gives to the tool that the run answers.
         """
-        found = self.agents.get(agent) or self.elsewhere.get(agent)
-        chosen = policy or (found.policy if found is not None else RunPolicy())
+        registered = self.agents.get(agent) or self.elsewhere.get(agent)
+        chosen = policy or (registered.policy if registered is not None else RunPolicy())
         budget = chosen.time_budget
         if timeout is not None and (budget is None or timeout < budget):
             chosen = replace(chosen, time_budget=timeout)
         return asdict(chosen)
 
-    async def start(self, given: RunInput, run_id: str) -> None:
+    async def start(self, run_input: RunInput, run_id: str) -> None:
         """Start a run that no other run starts."""
         await self.begin(run_id)
         if self.engine.is_worker:  # a client hears of no event, and not of the last one either
-            self.events.learn(run_id, given["facts"])
-        session = given["facts"]["session_id"]
+            self.events.learn(run_id, run_input["facts"])
+        session = run_input["facts"]["session_id"]
         is_here = self.engine.is_worker and not self.is_shared
-        door = nullcontext() if self._spans is None else self._spans.start(run_id, given["facts"], is_here)
+        door = (
+            nullcontext() if self._spans is None else self._spans.start(run_id, run_input["facts"], is_here)
+        )
         try:
             with door:
-                await self.engine.start_run(LOOP, given, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
+                await self.engine.start_run(LOOP, run_input, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
         except BaseException:
             self.events.forget(run_id)
             raise
@@ -344,8 +342,8 @@ class AgentHost:
         if self._spans is not None:
             self._spans.on_event(run_id, event)
         if self._metrics is not None:
-            known, tool = self.events.known(run_id), str(event.get("tool", ""))
-            agent = "" if known is None else known["agent"]
+            facts, tool = self.events.known(run_id), str(event.get("tool", ""))
+            agent = "" if facts is None else facts["agent"]
             self._metrics.on_event(run_id, event, agent, self.find_tool(tool, run_id) is not None)
         self.events.forward(run_id, offset, event)
         if event.get("type") == LAST:
@@ -362,4 +360,4 @@ class _Listed:
 
     snapshot: Snapshot
     step: int | None
-    """Of the planning; None where it was listed for something else."""
+    """Number of the planning; None where it was listed for something else."""

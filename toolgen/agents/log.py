@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.events.document import FORMAT, from_json
-from toolgen.runtime.events.records import Event
+from toolgen.events.document import FORMAT, from_json
+from toolgen.events.records import Event
 
 from .loop.documents import RunFacts
 
@@ -17,11 +17,11 @@ def event_of(run_id: str, offset: int, document: Mapping[str, Json], facts: RunF
     Raises:
         ValueError: it is of another format.
     """
-    known: dict[str, Json] = {"format": FORMAT}
+    facts_of_run: dict[str, Json] = {"format": FORMAT}
     if facts is not None:
-        known |= {
+        facts_of_run |= {
             "session_id": facts["session_id"],
             "turn_id": facts["turn_id"],
             "agent_id": facts["agent"],
         }
-    return from_json({**known, **document, "seq": offset, "run_id": run_id})
+    return from_json({**facts_of_run, **document, "seq": offset, "run_id": run_id})

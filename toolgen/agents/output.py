@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
+from toolgen.calls.results import Suspended, Telemetry
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import RunState, RunStatus
-from toolgen.runtime.results import Suspended, Telemetry
+from toolgen.runs import RunState, RunStatus
 from toolgen.shapes.issues import short
 
 from .loop.documents import StopReason
@@ -19,7 +19,7 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Awaiting:
-    """What a run waits for. `RunHandle.answer` answers it, and `Runtime.deliver` what has a token."""
+    """What a run waits for. `RunHandle.answer` answers it, and `Runtime.waits.answer` what has a token."""
 
     run_id: str
     """Of the run that waits: the one that was asked for, or a child of it."""
@@ -61,7 +61,7 @@ class RunArtifact:
     tool: str
     tool_call_id: str
     json: str
-    """The data as canonical JSON; "" where it is large and `Runtime.artifact` reads it."""
+    """The data as canonical JSON; "" where it is large and `Runtime.artifacts.load` reads it."""
     uri: str = ""
     media_type: str = ""
     size: int = 0
@@ -90,7 +90,7 @@ class RunOutput:
     awaiting: tuple[Awaiting, ...] = ()
     """What the run waits for, while it does."""
     pending: tuple[Awaiting, ...] = ()
-    """Work that goes on after the run: `Runtime.deliver` ends it, and opens a new turn."""
+    """Work that goes on after the run: `Runtime.waits.answer` ends it, and opens a new turn."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     """What its models cost, and those of its children, and the seconds from its beginning to its end, those
     of waiting included. All of it is 0 until the run has ended by itself; events of the type `usage` say

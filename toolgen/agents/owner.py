@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError, unknown_run
+from toolgen.runs import Engine, RunStatus, UnknownRunError, unknown_run
 
 from .loop.documents import RunFacts
 
@@ -36,10 +36,10 @@ class Owner:
         Raises:
             UnknownRunError: as said.
         """
-        given: Any = status.input
+        document: Any = status.input
         if not has_facts(status):
             raise unknown_run(status.run_id)
-        facts = given["facts"]
+        facts = document["facts"]
         agents = (facts["agent"], facts.get("client"))
         if self.agent not in agents or self.session_id != facts["session_id"]:
             raise unknown_run(status.run_id)
@@ -47,14 +47,14 @@ class Owner:
 
 def is_of_agent(status: RunStatus) -> bool:
     """Return whether a run is one of an agent, and not one of a suspended call alone."""
-    given: Any = status.input
-    return isinstance(given, dict) and "facts" in given and "frozen" not in given
+    document: Any = status.input
+    return isinstance(document, dict) and "facts" in document and "frozen" not in document
 
 
 def has_facts(status: RunStatus) -> bool:
     """Return whether a run is one of an agent, or of pending work that outlived a conversation's run."""
-    given: Any = status.input
-    return isinstance(given, dict) and "facts" in given
+    document: Any = status.input
+    return isinstance(document, dict) and "facts" in document
 
 
 async def facts_of_run(engine: Engine, run_id: str) -> RunFacts | None:
@@ -63,8 +63,8 @@ async def facts_of_run(engine: Engine, run_id: str) -> RunFacts | None:
         status = await engine.status(run_id)
     except UnknownRunError:
         return None
-    given: Any = status.input
-    return given["facts"] if has_facts(status) else None
+    document: Any = status.input
+    return document["facts"] if has_facts(status) else None
 
 
 async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool:
@@ -77,5 +77,5 @@ async def is_same_or_descendant(engine: Engine, run_id: str, child: str) -> bool
     while below:
         if child in below:
             return True
-        below = [one for id_ in below for one in (await engine.status(id_)).children]
+        below = [child for id_ in below for child in (await engine.status(id_)).children]
     return False

@@ -17,14 +17,14 @@ class RecentRuns(Generic[T]):
         """Construct without values; `most` runs have one at a time, None for any number."""
         self._most = most
         self._values: dict[str, T] = {}
-        """By run, the one that was used last at the end."""
+        """Values by run; the one that was used last is at the end."""
 
     def get(self, run_id: str) -> T | None:
         """Return the value of a run; None where it has none."""
-        found = self.pop(run_id)
-        if found is not None:
-            self._values[run_id] = found
-        return found
+        value = self.pop(run_id)
+        if value is not None:
+            self._values[run_id] = value
+        return value
 
     def put(self, run_id: str, value: T) -> T | None:
         """Set the value of a run, and return the value that was dropped for it; None where none was."""

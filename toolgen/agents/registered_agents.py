@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.registered_tool import RegisteredTool, RuntimeOptions
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.directory import Directory
+from toolgen.calls.toolsets.dynamic import ReadonlyContext, ToolList, native_of, on_error_of
+from toolgen.calls.toolsets.registration import ToolsetRegistration
+from toolgen.calls.toolsets.resources import ResourceStack
+from toolgen.calls.toolsets.snapshot import CallService, Snapshot
+from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.call.registered_tool import RegisteredTool, RuntimeOptions
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.errors import RegistrationError
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.toolsets.agent_route import AgentRoute
-from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.toolsets.dynamic import ReadonlyContext, ToolList, native_of, on_error_of
-from toolgen.runtime.toolsets.registration import ToolsetRegistration
-from toolgen.runtime.toolsets.resources import ResourceStack
-from toolgen.runtime.toolsets.snapshot import CallService, Snapshot
-from toolgen.runtime.toolsets.toolsets import Toolsets
 
 from .planner.planner import Planner
 from .registration import AgentRegistration, AgentSpec, AgentTool
@@ -76,14 +76,14 @@ def register_agent(
         )
         for toolset in registration.toolsets
     ]
-    known = {tool.spec.id for one in lists for tool in one.tools}
-    if missing := [tool.id for tool in spec.tools if tool.id not in known]:
+    ids = {tool.spec.id for toolset in lists for tool in toolset.tools}
+    if missing := [tool.id for tool in spec.tools if tool.id not in ids]:
         raise RegistrationError(
             f"agent {spec.id!r} calls {', '.join(missing)}, which no toolset given to it has",
             hint="register the agent with the generated `register`",
         )
-    for one in lists:
-        toolsets.add_static(one)
+    for tools in lists:
+        toolsets.add_static(tools)
     for toolset in registration.dynamic:
         toolsets.add(toolset, on_error_of(toolset))
     return RegisteredAgent(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from toolgen.calls.specs import ConfirmSpec
+from toolgen.calls.toolsets.dynamic import DynamicToolset, StaticToolset
+from toolgen.calls.toolsets.registration import ToolsetRegistration
 from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
-from toolgen.runtime.specs import ConfirmSpec
-from toolgen.runtime.toolsets.dynamic import DynamicToolset, StaticToolset
-from toolgen.runtime.toolsets.registration import ToolsetRegistration
 
 from .planner.planner import Planner
 
@@ -22,7 +22,7 @@ class AgentTool:
     name: str
     """The wire name within the agent."""
     confirm: ConfirmSpec | None = None
-    """In the place of the tool's own; None keeps it."""
+    """Confirmation in the place of the tool's own; None keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class AgentSpec:
     """`service.agent`."""
     description: str
     tools: Sequence[AgentTool] = ()
-    """In the order in which they are advertised."""
+    """Tools in the order in which they are advertised."""
     transfers: Sequence[str] = ()
     """Ids of the agents that it may hand the conversation to."""
     policy: RunPolicy = field(default_factory=RunPolicy)
@@ -50,4 +50,4 @@ class AgentRegistration:
     dynamic: Sequence[DynamicToolset] = ()
     """Toolsets of the host, resolved for each planning, after those of the design."""
     format: int = FORMAT
-    """Of the generated code of format 1, which has it nowhere else; see `check_format`."""
+    """Format of generated code of format 1, which has it nowhere else; see `check_format`."""

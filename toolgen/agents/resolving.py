@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.late_ends import BY_ITSELF
-from toolgen.runtime.engine import NonRetryableError, RunStatus, unknown_run
-from toolgen.runtime.resolution import Resolution, ResolveError
-from toolgen.runtime.results import ToolResult
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.waiting.resolving import (
+from toolgen.calls.resolution import Resolution, ResolveError
+from toolgen.calls.results import ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.failures import log
+from toolgen.calls.steps.late_ends import BY_ITSELF
+from toolgen.runs import NonRetryableError, RunStatus, unknown_run
+from toolgen.waiting.resolving import (
     becomes_unknown,
     found_out,
     keep_outcome,
@@ -30,12 +30,12 @@ from .unknown_calls import is_unknown
 async def resolve(
     host: AgentHost, run_id: str, tool_call_id: str, resolution: Resolution, by: str
 ) -> ToolResult:
-    """Store the outcome of a call, and return it as planners see it; as `Runtime.resolve`."""
+    """Store the outcome of a call, and return it as planners see it; as `Runtime.runs.resolve`."""
     status = await host.engine.status(run_id)
     if not is_of_agent(status):
         raise unknown_run(run_id)
-    given: Any = status.input
-    facts: RunFacts = given["facts"]
+    document: Any = status.input
+    facts: RunFacts = document["facts"]
     call = await _unknown_call(host, status, tool_call_id, facts)
     spec = await _spec(host, run_id, call, facts)
     meta = meta_of(run_id, facts, call.id)
@@ -78,15 +78,15 @@ async def _unknown_call(
     """
     run_id = status.run_id
     if not facts["in_conversation"]:
-        return await _told_call(host, status, tool_call_id)
+        return await _call_of_log(host, status, tool_call_id)
     messages = await host.sessions.run_messages(run_id)
-    calls = [call for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
-    found = next((call for call in calls if call.id == tool_call_id), None)
-    if found is None:
-        known = ", ".join(call.id for call in calls)
+    calls = [call for message in messages if isinstance(message, AssistantMessage) for call in message.calls]
+    planned = next((call for call in calls if call.id == tool_call_id), None)
+    if planned is None:
+        ids = ", ".join(call.id for call in calls)
         raise ResolveError(
             f"the conversation has no call {tool_call_id!r} of run {run_id}",
-            hint=f"its calls are {known}" if known else "keep conversations in the file of the runs",
+            hint=f"its calls are {ids}" if ids else "keep conversations in the file of the runs",
         )
     answer = answers_of(messages).get(tool_call_id)
     if answer is None and not status.is_over:
@@ -96,10 +96,10 @@ async def _unknown_call(
         )
     if answer is not None and not is_unknown(answer):
         raise known_outcome(tool_call_id, answer.status, answer.resolved_by)
-    return found
+    return planned
 
 
-async def _told_call(host: AgentHost, status: RunStatus, tool_call_id: str) -> PlannedCall:
+async def _call_of_log(host: AgentHost, status: RunStatus, tool_call_id: str) -> PlannedCall:
     """Return a call of a run without a conversation, by its log, if its outcome is unknown.
 
     Raises:
@@ -108,14 +108,14 @@ async def _told_call(host: AgentHost, status: RunStatus, tool_call_id: str) -> P
     run_id = status.run_id
     unknown = [end["tool_call_id"] for end in await unknown_ends(host.engine, run_id)]
     if tool_call_id not in unknown:
-        known = ", ".join(unknown)
+        ids = ", ".join(unknown)
         raise ResolveError(
             f"run {run_id} has no call {tool_call_id!r} whose outcome is unknown",
-            hint=f"its calls are {known}" if known else "the outcomes of its calls are known",
+            hint=f"its calls are {ids}" if ids else "the outcomes of its calls are known",
         )
     events = [event async for _, event in host.engine.events(run_id, follow=False)]
-    starts = [one for one in events if one.get("type") == "tool_start"]
-    names = [one["name"] for one in starts if one["tool_call_id"] == tool_call_id]
+    starts = [event for event in events if event.get("type") == "tool_start"]
+    names = [start["name"] for start in starts if start["tool_call_id"] == tool_call_id]
     return PlannedCall(name=str(names[0]), id=tool_call_id)
 
 

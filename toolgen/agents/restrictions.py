@@ -29,9 +29,9 @@ def check_restrictions(
         UnknownRestrictionError: as said.
     """
     reached = _reached(agent, agents)
-    if reached is None or any(one.toolsets.is_dynamic for one in reached):
+    if reached is None or any(agent_.toolsets.is_dynamic for agent_ in reached):
         return
-    specs = [spec for one in reached for spec in one.specs]
+    specs = [spec for agent_ in reached for spec in agent_.specs]
     if only := options.get("restrict_to_tool", ""):
         _require([only], {spec.name for spec in specs}, f"no tool of agent {agent!r} has the wire name")
     own = {tag for spec in specs for tag in spec.tags}
@@ -46,30 +46,30 @@ def _reached(agent: str, agents: Mapping[str, RegisteredAgent]) -> list[Register
         id_ = waiting.pop()
         if id_ in reached:
             continue
-        found = agents.get(id_)
-        if found is None:
+        other = agents.get(id_)
+        if other is None:
             return None
-        reached[id_] = found
-        waiting += [*found.called, *found.spec.transfers]
+        reached[id_] = other
+        waiting += [*other.called, *other.spec.transfers]
     return list(reached.values())
 
 
-def _require(named: Iterable[str], known: set[str], why: str) -> None:
+def _require(named: Iterable[str], names: set[str], why: str) -> None:
     """Raise for the names that are not known.
 
     Raises:
         UnknownRestrictionError: as said; the hint has close names.
     """
-    unknown = [name for name in named if name not in known]
+    unknown = [name for name in named if name not in names]
     if unknown:
         raise UnknownRestrictionError(
-            f"{why} {', '.join(map(repr, unknown))}", hint="; ".join(_hints(unknown, sorted(known)))
+            f"{why} {', '.join(map(repr, unknown))}", hint="; ".join(_hints(unknown, sorted(names)))
         )
 
 
-def _hints(unknown: Iterable[str], known: list[str]) -> Iterator[str]:
+def _hints(unknown: Iterable[str], names: list[str]) -> Iterator[str]:
     for name in unknown:
-        if near := difflib.get_close_matches(name, known, 3):
+        if near := difflib.get_close_matches(name, names, 3):
             yield f"close to {name!r} are {', '.join(near)}"
-    if not known:
+    if not names:
         yield "there are none"

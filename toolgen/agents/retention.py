@@ -1,18 +1,47 @@
-"""Retention of sessions: drops those beyond the limits, with the artifacts of their runs and tools."""
+"""Retention: what goes with runs that are forgotten, and with sessions beyond the limits."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
-from toolgen.runtime.call.artifact_refs import keeper_of
-from toolgen.runtime.call.failures import log
+from toolgen.calls.steps.failures import log
+from toolgen.runs import ForgottenRun, OnForget
+from toolgen.waiting.kept_artifacts import dropping
 
 from .host import AgentHost
 from .sessions.unused import UnusedSession
 
 PERIOD_S: Final = 60.0
-"""Between two looks at the sessions."""
+"""Seconds between two looks at the sessions."""
+
+
+def forgetting(host: AgentHost) -> OnForget:
+    """Return what drops the artifacts of forgotten runs, and what was said in those of no conversation."""
+    drop = dropping(host.tools.artifacts)
+
+    async def forget(runs: Sequence[ForgottenRun]) -> None:
+        if drop is not None:
+            await drop(runs)
+        await host.sessions.forget_runs([run.run_id for run in runs])
+
+    return forget
+
+
+async def drop_left(host: AgentHost, session_id: str) -> None:
+    """Drop what tools have left of a session: its state, its files, and the artifacts of its runs.
+
+    State stays in a store that has no `forget`.
+    """
+    from toolgen.capabilities import StateCapability  # a host without stores never needs it
+    from toolgen.capabilities.state import ErasingStateStore
+
+    keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
+    if isinstance(state, StateCapability) and isinstance(state.store, ErasingStateStore):
+        await state.forget(session_id)
+    if keeper is not None:
+        await keeper.forget(session_id)
 
 
 class Retention:
@@ -62,9 +91,7 @@ class Retention:
         sessions, id_ = self._host.sessions, session.session_id
         if await self._is_busy(id_) or not await sessions.retire(session):
             return
-        keeper = keeper_of(self._host.tools)
-        if keeper is not None:
-            await keeper.forget(id_)
+        await drop_left(self._host, id_)
         await sessions.drop(id_)
 
     async def _is_busy(self, session_id: str) -> bool:
@@ -73,7 +100,7 @@ class Retention:
         await host.turns.settled(session_id)
         held = await host.sessions.holder(session_id)
         if held is not None:
-            if not await host.turns.is_over(held):
+            if await host.turns.fate(held) == "open":
                 return True
             await host.sessions.release(session_id, held.run_id)
         for state in ("running", "waiting"):

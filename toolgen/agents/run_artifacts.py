@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
+from toolgen.calls.results import Artifact
+from toolgen.calls.steps.frame import RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.artifact_refs import kept_artifact, known_facts
-from toolgen.runtime.call.frame import RuntimeServices
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.engine import Engine, RunStatus, UnknownRunError
-from toolgen.runtime.results import Artifact
+from toolgen.runs import Engine, RunStatus, UnknownRunError
+from toolgen.waiting.kept_artifacts import kept_artifact, known_facts
 
 from .output import RunArtifact
 
@@ -21,15 +21,15 @@ async def artifacts_so_far(engine: Engine, status: RunStatus) -> list[RunArtifac
 
     Those of the run come first, in the order in which its calls ended, then those of each child.
     """
-    found = []
+    artifacts = []
     async for _, event in engine.events(status.run_id, follow=False):
-        told: Any = event
-        if told["type"] == "tool_end":
-            call = {"tool": told["tool"], "tool_call_id": told["tool_call_id"]}
-            found += [RunArtifact(**known_facts(ref), **call) for ref in told.get("artifacts", ())]
+        document: Any = event
+        if document["type"] == "tool_end":
+            call = {"tool": document["tool"], "tool_call_id": document["tool_call_id"]}
+            artifacts += [RunArtifact(**known_facts(ref), **call) for ref in document.get("artifacts", ())]
     for child in status.children:
-        found += await artifacts_so_far(engine, await engine.status(child))
-    return found
+        artifacts += await artifacts_so_far(engine, await engine.status(child))
+    return artifacts
 
 
 async def documents_so_far(engine: Engine, run_id: str) -> list[Json]:
@@ -41,7 +41,7 @@ async def documents_so_far(engine: Engine, run_id: str) -> list[Json]:
         status = await engine.status(run_id)
     except UnknownRunError:
         return []
-    return [asdict(one) for one in await artifacts_so_far(engine, status)]
+    return [asdict(artifact) for artifact in await artifacts_so_far(engine, status)]
 
 
 async def child_artifacts(
@@ -51,5 +51,5 @@ async def child_artifacts(
 
     Those of tools that are gone are left out, and those whose data nobody kept.
     """
-    found = [await kept_artifact(one, tool_of(one["tool"]), services) for one in documents]
-    return tuple([artifact for artifact in found if artifact is not None])
+    artifacts = [await kept_artifact(document, tool_of(document["tool"]), services) for document in documents]
+    return tuple([artifact for artifact in artifacts if artifact is not None])

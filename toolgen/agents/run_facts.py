@@ -6,8 +6,8 @@ calls of that run have theirs of these.
 
 from __future__ import annotations
 
+from toolgen.calls.call_meta import CallMeta
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call_meta import CallMeta
 
 from .loop.documents import LOOP_VERSION, Parent, RunFacts
 from .run_options import RunOptions
@@ -48,8 +48,12 @@ def called_facts(
     """
     facts = _facts(agent, policy, meta, above)
     facts["parent"] = _parent(meta, tool)
-    if above is not None and above["session_id"] == meta.session_id and (told := conversation_of(above)):
-        facts["conversation"] = told
+    if (
+        above is not None
+        and above["session_id"] == meta.session_id
+        and (conversation := conversation_of(above))
+    ):
+        facts["conversation"] = conversation
     return facts
 
 

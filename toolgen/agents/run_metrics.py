@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.metrics import Metrics
-from toolgen.runtime.telemetry import OTHER
+from toolgen.observability.metrics import Metrics
+from toolgen.observability.spans import OTHER
 
 _MOST_RUNS: Final = 10_000
 """Which are remembered; beyond it those that were silent for longest count as over."""
@@ -25,7 +25,7 @@ class _SeenRun:
     began: float | None = None
     """Seconds since 1970; None where another process began it."""
     questions: dict[str, float] = field(default_factory=dict)
-    """By id of a planner's question, when it was asked."""
+    """Times at which a planner's questions were asked, by id of the question."""
 
 
 class RunMetrics:

@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from toolgen.calls.results import OpenSpan
+from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.results import OpenSpan
-from toolgen.runtime.telemetry import (
+from toolgen.observability.spans import (
     OTHER,
     ToolSpans,
     end_span,
@@ -24,6 +23,7 @@ from toolgen.runtime.telemetry import (
     trace_of,
     within,
 )
+from toolgen.runs import ActivityInfo
 
 from .loop.documents import PlanArgument, RunFacts
 
@@ -57,7 +57,7 @@ class RunSpans:
         Where this process executes the run it is the span of the run, and goes on. Else it is that of a
         request, and the run has one of its own beneath, in the process that plans first.
         """
-        span = self._begun(run_id, facts, is_client=not is_here)
+        span = self._start(run_id, facts, is_client=not is_here)
         if trace := trace_of(span):
             facts["trace"] = trace
         if span is None:
@@ -94,7 +94,7 @@ class RunSpans:
 
     def _request(self, run_id: str, facts: RunFacts) -> None:
         """Make the span of the request for a run that another one leads to; "" where its id is not known."""
-        if (span := self._begun(run_id, facts, is_client=True)) is not None:
+        if (span := self._start(run_id, facts, is_client=True)) is not None:
             facts["trace"] = trace_of(span)
             end_span(span)
 
@@ -136,10 +136,10 @@ class RunSpans:
         """Begin the span of a run with its first planning, unless this process has begun it before."""
         if self._is_shared or run_id in self._running:
             return
-        if (span := self._begun(run_id, facts)) is not None:
+        if (span := self._start(run_id, facts)) is not None:
             self._running[run_id] = span
 
-    def _begun(self, run_id: str, facts: RunFacts, *, is_client: bool = False) -> Span | None:
+    def _start(self, run_id: str, facts: RunFacts, *, is_client: bool = False) -> Span | None:
         agent, parent = facts["agent"], facts["parent"]
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
@@ -155,8 +155,8 @@ class RunSpans:
 
     def _span(self, run_id: str, facts: RunFacts | None) -> Span | None:
         """Return the span of a run; that which it stands under where another process has begun it."""
-        found = self._running.get(run_id)
-        return found if found is not None or facts is None else span_of(facts.get("trace", ""))
+        running = self._running.get(run_id)
+        return running if running is not None or facts is None else span_of(facts.get("trace", ""))
 
     def _note(self, run_id: str, event: Mapping[str, Json]) -> None:
         if event.get("status") == "canceled":  # with the run that waits for it, which makes no result

@@ -6,16 +6,16 @@ import uuid
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from typing import Any, Final, TypeVar, Unpack
 
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import RunState, RunStatus, UnknownRunError, unknown_run
-from toolgen.runtime.errors import RegistrationError
-from toolgen.runtime.events.records import Event
+from toolgen.events.records import Event
+from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.run_listing import runs_in_state
-from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
-from toolgen.runtime.waiting.frozen import FrozenCall
+from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.frozen import FrozenCall
 
 from .answers import answer_question
 from .host import AgentHost
@@ -47,8 +47,8 @@ T = TypeVar("T")
 
 SESSION_ENDED: Final = "the session ended"
 """Why a run is canceled whose session was ended."""
-_BECAME: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
-"""What became of work that went on while its run ended, by status; other work was canceled or expired."""
+_OUTCOMES: Final = {"ok": "is done", "error": "has failed", "unknown": "has an unknown outcome"}
+"""Outcomes by status of work that went on while its run ended; other work was canceled or expired."""
 
 
 class InterruptsNotAllowedError(ToolgenError):
@@ -80,7 +80,7 @@ class Runs:
         await host.begin(run_id)  # it is known then whether this process executes the run
         self.check(agent)
         owner = Owner(agent=agent, session_id=session_id)
-        if await self._is_started(run_id, owner):
+        if options.get("run_id") and await self._is_started(run_id, owner):  # a new id is of no run
             return run_id
         if source != "runtime":  # the run whose result is told was checked, and its tools may have changed
             check_restrictions(agent, options, host.agents, host.tags)
@@ -250,16 +250,17 @@ class Runs:
     async def _awaiting_of(self, run_id: str, op: str, about: Json) -> Awaiting:
         """Return what a run waits for, with the tokens of calls; of one that is not verified no more than
         its id and its tool."""
-        waits = self._host.tools.waits
+        if about is None:  # it cannot be read
+            return awaiting_unverified(run_id, "tampered", {"frozen": None})
         try:
-            record = None if waits is None else await waits.record(run_id, op, about)
+            record = await self._host.waits.record(run_id, op, about)
         except TamperedSuspensionError:
             return awaiting_unverified(run_id, "tampered", about)
         except UnsealedSuspensionError:
             return awaiting_unverified(run_id, "unsealed", about)
-        if waits is None or record is None:
+        if record is None:
             return awaiting_of(run_id, about)
-        return awaiting_call(waits.suspended(record))
+        return awaiting_call(self._host.waits.suspended(record))
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
@@ -301,7 +302,7 @@ class Runs:
         if not await is_same_or_descendant(self._engine, run_id, awaiting.run_id):
             raise unknown_run(awaiting.run_id)
         if awaiting.token:
-            await self._host.deliver(awaiting.token, answer, session_id, by)
+            await self._host.caller.waits.answer(awaiting.token, answer, session_id=session_id, by=by)
             return
         await answer_question(self._host, awaiting, answer, by)
 
@@ -315,9 +316,9 @@ class Runs:
             session is over.
         """
         name = frozen.tool.rpartition(".")[2]
-        became = _BECAME.get(status, "ended without a result")
+        outcome = _OUTCOMES.get(status, "ended without a result")
         of = "" if facts["in_conversation"] else f" of {facts['agent']}"
-        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {became}: {result}"
+        text = f"The work of {name} ({frozen.meta.tool_call_id}{of}) {outcome}: {result}"
         try:
             return await self.start(
                 conversation_of(facts),

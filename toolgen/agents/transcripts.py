@@ -11,17 +11,17 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import Engine, EngineError, UnknownRunError
+from toolgen.calls.steps.failures import log
+from toolgen.runs import Engine, EngineError, UnknownRunError
 
 from .planner.messages import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage
 from .recent_runs import MOST_RUNS, RecentRuns
 from .sessions.kept_messages import answers_of
 from .sessions.sessions import RunMessages, SessionStore
-from .unknown_calls import lost_calls_message
+from .unknown_calls import lost_calls_message, unknown_outcome_answer
 
 _Ends = Mapping[str, Mapping[str, Any]]
-"""By call, the event that says how it ended."""
+"""Events by call that say how it ended."""
 
 
 class Transcripts:
@@ -36,35 +36,60 @@ class Transcripts:
         self._store = store
         self._engine = engine
         self._ends: RecentRuns[_Ends] = RecentRuns(MOST_RUNS)
-        """Of runs that are over."""
+        """Ends of runs that are over."""
 
     async def of_session(
         self, session_id: str, *, newest: int | None = None, after: str = ""
     ) -> tuple[RunMessages, ...]:
         """Return the runs of a session with their messages, oldest first; as `SessionStore.transcript`."""
-        said = await self._store.transcript(session_id, newest=newest, after=after)
+        runs = await self._store.transcript(session_id, newest=newest, after=after)
         return tuple(
-            [replace(run, messages=await self._complete(run.turn.run_id, run.messages)) for run in said]
+            [
+                replace(run, messages=await self._complete(run.turn.run_id, run.messages, session_id))
+                for run in runs
+            ]
         )
 
     async def of_run(self, run_id: str) -> tuple[Message, ...]:
         """Return the messages of a run; empty for a run without messages."""
         return await self._complete(run_id, await self._store.run_messages(run_id))
 
-    async def _complete(self, run_id: str, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """Return the messages of a run, with what its log has of calls without results, if it is over."""
-        known = answers_of(messages)
-        calls = [call for one in messages if isinstance(one, AssistantMessage) for call in one.calls]
-        missing = [call for call in calls if call.id not in known]
+    async def _complete(
+        self, run_id: str, messages: tuple[Message, ...], session_id: str = ""
+    ) -> tuple[Message, ...]:
+        """Return the messages of a run, with what its log has of calls without results, if it is over.
+
+        Where its session has released its turn and the engine does not know it, their outcome is unknown.
+        """
+        answers = answers_of(messages)
+        calls = [
+            call for message in messages if isinstance(message, AssistantMessage) for call in message.calls
+        ]
+        missing = [call for call in calls if call.id not in answers]
         if missing and (ends := await self._ends_of(run_id)) is not None:
-            known |= {call.id: _answer(call, ends.get(call.id)) for call in missing}
-        return tuple(_paired(messages, {call.id for call in calls}, known))
+            answers |= {call.id: _answer(call, ends.get(call.id)) for call in missing}
+        elif missing and session_id and await self._is_gone(session_id, run_id):
+            answers |= {call.id: unknown_outcome_answer(call) for call in missing}
+        return tuple(_paired(messages, {call.id for call in calls}, answers))
+
+    async def _is_gone(self, session_id: str, run_id: str) -> bool:
+        """Return whether a run is over, and nothing is left of it but its messages."""
+        held = await self._store.holder(session_id)
+        if held is not None and held.run_id == run_id:
+            return False  # it may go on in another engine
+        try:
+            await self._engine.status(run_id)
+        except UnknownRunError:
+            return True
+        except EngineError:  # `_ends_of` has logged it
+            return False
+        return False
 
     async def _ends_of(self, run_id: str) -> _Ends | None:
         """Return how the calls of a run ended that began to be made; None where nothing is known of it."""
-        found = self._ends.get(run_id)
-        if found is not None:
-            return found
+        ends = self._ends.get(run_id)
+        if ends is not None:
+            return ends
         try:
             if not (await self._engine.status(run_id)).is_over:
                 return None
@@ -76,13 +101,13 @@ class Transcripts:
                 "the log of run %s was not read for the results that its conversation lacks", run_id
             )
             return None
-        found = {
+        ends = {
             event["tool_call_id"]: event
             for event in events
             if event.get("type") == "tool_end" and event["status"] != "suspended"
         }
-        self._ends.put(run_id, found)
-        return found
+        self._ends.put(run_id, ends)
+        return ends
 
 
 def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:

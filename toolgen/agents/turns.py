@@ -7,35 +7,40 @@ nothing is said for each run.
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, Literal
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.tasks import start_task
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import Engine, UnknownRunError
-from toolgen.runtime.waiting.loop import TURN_FREE
+from toolgen.runs import Engine, UnknownRunError
+from toolgen.waiting.loop import TURN_FREE
 
 from .loop.documents import RunFacts
-from .planner.messages import UserMessage
+from .planner.messages import AssistantMessage, UserMessage
+from .sessions.kept_messages import answers_of
 from .sessions.sessions import EngineLease, SessionError, SessionStore, Turn, TurnHolder
+from .unknown_calls import lost_run_message, unknown_outcome_answer
 
 LEASE_S: Final = 15.0
-"""After which an engine that said nothing is taken to be gone."""
+"""Seconds after which an engine that said nothing is taken to be gone."""
 BEAT_S: Final = 5.0
-"""Between two beats of an engine that has turns."""
+"""Seconds between two heartbeats of an engine that has turns."""
 START_S: Final = 10.0
-"""In which a run that took a turn is known to its engine, or its start has failed."""
+"""Seconds in which a run that took a turn is known to its engine, or its start has failed."""
+_GONE: Final = "gone"
+"""Id of what is said in the conversation of a run that is gone."""
 
 
 class SessionBusyError(SessionError):
     """Another run of the session is not over."""
 
-    def __init__(self, run_id: str, session_id: str) -> None:
-        super().__init__(
-            f"run {run_id!r} of session {session_id!r} is not over",
-            hint="answer what it waits for, interrupt it, or cancel it",
-        )
+    def __init__(self, run_id: str, session_id: str, *, elsewhere: str = "") -> None:
+        """Construct the error; `elsewhere` is the engine that has the run, where it is another one."""
+        hint = "answer what it waits for, interrupt it, or cancel it"
+        if elsewhere:
+            hint += f"; where its engine {elsewhere} is lost: toolgen runs release --session {session_id}"
+        super().__init__(f"run {run_id!r} of session {session_id!r} is not over", hint=hint)
         self.run_id = run_id
-        """Of the run that is not over."""
+        """Id of the run that is not over."""
 
 
 class Turns:
@@ -48,10 +53,10 @@ class Turns:
         """Runs that took a turn and are not over; those of a durable engine keep it without."""
         self._held: set[asyncio.Task[None]] = set()
         self._releases: dict[str, asyncio.Task[None]] = {}
-        """By session, the newest."""
-        self._beating: asyncio.Task[None] | None = None
+        """Newest releases by session."""
+        self._heartbeat: asyncio.Task[None] | None = None
         self._queues: dict[str, dict[str, None]] = {}
-        """By session, the runs whose results wait for a turn of it, in order."""
+        """Runs by session whose results wait for a turn of it, in order."""
 
     async def take(self, turn: Turn, message: UserMessage) -> None:
         """Take the turn of a session for a run and store its first message; idempotent.
@@ -64,12 +69,15 @@ class Turns:
         sessions, lease = self._sessions, self._lease()
         held = await sessions.take(turn, lease, [message])
         while held.run_id != turn.run_id:
-            if not await self.is_over(held):
-                raise SessionBusyError(held.run_id, turn.session_id)
+            match await self.fate(held):
+                case "open":
+                    raise self.busy(held, turn.session_id)
+                case "gone":
+                    await self.say_gone(held.run_id)
             held = await sessions.take(turn, lease, [message], instead_of=held.run_id)
         if not self._engine.caps.is_durable:
             self._active.add(turn.run_id)
-            self._begin_to_beat()
+            self._start_heartbeat()
 
     def release(self, run_id: str, facts: RunFacts) -> None:
         """Release the turn of a finished run in the background."""
@@ -110,16 +118,16 @@ class Turns:
         """Start renewing the lease of the engine, where it holds turns."""
         if self._active:
             await self._sessions.beat(self._lease())
-            self._begin_to_beat()
+            self._start_heartbeat()
 
     async def close(self) -> None:
         """Release the turns of finished runs, and end the lease of the engine."""
-        beating, self._beating = self._beating, None
-        if beating is None and not self._held:
+        heartbeat, self._heartbeat = self._heartbeat, None
+        if heartbeat is None and not self._held:
             return
         ending = set(self._held)
-        if beating is not None and beating.cancel():
-            ending.add(beating)
+        if heartbeat is not None and heartbeat.cancel():
+            ending.add(heartbeat)
         if ending:
             await asyncio.wait(ending)
         if not self._engine.caps.is_durable:
@@ -132,14 +140,41 @@ class Turns:
                     exc_info=True,
                 )
 
-    async def is_over(self, held: TurnHolder) -> bool:
-        """Return whether a run is over, or lost with an engine that is gone and keeps no runs."""
-        if held.engine_id != self._engine.id:
-            return not held.is_durable and not held.is_alive
+    async def fate(self, held: TurnHolder) -> Literal["open", "over", "gone"]:
+        """Return what became of a run that has a turn.
+
+        `gone` is one that its engine does not have any more, or was lost with an engine that keeps none.
+        """
+        if not self.is_ours(held):
+            return "open" if held.is_durable or held.is_alive else "gone"
         try:
-            return (await self._engine.status(held.run_id)).is_over
+            return "over" if (await self._engine.status(held.run_id)).is_over else "open"
         except UnknownRunError:
-            return held.age_s > START_S
+            return "gone" if held.age_s > START_S else "open"
+
+    def busy(self, held: TurnHolder, session_id: str) -> SessionBusyError:
+        """Return the error of a session whose turn a run has that is not over."""
+        elsewhere = "" if self.is_ours(held) else held.engine_id
+        return SessionBusyError(held.run_id, session_id, elsewhere=elsewhere)
+
+    def is_ours(self, held: TurnHolder) -> bool:
+        """Return whether a run that has a turn is one of this engine."""
+        return held.engine_id == self._engine.id
+
+    async def say_gone(self, run_id: str) -> None:
+        """Settle the calls of a run that is gone in its conversation, and say there so; idempotent."""
+        messages = await self._sessions.run_messages(run_id)
+        newest = messages[-1] if messages else None
+        if isinstance(newest, AssistantMessage) and not newest.calls:
+            return  # it came to its end, and was forgotten since
+        answers = answers_of(messages)
+        calls = (
+            call for message in messages if isinstance(message, AssistantMessage) for call in message.calls
+        )
+        for call in calls:
+            if call.id not in answers:
+                await self._sessions.answer(run_id, unknown_outcome_answer(call))
+        await self._sessions.speak(run_id, _GONE, lost_run_message())
 
     def _lease(self) -> EngineLease:
         engine = self._engine
@@ -176,11 +211,11 @@ class Turns:
         if self._releases.get(session_id) is task:
             del self._releases[session_id]
 
-    def _begin_to_beat(self) -> None:
-        if self._beating is None or self._beating.done():
-            self._beating = asyncio.get_running_loop().create_task(self._beat(), name="beat")
+    def _start_heartbeat(self) -> None:
+        if self._heartbeat is None or self._heartbeat.done():
+            self._heartbeat = asyncio.get_running_loop().create_task(self._renew_lease(), name="beat")
 
-    async def _beat(self) -> None:
+    async def _renew_lease(self) -> None:
         while True:
             await asyncio.sleep(BEAT_S)
             if not self._active:

@@ -8,13 +8,13 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from toolgen.runtime.results import ToolStatus
-from toolgen.runtime.waiting.loop import UNKNOWN
+from toolgen.calls.results import ToolStatus
+from toolgen.waiting.loop import UNKNOWN
 
 from .planner.messages import PlannedCall, ToolAnswer, UserMessage
 
 _STATUS: Final[ToolStatus] = "unknown"
-"""Of a call whose end nobody knows; a provider would be told of an error that the call has failed."""
+"""Status of a call whose end nobody knows; of an error a provider would be told that the call has failed."""
 _STATUS_BEFORE: Final[ToolStatus] = "pending"
 """The same of runs of older versions."""
 
@@ -32,6 +32,15 @@ def lost_calls_message(answers: Sequence[ToolAnswer]) -> UserMessage:
     """
     calls = ", ".join(f"{answer.name} ({answer.status})" for answer in answers)
     text = f"A part of this conversation was lost. In it these calls were made: {calls}."
+    return UserMessage(text=text, source="runtime")
+
+
+def lost_run_message() -> UserMessage:
+    """Return what stands at the end of a turn whose run is gone from its engine."""
+    text = (
+        "The run of this turn was lost before it came to its end. What it had begun may have been done;"
+        " what it waited for is not asked any more."
+    )
     return UserMessage(text=text, source="runtime")
 
 

@@ -1,7 +1,7 @@
 """The entry of a tool in a catalogue: its facts, and their JSON.
 
 The generator fills the records from a design, the runtime from the specs of registered tools. What is
-written is of a format, `format-2.schema.json` beside this file unless somebody wants an older one.
+written is of a format, `format-3.schema.json` beside this file unless somebody wants an older one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from toolgen.contract.json_value import Json
 from toolgen.contract.names import CATALOG_FORMAT, MCP_HINTS, CatalogFormat, Hint
-from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
 from toolgen.shapes.foreign.schema import Schema, any_of
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+    from toolgen.contract.presentation import Deprecation, Icon
+    from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
 
 DESIGN_ONLY: Final = (
     ("bind_to",),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 
-FORMAT_ID: Final = f"urn:toolgen:catalog:{CATALOG_FORMAT}"
-"""The `$id` of the schema of the newest format, which catalogues name as their `$schema`."""
+
+def format_id(format: CatalogFormat = CATALOG_FORMAT) -> str:
+    """Return the `$id` of the schema of a format, which catalogues name as their `$schema`."""
+    return f"urn:toolgen:catalog:{format}"
 
 
 def format_schema(format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Any]:

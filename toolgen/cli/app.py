@@ -19,7 +19,7 @@ from toolgen.importers.tool import Kind
 
 from .config import find_project
 from .mcp_commands import mcp_app
-from .run_commands import Config, runs_app
+from .run_commands import Config, ListingFormat, runs_app
 from .tool_commands import tools_app
 
 app = typer.Typer(
@@ -149,17 +149,17 @@ def call(
     raise typer.Exit(asyncio.run(call_tool(find_project(config), tool, data, meta, trace=trace)))
 
 
-def _labels(given: Sequence[str]) -> dict[str, str]:
+def _labels(texts: Sequence[str]) -> dict[str, str]:
     """Return labels of `NAME=VALUE`.
 
     Raises:
         BadParameter: one is none.
     """
     labels = {}
-    for one in given:
-        name, equals, labels[name] = one.partition("=")
+    for text in texts:
+        name, equals, labels[name] = text.partition("=")
         if not (name and equals):
-            raise typer.BadParameter(f"{one!r} is not NAME=VALUE", param_hint="--label")
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--label")
     return labels
 
 
@@ -191,20 +191,23 @@ def approve(
         bool, typer.Option("--yes", help="Approve without the confirmation prompt; required in scripts.")
     ] = False,
     session: Session = "",
+    format: ListingFormat = "text",
     config: Config = None,
 ) -> None:
     """Show a call that waits for a person with all its arguments, approve or answer it, and run it."""
     from .approve import answer_call, answer_of, show_waiting
+    from .outcome import print_error_records
 
-    project = find_project(config)
-    if not token:
-        if token is not None or deny or message or payload or answer or cancel or by or yes:
-            raise typer.BadParameter("an answer needs the token or the id of a call", param_hint="CALL")
-        raise typer.Exit(asyncio.run(show_waiting(project, session or None)))
-    given = answer_of(
-        deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
-    )
-    raise typer.Exit(asyncio.run(answer_call(project, token, given, session or None)))
+    with print_error_records(format):
+        project = find_project(config)
+        if not token:
+            if token is not None or deny or message or payload or answer or cancel or by or yes:
+                raise typer.BadParameter("an answer needs the token or the id of a call", param_hint="CALL")
+            raise typer.Exit(asyncio.run(show_waiting(project, session or None, format)))
+        options = answer_of(
+            deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
+        )
+        raise typer.Exit(asyncio.run(answer_call(project, token, options, session or None)))
 
 
 @app.command()

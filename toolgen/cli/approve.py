@@ -13,19 +13,19 @@ from typing import Any, Final
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
+from toolgen.runs import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
-from toolgen.runtime.engine import Engine
-from toolgen.runtime.waiting.answers import cancel_answer
-from toolgen.runtime.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.answers import cancel_answer
+from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
 from .call import LEFT_WORK, left_work, waiting_text
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, waiting_secrets
-from .terminal import is_confirmed, show_document
+from .terminal import Listing, is_confirmed, show_document, show_line
 from .user import user_name
-from .waiting import describe_suspended, summarize_suspended
+from .waiting import RESOLUTIONS, describe_suspended, summarize_suspended, suspended_record
 
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""
@@ -61,7 +61,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     """
     runtime = await load_runtime(project)
     engine = durable_engine(runtime)
-    runtime.be_client()
+    runtime.runs.be_client()
     async with runtime:
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
@@ -77,7 +77,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
-            await runtime.start_runs(run_id)
+            await runtime.runs.start(run_id)
             if engine.is_worker:
                 await engine.settled(run_id)  # a stalled one gets no answer
             else:
@@ -90,7 +90,8 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
             print(not_over_elsewhere(engine), file=sys.stderr)
         if result.status == "unknown":
             call = f"{run_id} {result.tool_call_id}".rstrip()
-            print(f"the outcome is unknown, settle it: toolgen runs resolve {call}", file=sys.stderr)
+            command = f"toolgen runs resolve {call}{RESOLUTIONS}"
+            print(f"the outcome is unknown, settle it: {command}", file=sys.stderr)
         if engine.is_worker:
             await _run_to_end_or_wait(engine, run_id)
     return _exit_code(result)
@@ -114,7 +115,7 @@ async def _deliver(
     """Deliver the answer and return the result of the call, which may be executed in this process."""
     value = answer.value if answer.taken_back is None else cancel_answer(answer.taken_back)
     wait_s = None if is_here else ELSEWHERE_S
-    return await runtime.deliver(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
+    return await runtime.waits.answer(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
 
 
 def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id: str) -> None:
@@ -139,8 +140,8 @@ async def _run_to_end_or_wait(engine: Engine, run_id: str) -> None:
     When the command ended before, it would stop the run in the middle of its next call.
     """
     with redirect_stdout(sys.stderr):
-        for one in dict.fromkeys([run_id, run_id.partition("/")[0]]):
-            await engine.settled(one)
+        for id_ in dict.fromkeys([run_id, run_id.partition("/")[0]]):
+            await engine.settled(id_)
 
 
 async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> Suspended:
@@ -150,15 +151,15 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
         ToolgenError: there is none.
     """
     if name.startswith("s_"):
-        return await runtime.suspension(name, session_id=session)
-    for suspended in await runtime.suspended(session):
+        return await runtime.waits.show(name, session_id=session)
+    for suspended in await runtime.waits.list(session):
         if suspended.id == name:
             return suspended
-    for one in await runtime.checked():
-        if one.id == name and one.state == "tampered":
-            raise TamperedSuspensionError(one.run_id)
-        if one.id == name and one.state == "unsealed":
-            raise UnsealedSuspensionError(one.run_id)
+    for call in await runtime.waits.check():
+        if call.id == name and call.state == "tampered":
+            raise TamperedSuspensionError(call.run_id)
+        if call.id == name and call.state == "unsealed":
+            raise UnsealedSuspensionError(call.run_id)
     if (run_id := await _run_of(durable_engine(runtime), name, session)) is not None:
         raise ToolgenError(
             f"{name!r} was answered, or nobody can answer it any more",
@@ -173,8 +174,8 @@ async def _find_suspended(runtime: Runtime, name: str, session: str | None) -> S
 async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
     """Return the newest run in which a call waited; None where there is none."""
     for status in await engine.list_runs(session=session, limit=_MOST_SEARCHED):
-        given: Any = status.input
-        if isinstance(given, dict) and (given.get("frozen") or {}).get("id") == id_:
+        document: Any = status.input
+        if isinstance(document, dict) and (document.get("frozen") or {}).get("id") == id_:
             return status.run_id
         async for _, event in engine.events(status.run_id, follow=False):
             if id_ in (event.get("suspension_id"), event.get("answered_id")):
@@ -182,22 +183,25 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
     return None
 
 
-async def show_waiting(project: Project, session: str | None) -> int:
+async def show_waiting(project: Project, session: str | None, format: Listing) -> int:
     """Print the suspended calls and questions, oldest first, each with its id."""
     runtime = await load_runtime(project)
     engine = durable_engine(runtime)
-    runtime.be_client()
+    runtime.runs.be_client()
     async with runtime:
-        found = await runtime.suspended(session)
-        for suspended in found:
-            print(summarize_suspended(suspended))
-        suspects = [one for one in await runtime.checked() if one.state != "sealed"]
+        waiting = await runtime.waits.list(session)
+        for suspended in waiting:
+            if format == "json":
+                show_line(suspended_record(suspended))
+            else:
+                print(summarize_suspended(suspended))
+        suspects = [call for call in await runtime.waits.check() if call.state != "sealed"]
         going_on = await engine.list_runs(state="running", limit=1)
-    hint = "answer one by its id, the first word of its line: toolgen approve ID"
-    print(hint if found else "nothing waits for an answer", file=sys.stderr)
+    hint = "answer one by its id: toolgen approve ID"
+    print(hint if waiting else "nothing waits for an answer", file=sys.stderr)
     if suspects:
         print("others are unsealed or tampered, look at them: toolgen runs check", file=sys.stderr)
-    if going_on and not found:
+    if going_on and not waiting:
         print("see what goes on, or was left: toolgen runs list --state running", file=sys.stderr)
     return 0
 
@@ -231,12 +235,12 @@ def answer_of(
                 hint="leave out --deny, --message and --payload",
             )
         return AnswerOptions(value=_json("--answer", answer), is_whole=True, is_sure=True, by=by)
-    given: dict[str, Json] = {"approved": not deny}
+    document: dict[str, Json] = {"approved": not deny}
     if message:
-        given["message"] = message
+        document["message"] = message
     if payload:
-        given["payload"] = _json("--payload", payload)
-    return AnswerOptions(value=given, is_sure=deny or is_sure, by=by)
+        document["payload"] = _json("--payload", payload)
+    return AnswerOptions(value=document, is_sure=deny or is_sure, by=by)
 
 
 def _json(option: str, text: str) -> Json:

@@ -59,9 +59,9 @@ def _move(staging: Path, out: Path, texts: Mapping[str, str]) -> None:
             (staging / "tree" / path).replace(target)
     except BaseException:
         for target in moved:
-            kept = old / target.relative_to(out)
-            if kept.exists() or kept.is_symlink():
-                shutil.move(kept, target)
+            previous = old / target.relative_to(out)
+            if previous.exists() or previous.is_symlink():
+                shutil.move(previous, target)
             elif target.is_file():
                 target.unlink()
         for folder in reversed(made):

@@ -41,7 +41,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if trace:
         _build_codecs(runtime, tool)
         traced = Trace()
-    runtime.be_client()
+    runtime.runs.be_client()
     with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
         try:
             result = await runtime.call(tool, data, meta, trace=traced)
@@ -51,8 +51,8 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         with hiding(secrets):
             for line in _steps(traced, result):
                 print(scrubbed(printable(line)), file=sys.stderr)
-    elif beside := "; ".join(_bounds_and_artifacts(result)):
-        print(printable(beside), file=sys.stderr)
+    elif facts := "; ".join(_bounds_and_artifacts(result)):
+        print(printable(facts), file=sys.stderr)
     for line in unimplemented:
         print(line, file=sys.stderr)
     for asked in result.suspensions:
@@ -85,7 +85,7 @@ def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
 
 def _build_codecs(runtime: Runtime, tool: str) -> None:
     """Build the codecs of the first call of a process, so that times are those of a running server."""
-    for spec in runtime.list_tools():
+    for spec in runtime.tools.list():
         if tool in (spec.id, spec.name):
             _ = spec.payload.type, spec.result.type
 

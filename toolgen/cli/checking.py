@@ -7,11 +7,12 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from toolgen.agents import Agents
 from toolgen.contract.printable import printable
+from toolgen.runs import CheckedEngine, Engine
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import CheckedEngine, Engine
-from toolgen.runtime.waiting.checking import CheckedCall, waits_of
 from toolgen.shapes.issues import short
+from toolgen.waiting.checking import CheckedCall, waits_of
 
 from .config import Project
 from .runs import open_engine
@@ -36,30 +37,38 @@ async def check_runs(
     async with open_engine(project, checks=True) as (runtime, engine):
         if run_ids:
             statuses = [await engine.status(run_id) for run_id in run_ids]
-            found = await runtime.checked([wait for status in statuses for wait in waits_of(status)])
+            checked = await runtime.waits.check([wait for status in statuses for wait in waits_of(status)])
         else:
-            found = await runtime.checked()
-        damage = await _show_damage(engine)
-        suspects = [one for one in found if one.state != "sealed"]
-        for one in suspects:
-            print("\n".join(map(printable, _lines(runtime, one))), file=sys.stderr if adopt else sys.stdout)
+            checked = await runtime.waits.check()
+        damage = await _show_damage(runtime, engine)
+        suspects = [call for call in checked if call.state != "sealed"]
+        for call in suspects:
+            print("\n".join(map(printable, _lines(runtime, call))), file=sys.stderr if adopt else sys.stdout)
         if not suspects:
             print("every call that waits is sealed", file=sys.stderr)
             return 1 if damage else 0
         if adopt:
             suspects = await _adopt(runtime, suspects, is_sure, by)
-        elif any(one.state == "unsealed" for one in suspects):
+        elif any(call.state == "unsealed" for call in suspects):
             print("adopt what is as it was asked: toolgen runs check --adopt RUN", file=sys.stderr)
-        for run_id in dict.fromkeys(one.run_id for one in suspects if one.state == "tampered"):
+        for run_id in dict.fromkeys(call.run_id for call in suspects if call.state == "tampered"):
             print(f"it was changed, cancel it: toolgen runs cancel {printable(run_id)}", file=sys.stderr)
     return 1 if suspects or damage else 0
 
 
-async def _show_damage(engine: Engine) -> tuple[str, ...]:
-    """Print what of the runs is damaged, and return it."""
-    damage = await engine.check() if isinstance(engine, CheckedEngine) else ()
-    for one in damage:
-        print(printable(f"damaged: {one}"))
+async def _show_damage(runtime: Runtime, engine: Engine) -> tuple[str, ...]:
+    """Print what of runs and sessions is damaged, and return it."""
+    damage: tuple[str, ...] = ()
+    if isinstance(engine, CheckedEngine):
+        damage = await engine.check()
+        print("\n".join(map(printable, engine.describe())), file=sys.stderr)
+    if isinstance(runtime.assembly.joined, Agents):
+        sessions = await runtime.assembly.joined.check()
+        damage += sessions.damage
+        for line in sessions.lost:
+            print(printable(f"lost: {line}"))
+    for line in damage:
+        print(printable(f"damaged: {line}"))
     if damage:
         print("restore the file from a backup, or cancel the runs that are named", file=sys.stderr)
     return damage
@@ -69,23 +78,23 @@ async def _adopt(
     runtime: Runtime, suspects: Sequence[CheckedCall], is_sure: bool, by: str
 ) -> list[CheckedCall]:
     """Adopt the unsealed calls of the runs that have no tampered one, and return those that are left."""
-    tampered = {one.run_id for one in suspects if one.state == "tampered"}
-    runs = dict.fromkeys(one.run_id for one in suspects if one.run_id not in tampered)
+    tampered = {call.run_id for call in suspects if call.state == "tampered"}
+    runs = dict.fromkeys(call.run_id for call in suspects if call.run_id not in tampered)
     if runs and not is_sure and not is_confirmed("adopt what is unsealed, as it stands?", "adopted"):
         print("nothing was adopted", file=sys.stderr)
         return list(suspects)
     for run_id in runs:
-        for one in await runtime.adopt(run_id, by=by):
-            print(printable(f"adopted: {one.run_id}  {one.id}  {one.tool}"), file=sys.stderr)
-    return [one for one in suspects if one.run_id in tampered]
+        for call in await runtime.waits.adopt(run_id, by=by):
+            print(printable(f"adopted: {call.run_id}  {call.id}  {call.tool}"), file=sys.stderr)
+    return [call for call in suspects if call.run_id in tampered]
 
 
-def _lines(runtime: Runtime, one: CheckedCall) -> list[str]:
+def _lines(runtime: Runtime, call: CheckedCall) -> list[str]:
     """Return the state of a call, and every field of its record on a line of its own."""
-    head = f"{one.run_id}  {one.op}  {one.state}  {one.id}  {one.tool}".rstrip()
-    if not isinstance(one.record, dict):
+    head = f"{call.run_id}  {call.op}  {call.state}  {call.id}  {call.tool}".rstrip()
+    if not isinstance(call.record, dict):
         return [head, "  its record cannot be read"]
-    shown: dict[str, Any] = shown_record(runtime, one.record)
+    shown: dict[str, Any] = shown_record(runtime, call.record)
     return [head, *(f"  {name}: {_text(value)}" for name, value in shown.items() if name != "seal")]
 
 

@@ -29,12 +29,12 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         (OUTPUT_UNRECORDED, "the file is there, but not in the manifest", comparison.unrecorded),
         (OUTPUT_STALE, "the file is no longer generated", comparison.stale),
     )
-    found = [
+    findings = [
         code.finding(message, place=Place(file=str(out / path)), hint=GENERATE)
         for code, message, paths in groups
         for path in paths
     ]
-    return [*found, *(kept(out / path) for path in comparison.kept)]
+    return [*findings, *(kept(out / path) for path in comparison.kept)]
 
 
 def kept(file: Path) -> Finding:

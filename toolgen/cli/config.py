@@ -19,7 +19,7 @@ _EXAMPLES: Final = {
     "stubs": 'stubs = "executors"',
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
-    "catalog_format": "catalog_format = 1",
+    "catalog_format": "catalog_format = 2",
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
 
@@ -43,7 +43,7 @@ class Project:
     test_runtime: str = ""
     """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
-    """Of the catalogues that are generated."""
+    """Format of the catalogues that are generated."""
 
     @property
     def directory(self) -> Path:
@@ -137,18 +137,18 @@ def _project(file: Path, table: dict[str, object]) -> Project:
 
 def _catalog_format(file: Path, value: object) -> CatalogFormat:
     if not isinstance(value, bool):
-        for known in CATALOG_FORMATS:
-            if value == known:
-                return known
+        for number in CATALOG_FORMATS:
+            if value == number:
+                return number
     raise _setting_error(file, "catalog_format", value, f"is none of {', '.join(map(str, CATALOG_FORMATS))}")
 
 
 def _unknown_key(file: Path, key: str) -> ToolgenError:
     near = difflib.get_close_matches(key, _EXAMPLES, n=1)
-    known = f"the keys are {', '.join(_EXAMPLES)}"
+    hint = f"the keys are {', '.join(_EXAMPLES)}"
     return ToolgenError(
         f"{file}: [tool.toolgen] has no key {key!r}",
-        hint=f"did you mean {near[0]!r}? {known}" if near else f"remove it; {known}",
+        hint=f"did you mean {near[0]!r}? {hint}" if near else f"remove it; {hint}",
     )
 
 

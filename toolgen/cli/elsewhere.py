@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 ELSEWHERE_S: Final = 30.0
 """How long a command waits for the process that executes the runs."""

@@ -9,8 +9,8 @@ from typing import Final
 from toolgen.agents import Agents, SessionBusyError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
+from toolgen.runs import Engine
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import Engine
 
 from .config import Project
 from .runs import cancel_run, open_engine
@@ -29,7 +29,7 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
     if bool(session) == bool(label) or (label and not (name and equals)):
         raise ToolgenError("say whose data is erased", hint="give --session ID, or --label NAME=VALUE")
     async with open_engine(project) as (runtime, engine):
-        ids = (session,) if session else await _agents(runtime).labelled(name, value)
+        ids = (session,) if session else await agents_in(runtime).labelled(name, value)
         if not ids:
             raise ToolgenError(f"no session has the label {label!r}", hint=_NOTHING)
         busy = [(run, id_) for id_ in ids for run in await _unfinished(engine, id_)]
@@ -46,26 +46,26 @@ async def erase_sessions(project: Project, *, session: str, label: str, cancel: 
 
 async def _erase(runtime: Runtime, ids: tuple[str, ...]) -> None:
     for id_ in ids:
-        counts = asdict(await _agents(runtime).erase(id_))
-        if not any(counts.values()):
+        counts = asdict(await agents_in(runtime).erase(id_, rewrite=id_ == ids[-1]))
+        if not any(counts.values()) and len(ids) == 1:
             raise ToolgenError(f"nothing is kept of a session {id_!r}", hint=_NOTHING)
         print(printable(f"session {id_}  " + "  ".join(f"{name} {count}" for name, count in counts.items())))
 
 
 async def _unfinished(engine: Engine, session: str) -> list[str]:
-    found = await engine.list_runs(session=session, limit=sys.maxsize)
-    return [run.run_id for run in found if not run.is_over]
+    runs = await engine.list_runs(session=session, limit=sys.maxsize)
+    return [run.run_id for run in runs if not run.is_over]
 
 
-def _agents(runtime: Runtime) -> Agents:
+def agents_in(runtime: Runtime) -> Agents:
     """Return the agents of a runtime.
 
     Raises:
         ToolgenError: it has none.
     """
-    if not isinstance(runtime.extension, Agents):
+    if not isinstance(runtime.assembly.joined, Agents):
         raise ToolgenError(
             "the configured runtime has no agents, and so no sessions",
             hint="construct Agents(runtime, sessions=…) in the function that `runtime` names",
         )
-    return runtime.extension
+    return runtime.assembly.joined

@@ -126,15 +126,15 @@ def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:
         for toolset in service.toolsets
         for tool in toolset.tools
     ]
-    found = [(toolset, tool) for toolset, tool in tools if only in ("", tool.id, tool.name)]
-    if not found and only:
-        known = [known for _, tool in tools for known in (tool.name, tool.id)]
-        near = difflib.get_close_matches(only, known, n=1)
+    chosen = [(toolset, tool) for toolset, tool in tools if only in ("", tool.id, tool.name)]
+    if not chosen and only:
+        names = [names for _, tool in tools for names in (tool.name, tool.id)]
+        near = difflib.get_close_matches(only, names, n=1)
         raise ToolgenError(
             f"the design has no tool {only!r}",
             hint=f"did you mean {near[0]!r}?" if near else "leave --tool out to run all examples",
         )
-    for toolset, tool in found:
+    for toolset, tool in chosen:
         if tool.examples:
             spec = _spec(project, toolset, tool)
             not_run = "" if project.test_runtime else _not_run(toolset, tool)
@@ -197,7 +197,7 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     ):
         result = await runtime.call(case.tool.id, case.example.args, meta)
     if result.suspension is not None and is_live:  # somebody's own policy asks
-        await runtime.cancel(result.suspension.token, "an example of the design")
+        await runtime.waits.cancel(result.suspension.token, "an example of the design")
     if result.status in ("suspended", "pending"):
         waits = f"waits: {result.suspension.kind}" if result.suspension else "waits"
         compared = "it has no result to compare; leave the result out of the example"

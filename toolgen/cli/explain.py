@@ -45,11 +45,11 @@ def explain(code: str | None) -> str:
     if code in TEXTS:
         return f"{code}\n\n{textwrap.fill(TEXTS[code].explanation, 100)}"
     if code not in RULES:
-        known = [*RULES, *TEXTS]
+        codes = [*RULES, *TEXTS]
         hint = "run toolgen explain to see all codes"
-        if near := difflib.get_close_matches(code, known, n=1):
+        if near := difflib.get_close_matches(code, codes, n=1):
             hint = f"did you mean {near[0]}?"
-        elif near := difflib.get_close_matches(code, known, cutoff=0.4):
+        elif near := difflib.get_close_matches(code, codes, cutoff=0.4):
             hint = f"close codes are {', '.join(near)}; {hint}"
         raise ToolgenError(f"there is no code {code!r}", hint=hint)
     parts = [code, textwrap.fill(RULES[code].explanation, 100)]

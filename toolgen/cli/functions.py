@@ -69,8 +69,8 @@ def _module_of_file(file: Path) -> ModuleType:
         folder = folder.parent
     _add_path(folder)
     name = ".".join(names)
-    if (known := sys.modules.get(name)) is not None and getattr(known, "__file__", None) == str(file):
-        return known
+    if (imported := sys.modules.get(name)) is not None and getattr(imported, "__file__", None) == str(file):
+        return imported
     while name in sys.modules:
         name += "_"
     spec = importlib.util.spec_from_file_location(name, file)
@@ -92,14 +92,14 @@ def _add_path(folder: Path) -> None:
 
 
 def _function(module: ModuleType, place: str, name: str) -> Callable[..., object]:
-    found: object = module
+    value: object = module
     for part in name.split("."):
-        found = getattr(found, part, None)
-    if not inspect.isroutine(found):
-        what = "has no" if found is None else f"has {type(found).__name__} where it should have the"
-        known = ", ".join(function.__name__ for function in _functions(module)) or "none"
-        raise ToolgenError(f"{place} {what} function {name!r}", hint=f"its functions are {known}")
-    return found
+        value = getattr(value, part, None)
+    if not inspect.isroutine(value):
+        what = "has no" if value is None else f"has {type(value).__name__} where it should have the"
+        names = ", ".join(function.__name__ for function in _functions(module)) or "none"
+        raise ToolgenError(f"{place} {what} function {name!r}", hint=f"its functions are {names}")
+    return value
 
 
 def _functions(module: ModuleType) -> Iterator[Callable[..., object]]:

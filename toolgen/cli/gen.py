@@ -45,7 +45,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         if isinstance(plan, Outcome):
             return plan
         report = write(
-            plan.out, plan.texts, design=project.design, beside=plan.stubs.new, edits=plan.stubs.edits
+            plan.out, plan.texts, design=project.design, stubs=plan.stubs.new, edits=plan.stubs.edits
         )
         notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
         notes += plan.stubs.notes
@@ -67,12 +67,12 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        found = differences(plan.out, compare(plan.out, plan.texts))
-        if not found:
+        findings = differences(plan.out, compare(plan.out, plan.texts))
+        if not findings:
             return _current(plan)
-        is_repaired = any(finding.hint == GENERATE for finding in found)
+        is_repaired = any(finding.hint == GENERATE for finding in findings)
         repair = GENERATE if is_repaired else "delete what was kept"
-        return reported(found, format, code=1, summary=f"to bring it up to date, {repair}")
+        return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
 
 
 def diff_output(project: Project, format: Format = "text") -> Outcome:
@@ -81,7 +81,7 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        changes = preview(plan.out, plan.texts, beside=plan.stubs.new, edits=plan.stubs.edits)
+        changes = preview(plan.out, plan.texts, stubs=plan.stubs.new, edits=plan.stubs.edits)
         if not changes:
             return _current(plan)
         return Outcome(

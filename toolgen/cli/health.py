@@ -19,7 +19,7 @@ from toolgen.contract.errors import ToolgenError
 WorkerState = Literal["starting", "ready", "draining", "engine lost", "store unreachable"]
 
 _HEAD_BYTES: Final = 8192
-"""Of the request line and the headers; a larger request is refused with 431."""
+"""Size of the request line and the headers; a larger request is refused with 431."""
 _REQUEST_S: Final = 5.0
 """Seconds for one request; a slower connection is closed."""
 _MOST_CONNECTIONS: Final = 64

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format
+from toolgen.importers.catalog import read_catalog
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
@@ -48,29 +49,29 @@ def import_tools(request: ImportRequest) -> Outcome:
     Raises:
         ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
     """
-    for option, given in (("--name", request.name), ("--service", request.service)):
-        if given and not _is_name(given):
+    for option, text in (("--name", request.name), ("--service", request.service)):
+        if text and not _is_name(text):
             raise ToolgenError(
-                f"{option} {given!r} is not a small letter, then small letters, digits and '_', "
+                f"{option} {text!r} is not a small letter, then small letters, digits and '_', "
                 f"at most {LONGEST_NAME}, and no keyword of Python",
-                hint=f"{option} {_name(given)}",
+                hint=f"{option} {_name(text)}",
             )
     source = _read(request.kind, request.source)
     name = request.name or _name(source.name)
     design = design_files(source, name=name, service=request.service or name)
-    found = [_in_file(finding, request.source) for finding in (*source.findings, *design.findings)]
-    errors = [finding for finding in found if not finding.is_warning]
-    counted = _counted(errors, found)
+    findings = [_in_file(finding, request.source) for finding in (*source.findings, *design.findings)]
+    errors = [finding for finding in findings if not finding.is_warning]
+    counted = _counted(errors, findings)
     if not design.imported or (errors and request.is_strict):
         reason = "--strict" if design.imported else "no tool could be imported"
         summary = f"{reason}: {counted or 'the source has none'}; nothing was written"
-        return reported(found, request.format, code=1, summary=summary)
+        return reported(findings, request.format, code=1, summary=summary)
     module = f"{name}_design"
     written, *schemas = design.files
     files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
     write_files_atomically(request.out, files, is_forced=request.is_forced)
     return reported(
-        found,
+        findings,
         request.format,
         code=0,
         notes=_next_steps(request.out, module, schemas),
@@ -90,6 +91,9 @@ def _read(kind: Kind, source: str) -> Source:
             return read_mcp(read_document(Path(source)))
         case "openapi":
             return read_openapi(read_document(Path(source), yaml=True))
+        case "catalog":
+            folder = Path(source).parent
+            return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
         case "python":
             module, functions = find_functions(source)
             return read_functions(module.__name__.rpartition(".")[2], module.__doc__ or "", functions)
@@ -128,8 +132,8 @@ def _shown(path: Path) -> str:
     return str(path) if shown.startswith(os.pardir) else shown
 
 
-def _counted(errors: list[Finding], found: list[Finding]) -> str:
-    warnings = len(found) - len(errors)
+def _counted(errors: list[Finding], findings: list[Finding]) -> str:
+    warnings = len(findings) - len(errors)
     parts = [_number(len(errors), "error")] if errors else []
     parts += [_number(warnings, "warning")] if warnings else []
     return ", ".join(parts)

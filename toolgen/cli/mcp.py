@@ -52,7 +52,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
     async with AsyncExitStack() as stack:
         with _stdout_as_stderr():
             runtime = await load_runtime(project)
-            runtime.be_client()
+            runtime.runs.be_client()
             await stack.enter_async_context(runtime)
             served = _served(runtime, options)
             verify = _verifier(project, options.verify) if options.verify else None
@@ -70,7 +70,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
 def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
     from toolgen.adapters.mcp import server
 
-    needing = [spec.name for spec in runtime.list_tools() if "session_id" in spec.injected]
+    needing = [spec.name for spec in runtime.tools.list() if "session_id" in spec.injected]
     if needing and not options.session and not options.verify:
         raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
     person = CallMeta(session_id=options.session, requested_by=options.requested_by)
@@ -106,21 +106,21 @@ def _verifier(project: Project, reference: str) -> Any:
         ToolgenError: there is none.
     """
     module, _, name = reference.partition(":")
-    found = getattr(load_module(project, module, "--verify"), name, None)
-    if not callable(found):
+    verifier = getattr(load_module(project, module, "--verify"), name, None)
+    if not callable(verifier):
         raise ToolgenError(f"--verify {reference!r} names no function", hint="write --verify module:function")
-    return found
+    return verifier
 
 
 @contextmanager
 def _stdout_as_stderr() -> Iterator[None]:
     """Lead what is written to stdout to stderr, also by other processes: stdout is the protocol's."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    duplicate = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(duplicate, 1)
+        os.close(duplicate)

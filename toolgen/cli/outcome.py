@@ -21,9 +21,9 @@ class Outcome:
 
     code: int
     output: str = ""
-    """For programs: to stdout, byte for byte (surrogates stand for bytes that are not UTF-8)."""
+    """Text for programs: to stdout, byte for byte (surrogates stand for bytes that are not UTF-8)."""
     notes: tuple[str, ...] = ()
-    """For people: to stderr, each on its own; the same one may come with every run."""
+    """Lines for people: to stderr, each on its own; the same one may come with every run."""
     summary: str
     """The last line for people."""
     is_current: bool = False

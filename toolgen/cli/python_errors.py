@@ -86,11 +86,11 @@ def _of_syntax(error: SyntaxError, file: str, line: int, message: str) -> Findin
 
 def _last_user_frame(trace: TracebackType | None) -> TracebackType | None:
     """Return the last part of a traceback that stands in a file of the author's."""
-    found = None
+    innermost = None
     while trace is not None:
-        found = trace if _is_user_file(trace.tb_frame.f_code.co_filename) else found
+        innermost = trace if _is_user_file(trace.tb_frame.f_code.co_filename) else innermost
         trace = trace.tb_next
-    return found
+    return innermost
 
 
 def _is_user_file(file: str) -> bool:

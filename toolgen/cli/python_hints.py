@@ -44,8 +44,8 @@ def hint_for(error: BaseException, frame: FrameType | None, source: Source | Non
         case ModuleNotFoundError():
             return f"correct the name, or install the module where toolgen runs, in {sys.prefix}"
         case ImportError():
-            found = _IMPORTED.match(str(error))
-            near = _closest(found[1], dsl.__all__) if found else ""
+            match = _IMPORTED.match(str(error))
+            near = _closest(match[1], dsl.__all__) if match else ""
             return f"did you mean {near!r}?" if near else ""
         case SyntaxError():
             return _of_syntax(error)
@@ -98,16 +98,16 @@ def _of_call(message: str, source: Source | None) -> str:
         return "a comma may be missing before the '('"
     if message.startswith("Can't instantiate abstract class"):
         return "if it executes tools, toolgen gen adds a stub of each method that it lacks"
-    found = _CALL.match(message)
-    clause = _clause(found[1]) if found else None
-    if found is None or clause is None:
+    match = _CALL.match(message)
+    clause = _clause(match[1]) if match else None
+    if match is None or clause is None:
         return ""
     name, value = clause
-    if keyword := _KEYWORD.match(found[2]):
+    if keyword := _KEYWORD.match(match[2]):
         return _of_keyword(keyword[1], name, value)
-    if found[2].startswith("takes") and found[1] in _VALUES:
-        return f"write {_VALUES[found[1]]} for a value; the type takes keywords alone, as in minimum=…"
-    if found[2].startswith("missing") and source is not None:
+    if match[2].startswith("takes") and match[1] in _VALUES:
+        return f"write {_VALUES[match[1]]} for a value; the type takes keywords alone, as in minimum=…"
+    if match[2].startswith("missing") and source is not None:
         for first, second in _adjacent_texts(source):
             return f"a comma may be missing between {first} and {second}"
     return f"write {_usage(name, value)}"
@@ -142,24 +142,30 @@ def _parameters(value: object) -> list[inspect.Parameter]:
 
 def _keywords(value: object) -> list[str]:
     kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [one.name for one in _parameters(value) if one.kind in kinds]
+    return [parameter.name for parameter in _parameters(value) if parameter.kind in kinds]
 
 
 def _usage(name: str, value: object) -> str:
     """Return how a clause is written: `Attribute(name, type, description, required=…, …)`."""
     parts: list[str] = []
     keywords: list[str] = []
-    for one in _parameters(value):
-        if one.kind is inspect.Parameter.VAR_POSITIONAL:
+    for parameter in _parameters(value):
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             parts.append("…")
-        elif one.kind is inspect.Parameter.VAR_KEYWORD:
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
             parts.append("name=…, …")
-        elif one.kind is inspect.Parameter.POSITIONAL_ONLY and one.default is not inspect.Parameter.empty:
+        elif (
+            parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+            and parameter.default is not inspect.Parameter.empty
+        ):
             continue  # it is seldom written
-        elif one.kind is inspect.Parameter.KEYWORD_ONLY or one.default is not inspect.Parameter.empty:
-            keywords.append(f"{one.name}=…")
+        elif (
+            parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            or parameter.default is not inspect.Parameter.empty
+        ):
+            keywords.append(f"{parameter.name}=…")
         else:
-            parts.append(one.name)
+            parts.append(parameter.name)
     shown = keywords if len(keywords) <= _MOST_KEYWORDS + 1 else [*keywords[:_MOST_KEYWORDS], "…"]
     return f"{name}({', '.join([*parts, *shown])})" if parts or shown else f"{name} without arguments"
 
@@ -208,5 +214,5 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
 
-def _closest(name: str, known: list[str]) -> str:
-    return next(iter(difflib.get_close_matches(name, known, n=1)), "")
+def _closest(name: str, names: list[str]) -> str:
+    return next(iter(difflib.get_close_matches(name, names, n=1)), "")

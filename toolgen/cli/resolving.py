@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from toolgen.calls.resolution import Resolution
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime.resolution import Resolution
 
 
 def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:

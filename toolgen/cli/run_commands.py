@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 import typer
 
 from .config import find_project
+from .terminal import Listing
 
 runs_app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="List, show, resume, check, resolve, cancel and erase runs.",
+    help="List, show, resume, check, resolve, cancel, restore and erase runs.",
 )
 
 Config = Annotated[
@@ -22,6 +23,10 @@ Config = Annotated[
     typer.Option(help="The pyproject.toml to use; by default the nearest one.", metavar="FILE"),
 ]
 Listed = Literal["running", "waiting", "completed", "failed", "canceled", "unknown"]
+ListingFormat = Annotated[
+    Listing,
+    typer.Option(help="How the list is printed; json has an object a line, and errors go to stdout too."),
+]
 RunId = Annotated[str, typer.Argument(help="Id of the run.", metavar="RUN")]
 
 
@@ -33,13 +38,18 @@ def list_(
     ] = None,
     session: Annotated[str, typer.Option(help="Only runs of this session.", metavar="ID")] = "",
     limit: Annotated[int, typer.Option(help="At most so many.", min=1, metavar="N")] = 100,
+    format: ListingFormat = "text",
     config: Config = None,
 ) -> None:
     """List runs, the newest first."""
+    from .outcome import print_error_records
     from .runs import list_runs
 
-    project = find_project(config)
-    raise typer.Exit(asyncio.run(list_runs(project, state=state, session=session or None, limit=limit)))
+    with print_error_records(format):
+        work = list_runs(
+            find_project(config), state=state, session=session or None, limit=limit, format=format
+        )
+        raise typer.Exit(asyncio.run(work))
 
 
 @runs_app.command()
@@ -124,6 +134,30 @@ def release_clock_(config: Config = None) -> None:
     from .runs import release_clock
 
     raise typer.Exit(asyncio.run(release_clock(find_project(config))))
+
+
+@runs_app.command()
+def release(
+    session: Annotated[
+        str, typer.Option(help="This session, also where its run is that of another engine.", metavar="ID")
+    ] = "",
+    engine: Annotated[
+        str, typer.Option(help="All sessions of an engine that is lost with its runs.", metavar="ENGINE")
+    ] = "",
+    config: Config = None,
+) -> None:
+    """Release the sessions whose run is gone, such as with a lost journal."""
+    from .releasing import release_sessions
+
+    raise typer.Exit(asyncio.run(release_sessions(find_project(config), session=session, engine=engine)))
+
+
+@runs_app.command()
+def restore(config: Config = None) -> None:
+    """Accept the file of the runs in the place of one that was lost; workers refuse it before."""
+    from .releasing import restore_runs
+
+    raise typer.Exit(asyncio.run(restore_runs(find_project(config))))
 
 
 @runs_app.command()

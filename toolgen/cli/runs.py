@@ -9,23 +9,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
 from typing import Any, Final, Literal
 
+from toolgen.calls.resolution import Resolution
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
+from toolgen.runs import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime import Runtime
-from toolgen.runtime.engine import ClockEngine, Engine, RunState, RunStatus
-from toolgen.runtime.resolution import Resolution
-from toolgen.runtime.run_listing import runs_in_state
-from toolgen.runtime.stores import StoreCorruptError
-from toolgen.runtime.waiting.checking import CheckedCall, waits_of
-from toolgen.runtime.waiting.resolving import resolved_ends, unknown_ends
 from toolgen.shapes.issues import short
+from toolgen.stores import StoreCorruptError
+from toolgen.waiting.checking import CheckedCall, waits_of
+from toolgen.waiting.resolving import resolved_ends, unknown_ends
 
 from .config import Project
 from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
 from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
 from .sensitive import shown_document, shown_run
-from .terminal import show_document, show_json
+from .terminal import Listing, show_document, show_json, show_line
+from .waiting import RESOLUTIONS
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
 _IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}
@@ -36,35 +36,42 @@ _LONGEST: Final = 2_000
 
 
 async def list_runs(
-    project: Project, *, state: RunState | Literal["unknown"] | None, session: str | None, limit: int
+    project: Project,
+    *,
+    state: RunState | Literal["unknown"] | None,
+    session: str | None,
+    limit: int,
+    format: Listing = "text",
 ) -> int:
     """Print one line for each run, the newest first, then its waits and its calls of unknown outcome.
 
-    The state `unknown` is that of runs with a call whose outcome nobody knows.
+    As JSON it is one line with what `show_run` prints, except events. The state `unknown` is that of runs
+    with a call whose outcome nobody knows.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
         if state == "unknown":
             every = await engine.list_runs(session=session, limit=sys.maxsize)
-            found = [one for one in every if await _has_unknown(engine, one.run_id)][:limit]
+            runs = [run for run in every if await _has_unknown(engine, run.run_id)][:limit]
         else:
-            found = list(
-                await runs_in_state(engine, runtime.status_of, state=state, session=session, limit=limit)
-            )
-        for status in found:
+            runs = list(await runtime.runs.list(state=state, session=session, limit=limit))
+        for status in runs:
+            if format == "json":
+                await _show_record(runtime, engine, runtime.runs.status_of(status))
+                continue
             try:
-                await _show_line(runtime, engine, runtime.status_of(status))
+                await _show_line(runtime, engine, runtime.runs.status_of(status))
                 await _show_unknown(engine, status.run_id)
             except StoreCorruptError as error:  # of this run; the others can be listed
                 print(printable(f"  {error.message}"))
-        calls = [one for status in found for one in await runtime.checked(waits_of(status))]
-    if not found:
+        calls = [call for status in runs for call in await runtime.waits.check(waits_of(status))]
+    if not runs:
         of = "" if session is None else f" of session {printable(session)}"
         print(f"no run{of} {_IN_STATE.get(state, f'is {state}')}", file=sys.stderr)
-    if any(one.state == "sealed" for one in calls):
+    if any(call.state == "sealed" for call in calls):
         print(_ANSWER, file=sys.stderr)
-    if any(one.state != "sealed" for one in calls):
+    if any(call.state != "sealed" for call in calls):
         print("look at what is unsealed or tampered: toolgen runs check", file=sys.stderr)
-    if any(status.state == "running" for status in found):
+    if any(status.state == "running" for status in runs):
         command = "toolgen worker" if engine.caps.has_many_workers else "toolgen runs resume RUN"
         print(f"where no process executes the runs: {command}", file=sys.stderr)
     return 0
@@ -77,13 +84,21 @@ async def show_run(project: Project, run_id: str) -> int:
         UnknownRunError: no run has the id.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
-        status = runtime.status_of(await engine.status(run_id))
+        status = await runtime.runs.status(run_id)
         log = engine.events(run_id, follow=False)
         events: list[dict[str, Any]] = [{**event, "seq": offset} async for offset, event in log]
         unknown = [end["tool_call_id"] for end in await unknown_ends(engine, run_id)]
         resolved = await resolved_ends(engine, run_id, events)
-    document: dict[str, Any] = {
-        "run_id": run_id,
+    show_json(
+        shown_run(runtime, {**_record(status), "events": events, "unknown": unknown, "resolved": resolved})
+    )
+    return 0
+
+
+def _record(status: RunStatus) -> dict[str, Any]:
+    """Return what a program gets of a run without a look at its log."""
+    return {
+        "run_id": status.run_id,
         "state": status.state,
         "error": status.error,
         "session": status.session,
@@ -91,12 +106,24 @@ async def show_run(project: Project, run_id: str) -> int:
         "children": list(status.children),
         "input": status.input,
         "output": status.output,
-        "events": events,
-        "unknown": unknown,
-        "resolved": resolved,
     }
-    show_json(shown_run(runtime, document))
-    return 0
+
+
+async def _show_record(runtime: Runtime, engine: Engine, status: RunStatus) -> None:
+    """Print the record of a run on one line, with the seals of its waits and its calls of unknown outcome.
+
+    Where its rows cannot be read, `error` says why.
+    """
+    record, seals = (
+        _record(status),
+        {call.op: call.state for call in await runtime.waits.check(waits_of(status))},
+    )
+    record["awaiting"] = [{**wait, "seal": seals.get(wait["op"], "")} for wait in record["awaiting"]]
+    try:
+        record["unknown"] = [end["tool_call_id"] for end in await unknown_ends(engine, status.run_id)]
+    except StoreCorruptError as error:  # of this run; the others can be listed
+        record |= {"error": error.message, "unknown": []}
+    show_line(shown_run(runtime, record))
 
 
 async def resume_run(project: Project, run_id: str) -> int:
@@ -114,13 +141,13 @@ async def resume_run(project: Project, run_id: str) -> int:
     async with open_engine(project) as (runtime, engine):
         await engine.status(run_id)
         with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
-            await runtime.start_runs(run_id)
-            status = runtime.status_of(await _wait_for_status(engine, run_id, engine.settled))
+            await runtime.runs.start(run_id)
+            status = runtime.runs.status_of(await _wait_for_status(engine, run_id, engine.settled))
         for line in unimplemented:
             print(line, file=sys.stderr)
         await _show_line(runtime, engine, status)
         is_unknown = await _show_unknown(engine, run_id)
-        if any(one.state == "sealed" for one in await runtime.checked(waits_of(status))):
+        if any(call.state == "sealed" for call in await runtime.waits.check(waits_of(status))):
             print(_ANSWER, file=sys.stderr)
     if status.state == "failed" or is_unknown:
         return 1
@@ -136,12 +163,12 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         UnknownRunError: no run has the id.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
-        await runtime.cancel_run(run_id, reason)
-        await runtime.start_runs(run_id)  # after it, so that nothing of the run is executed here
+        await runtime.runs.cancel(run_id, reason)
+        await runtime.runs.start(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
         if not status.is_over:
             status = await _wait_for_status(engine, run_id, engine.result)
-        await _show_line(runtime, engine, runtime.status_of(status))
+        await _show_line(runtime, engine, runtime.runs.status_of(status))
     return 0 if status.is_over else NOT_OVER
 
 
@@ -153,7 +180,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
         ResolveError: the outcome is not taken.
     """
     async with open_engine(project) as (runtime, _):
-        result = await runtime.resolve(run_id, call, resolution, by=by)
+        result = await runtime.runs.resolve(run_id, call, resolution, by=by)
         specs = specs_of(runtime, result.tool)
     show_document(shown_document(result, specs[0] if specs else None, None))
     return 0
@@ -193,22 +220,22 @@ async def release_clock(project: Project) -> int:
 
 @asynccontextmanager
 async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterator[tuple[Runtime, Engine]]:
-    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.be_client`.
+    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.runs.be_client`.
 
     Raises:
         ToolgenError: its runs end with its process, so another process never sees any.
     """
     runtime = await load_runtime(project)
     engine = durable_engine(runtime)
-    runtime.be_client(checks=checks)
+    runtime.runs.be_client(checks=checks)
     async with runtime:
         yield runtime, engine
 
 
 async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> None:
     """Print the state of a run, and each of its waits on a line of its own."""
-    given: Any = status.input
-    match given:
+    document: Any = status.input
+    match document:
         case (
             {"frozen": {"tool": str(what)}} | {"call": {"tool": str(what)}} | {"facts": {"agent": str(what)}}
         ):
@@ -221,20 +248,20 @@ async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> Non
     parts = (status.run_id, status.state, _result_of(status), what, session, status.error)
     print(printable("  ".join(part for part in parts if part)))
     waits = waits_of(status)
-    calls = {one.op: one for one in await runtime.checked(waits)}
+    calls = {call.op: call for call in await runtime.waits.check(waits)}
     for wait in waits:
         call = calls.get(wait.op)
         text = _question(wait.about) if call is None else _call_question(call)
-        kept = await engine.wait_status(status.run_id, wait.op)
-        if kept is not None and kept.answer is not None:
+        stored = await engine.wait_status(status.run_id, wait.op)
+        if stored is not None and stored.answer is not None:
             text = f"answered, and not executed yet: {text.removeprefix('waits for ')}"
         print(f"  {printable(short(text, _LONGEST))}")
 
 
 def _result_of(status: RunStatus) -> str:
     """Return how the call ended that is a run of its own; "" for one that went well, and for other runs."""
-    given, output = status.input, status.output
-    if not (isinstance(given, dict) and {"call", "frozen"} & given.keys() and isinstance(output, dict)):
+    document, output = status.input, status.output
+    if not (isinstance(document, dict) and {"call", "frozen"} & document.keys() and isinstance(output, dict)):
         return ""
     result = output.get("status")
     return result if isinstance(result, str) and result != "ok" else ""
@@ -252,16 +279,16 @@ async def _show_unknown(engine: Engine, run_id: str) -> bool:
     """Print each call of a run whose outcome is unknown; return whether there is one."""
     ends = await unknown_ends(engine, run_id)
     for end in ends:
-        command = f"toolgen runs resolve {run_id} {end['tool_call_id']}".rstrip()
+        command = f"toolgen runs resolve {run_id} {end['tool_call_id']}".rstrip() + RESOLUTIONS
         print(printable(f"  outcome unknown: {end['tool']}, settle it: {command}"))
     return bool(ends)
 
 
-def _call_question(one: CheckedCall) -> str:
+def _call_question(checked: CheckedCall) -> str:
     """Return what a suspended call asks, in short; of one that is not sealed no more than its id and tool."""
-    if one.state != "sealed" or one.call is None:
-        return f"{one.state}: {one.id}  {one.tool}".rstrip()
-    call = one.call
+    if checked.state != "sealed" or checked.call is None:
+        return f"{checked.state}: {checked.id}  {checked.tool}".rstrip()
+    call = checked.call
     text = call.question or call.preview or call.handle
     again = f"  (asked again: {call.reason})" if call.reason else ""
     return f"waits for {call.kind}: {call.id}  {call.tool}  {text}{again}"

@@ -16,12 +16,12 @@ from contextlib import (
 from functools import reduce
 from typing import Any, Final
 
+from toolgen.calls.steps.unimplemented import Unimplemented
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.findings import shown
+from toolgen.runs import Engine
 from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
-from toolgen.runtime.call.unimplemented import Unimplemented
-from toolgen.runtime.engine import Engine
 
 from .config import Project
 from .load import load_module
@@ -118,7 +118,7 @@ def _require_runtime(reference: str, made: object) -> Runtime:
 def specs_of(runtime: Runtime, tool: str) -> tuple[ToolSpec[Any, Any], ...]:
     """Return the spec of a tool; none where it is not registered, which the call itself reports."""
     try:
-        return (runtime.tool_spec(tool),)
+        return (runtime.tools.spec(tool),)
     except UnknownToolError:
         return ()
 
@@ -172,11 +172,11 @@ def collect_unimplemented() -> Iterator[list[str]]:
     lines: list[str] = []
 
     def collect(record: logging.LogRecord) -> bool:
-        found: object = getattr(record, "unimplemented", None)
-        if not isinstance(found, Unimplemented):
+        missing: object = getattr(record, "unimplemented", None)
+        if not isinstance(missing, Unimplemented):
             return True
-        file = shown(found.file, os.getcwd())
-        lines.append(f"{file}:{found.line}: {found.method} is not implemented (tool {found.tool})")
+        file = shown(missing.file, os.getcwd())
+        lines.append(f"{file}:{missing.line}: {missing.method} is not implemented (tool {missing.tool})")
         return False
 
     with _log_filter(collect):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
+from toolgen.catalog.reader import CatalogueError, load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
@@ -37,58 +38,64 @@ def show_schemas(request: SchemaRequest) -> Outcome:
         ToolgenError: there is no such file, catalogue, dialect or tool.
     """
     try:
-        found = declarations(_tools(request.file), request.dialect)
+        declared = declarations(_tools(request.file), request.dialect)
     except EntryError as error:
         message = f"{request.file} is no catalogue of tools: {error.message}"
         raise ToolgenError(message, hint="pass a tool_schemas.json") from error
-    kept = [one for one in found.projections if request.tool in ("", one.id, one.tool)]
-    if request.tool and not kept:
+    projections = [
+        projection
+        for projection in declared.projections
+        if request.tool in ("", projection.id, projection.tool)
+    ]
+    if request.tool and not projections:
         raise ToolgenError(
             f"{request.file} has no tool {request.tool!r}", hint="pass the id or the name of one"
         )
-    found = replace(found, projections=tuple(kept))
-    lines = list(_losses(found, request.format)) if request.is_losses else [_fragment(found, request.format)]
-    return Outcome(code=0, output="\n".join(lines), summary=_summary(found))
+    declared = replace(declared, projections=tuple(projections))
+    lines = (
+        list(_losses(declared, request.format))
+        if request.is_losses
+        else [_fragment(declared, request.format)]
+    )
+    return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
 
 
-def _tools(file: Path) -> list[Any]:
+def _tools(file: Path) -> tuple[Mapping[str, Any], ...]:
     try:
-        document = json.loads(file.read_text("utf-8"))
+        return load_catalogue(file).tools
+    except CatalogueError as error:
+        raise ToolgenError(f"{file} {error}", hint="pass a tool_schemas.json") from error
     except OSError as error:
         raise ToolgenError(
             f"cannot read {file}: {error.strerror}", hint="correct the path, or run toolgen gen"
         ) from error
     except ValueError as error:
         raise ToolgenError(f"{file} is not JSON: {error}", hint="pass a tool_schemas.json") from error
-    tools = document.get("tools") if isinstance(document, dict) else None
-    if not isinstance(tools, list) or not all(isinstance(entry, dict) for entry in tools):
-        raise ToolgenError(f"{file} is no catalogue of tools", hint="pass a tool_schemas.json")
-    return tools
 
 
-def _fragment(found: Declarations, format: str) -> str:
+def _fragment(declared: Declarations, format: str) -> str:
     if format == "json":
-        return json.dumps(found.fragment, separators=(",", ":"))
-    text = json.dumps(found.fragment, indent=2, ensure_ascii=False)
+        return json.dumps(declared.fragment, separators=(",", ":"))
+    text = json.dumps(declared.fragment, indent=2, ensure_ascii=False)
     return "\n".join(map(printable, text.split("\n")))
 
 
-def _losses(found: Declarations, format: str) -> Iterator[str]:
+def _losses(declared: Declarations, format: str) -> Iterator[str]:
     """Yield a line for each loss."""
-    for one in found.projections:
-        for loss in one.losses:
+    for projection in declared.projections:
+        for loss in projection.losses:
             if format == "text":
-                yield printable(f"{_name(one)}: {loss}").replace("\n", " ")
+                yield printable(f"{_name(projection)}: {loss}").replace("\n", " ")
             else:
                 facts = {"path": loss.path, "keyword": loss.keyword, "action": loss.action}
-                yield compact({"tool": _name(one), **facts, "detail": loss.detail})
+                yield compact({"tool": _name(projection), **facts, "detail": loss.detail})
 
 
-def _name(one: Projection) -> str:
-    return one.id or one.tool
+def _name(projection: Projection) -> str:
+    return projection.id or projection.tool
 
 
-def _summary(found: Declarations) -> str:
-    strict = sum(one.is_strict for one in found.projections)
-    losses = sum(len(one.losses) for one in found.projections)
-    return f"{found.dialect.name}: tools {len(found.projections)}, strict {strict}, losses {losses}"
+def _summary(declared: Declarations) -> str:
+    strict = sum(projection.is_strict for projection in declared.projections)
+    losses = sum(len(projection.losses) for projection in declared.projections)
+    return f"{declared.dialect.name}: tools {len(declared.projections)}, strict {strict}, losses {losses}"

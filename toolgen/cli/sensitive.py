@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from toolgen.calls.steps import secrets as of_calls
 from toolgen.contract.json_value import compact
 from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
+from toolgen.events.redaction import shown_result
 from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
-from toolgen.runtime.call import secrets as of_calls
-from toolgen.runtime.events.redaction import shown_result
-from toolgen.runtime.waiting.answers import frozen_secrets
 from toolgen.shapes.sensitive import redacted, values_at
+from toolgen.waiting.answers import frozen_secrets
 
 
 def secrets_of(data: bytes, spec: ToolSpec[Any, Any]) -> Secrets | None:
@@ -21,9 +21,9 @@ def secrets_of(data: bytes, spec: ToolSpec[Any, Any]) -> Secrets | None:
 
 async def waiting_secrets(runtime: Runtime, id_: str) -> Secrets | None:
     """Return the sensitive values of the arguments of a call that waits; None where it has none."""
-    for one in await runtime.checked():
-        if one.state == "sealed" and one.call is not None and one.id == id_:
-            return frozen_secrets(one.call, _spec(runtime, one.tool))
+    for call in await runtime.waits.check():
+        if call.state == "sealed" and call.call is not None and call.id == id_:
+            return frozen_secrets(call.call, _spec(runtime, call.tool))
     return None
 
 
@@ -60,7 +60,7 @@ def shown_record(runtime: Runtime, record: dict[str, Any]) -> dict[str, Any]:
     if isinstance(text := record.get("payload_json"), str):
         shown["payload_json"] = _marked(text, codec.sensitive if codec else (), codec, secrets)
     if isinstance(answers := record.get("answers"), list):
-        shown["answers"] = [_shown_answer(one, added, secrets) for one in answers]
+        shown["answers"] = [_shown_answer(answer, added, secrets) for answer in answers]
     with hiding(secrets):
         return {key: scrubbed_json(value) for key, value in shown.items()}
 
@@ -70,11 +70,11 @@ def _shown(runtime: Runtime, value: Any, tool: str, secrets: Secrets) -> Any:
     match value:
         case {"payload_json": str(text), "tool": str(own)}:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
-            places = tuple(one for one in _items(value.get("sensitive")) if isinstance(one, str))
+            places = tuple(place for place in _items(value.get("sensitive")) if isinstance(place, str))
             added = spec.confirm.payload if spec and spec.confirm else None
-            answers = [_shown_answer(one, added, secrets) for one in _items(value.get("answers"))]
-            kept = {"answers": answers} if answers else {}
-            return {**value, **kept, "payload_json": _marked(text, places, codec, secrets)}
+            answers = [_shown_answer(answer, added, secrets) for answer in _items(value.get("answers"))]
+            shown = {"answers": answers} if answers else {}
+            return {**value, **shown, "payload_json": _marked(text, places, codec, secrets)}
         case {"arguments": str(text), "tool": str(own), "meta": dict()}:
             codec = spec.payload if (spec := _spec(runtime, own)) else None
             return {**value, "arguments": _marked_arguments(text, codec, secrets)}
@@ -106,9 +106,9 @@ def _items(value: Any) -> list[Any]:
 def _shown_answer(answer: Any, codec: Codec[Any] | None, secrets: Secrets) -> Any:
     """Return an earlier answer to a call, what a person added to an approval marked as in its type."""
     match answer:
-        case {"answer": {"payload": payload} as given} if codec is not None and codec.sensitive:
+        case {"answer": {"payload": payload} as inner} if codec is not None and codec.sensitive:
             of_calls.note_answer(secrets, codec, answer)
-            return {**answer, "answer": {**given, "payload": redacted(payload, codec.sensitive)}}
+            return {**answer, "answer": {**inner, "payload": redacted(payload, codec.sensitive)}}
         case _:
             return answer
 
@@ -142,18 +142,18 @@ def _hide_conversation(run: dict[str, Any], spec: ToolSpec[Any, Any]) -> None:
         run["output"] = {**run["output"], "text": HIDDEN, "result": result}
 
 
-def _tool_of(given: Any) -> str:
+def _tool_of(document: Any) -> str:
     """Return the id of the tool of the run of one call; "" for the run of an agent."""
-    match given:
+    match document:
         case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
             return tool
         case _:
             return ""
 
 
-def _asked_tool(given: Any) -> str:
+def _asked_tool(document: Any) -> str:
     """Return the id of the tool whose call the run of an agent answers; "" where nobody called it."""
-    match given:
+    match document:
         case {"facts": {"parent": {"tool": str(tool)}}}:
             return tool
         case _:
@@ -162,6 +162,6 @@ def _asked_tool(given: Any) -> str:
 
 def _spec(runtime: Runtime, tool: str) -> ToolSpec[Any, Any] | None:
     try:
-        return runtime.tool_spec(tool) if tool else None
+        return runtime.tools.spec(tool) if tool else None
     except UnknownToolError:
         return None

@@ -34,7 +34,7 @@ class LockRequest:
     """The command that starts a server."""
     url: str
     headers: tuple[str, ...] = ()
-    """Of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
+    """Headers of each request to the URL: `Name: value`, where `$NAME` stands for an environment variable."""
     is_insecure: bool
     """Headers may be sent to another machine over plain HTTP."""
     out: Path | None
@@ -108,8 +108,8 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), _VARIABLE.sub(_variable, value).strip()
 
 
-def _variable(found: re.Match[str]) -> str:
-    name = found[1] or found[2]
+def _variable(match: re.Match[str]) -> str:
+    name = match[1] or match[2]
     if not os.environ.get(name):
         raise ToolgenError(f"the environment variable {name} of --header is not set", hint=f"export {name}=…")
     return os.environ[name]

@@ -46,11 +46,11 @@ class StoreWatch:
             await self._look()
 
     async def _look(self) -> None:
-        before, (self._problem, error) = self._problem, await self._found()
+        before, (self._problem, error) = self._problem, await self._find_problem()
         if self._problem and self._problem != before:
             log.warning("a store cannot be used: %s", self._problem, exc_info=error)
 
-    async def _found(self) -> tuple[str, Exception | None]:
+    async def _find_problem(self) -> tuple[str, Exception | None]:
         """Return why a store cannot be used, with the exception of a bug; "" where all can."""
         try:
             async with asyncio.timeout(_CHECK_S):

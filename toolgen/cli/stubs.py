@@ -31,7 +31,7 @@ _CODES: Final[Mapping[State, Code]] = {
     "changed": STUB_CHANGED,
     "orphaned": STUB_ORPHANED,
 }
-"""Of what is not as the design has it."""
+"""Codes of what is not as the design has it."""
 _OPEN: Final = frozenset[State](["missing", "unimplemented"])
 _ABSENT: Final = Status(line=1, state="missing", text="is not there; run: toolgen gen")
 
@@ -61,10 +61,10 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
         if not os.path.lexists(file):
             new[file] = stub(design, toolset, project.package)
             continue
-        found = _read(file, toolset, project)
-        if found.insertions:
-            edits[file] = Edit(old=found.data, new=found.updated)
-        notes += _notes(file, found, toolset, project)
+        current = _read(file, toolset, project)
+        if current.insertions:
+            edits[file] = Edit(old=current.data, new=current.updated)
+        notes += _notes(file, current, toolset, project)
     notes += [f"{file}:{status.line}: {status.text}" for file, status in _leftovers(project, design, folder)]
     return StubPlan(new=new, edits=edits, notes=tuple(notes))
 
@@ -79,7 +79,7 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
         return reported(evaluation.diagnostics, format, code=1, summary="the design has errors")
     folder = project.display_path(project.stubs)
     lines: list[str] = []
-    found: list[tuple[Path, Status]] = []
+    placed: list[tuple[Path, Status]] = []
     total: Counter[str] = Counter()
     for toolset in toolsets(evaluation.design):
         file = folder / stub_path(toolset)
@@ -89,16 +89,16 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
         total += counts
         lines += [f"{toolset.service}.{toolset.name}: {_counts(counts)}"]
         lines += [f"{file}:{status.line}: {status.text}" for status in statuses]
-        found += [(file, status) for status in statuses]
+        placed += [(file, status) for status in statuses]
     left = list(_leftovers(project, evaluation.design, folder))
     lines += [f"{file}:{status.line}: {status.text}" for file, status in left]
     total.update(status.state for _, status in left)
-    found += left
-    is_open = [(file, status) for file, status in found if status.state in _OPEN]
+    placed += left
+    is_open = [(file, status) for file, status in placed if status.state in _OPEN]
     code = 1 if check and is_open else 0
     summary = f"{folder}: {_counts(total)}"
     if check or format != "text":
-        return reported(_findings(is_open if check else found), format, code=code, summary=summary)
+        return reported(_findings(is_open if check else placed), format, code=code, summary=summary)
     return Outcome(code=code, output="\n".join(lines), summary=summary)
 
 
@@ -113,10 +113,10 @@ def _findings(statuses: Iterable[tuple[Path, Status]]) -> Iterator[Finding]:
 def _leftovers(project: Project, design: Design, folder: Path) -> Iterator[tuple[Path, Status]]:
     """Yield executors of toolsets that the design no longer has, in the stub files."""
     there = list(toolsets(design))
-    known = {folder / stub_path(toolset) for toolset in there}
+    files = {folder / stub_path(toolset) for toolset in there}
     paths = [toolset_path(toolset, project.package) for toolset in there]
     for file in sorted(folder.glob("*/*.py")):
-        if file not in known and file.is_file():
+        if file not in files and file.is_file():
             for status in find_orphans(_data(file), paths, project.package):
                 yield file, status
 

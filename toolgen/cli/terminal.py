@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO, TypeAlias
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
+
+Listing: TypeAlias = Literal["text", "json"]
+"""How a list is printed: for people, or as one object a line."""
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -40,7 +43,15 @@ def is_confirmed(question: str, done: str) -> bool:
 
 def show_document(document: bytes) -> None:
     """Print JSON to stdout, byte for byte; at a terminal control characters are escaped, as JSON allows."""
-    text = document.decode()
+    _show(document.decode())
+
+
+def show_line(value: Any) -> None:
+    """Print JSON to stdout on one line; at a terminal control characters are escaped."""
+    _show(json.dumps(value, ensure_ascii=False))
+
+
+def _show(text: str) -> None:
     sys.stdout.write(f"{printable(text) if sys.stdout.isatty() else text}\n")
 
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, redirect_stdout
 from datetime import UTC, datetime
 
+from toolgen.capabilities import MemoryStateStore
+from toolgen.capabilities.disabling import DisabledTool
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
 from toolgen.runtime import Runtime
-from toolgen.runtime.capabilities import MemoryStateStore
-from toolgen.runtime.disabling import DisabledTool
 
 from .config import Project
 from .runtime import load_runtime, specs_of
@@ -25,7 +25,7 @@ async def disable_tool(project: Project, tool: str, reason: str, by: str) -> int
         ToolgenError: the runtime keeps nowhere what is disabled, or in memory only.
     """
     async with _with_tool(project, tool) as runtime:
-        print(printable(f"disabled {await runtime.disable_tool(tool, reason, by=by)}"))
+        print(printable(f"disabled {await runtime.tools.disable(tool, reason, by=by)}"))
     return 0
 
 
@@ -37,7 +37,7 @@ async def enable_tool(project: Project, tool: str) -> int:
         ToolgenError: as `disable_tool`.
     """
     async with _with_tool(project, tool) as runtime:
-        print(printable(f"enabled {await runtime.enable_tool(tool)}"))
+        print(printable(f"enabled {await runtime.tools.enable(tool)}"))
     return 0
 
 
@@ -49,9 +49,9 @@ async def list_tools(project: Project, *, only_disabled: bool) -> int:
     """
     async with _loaded(project) as runtime:
         disabled: dict[str, DisabledTool] = {}
-        if only_disabled or runtime.disabled is not None:
-            disabled = {one.tool: one for one in await runtime.disabled_tools()}
-        registered = [] if only_disabled else [spec.id for spec in runtime.list_tools()]
+        if only_disabled or runtime.tools.disabled_store is not None:
+            disabled = {tool.tool: tool for tool in await runtime.tools.disabled()}
+        registered = [] if only_disabled else [spec.id for spec in runtime.tools.list()]
         for tool in dict.fromkeys([*registered, *disabled]):
             print(printable(_line(disabled[tool]) if tool in disabled else tool))
     if only_disabled and not disabled:
@@ -59,9 +59,9 @@ async def list_tools(project: Project, *, only_disabled: bool) -> int:
     return 0
 
 
-def _line(one: DisabledTool) -> str:
-    since = datetime.fromtimestamp(one.since, UTC).isoformat(timespec="seconds")
-    parts = (one.tool, "disabled", since, f"by {one.by}" if one.by else "", one.reason)
+def _line(tool: DisabledTool) -> str:
+    since = datetime.fromtimestamp(tool.since, UTC).isoformat(timespec="seconds")
+    parts = (tool.tool, "disabled", since, f"by {tool.by}" if tool.by else "", tool.reason)
     return "  ".join(part for part in parts if part)
 
 
@@ -73,12 +73,12 @@ async def _loaded(project: Project) -> AsyncIterator[Runtime]:
         ToolgenError: what it keeps is of this process alone.
     """
     runtime = await load_runtime(project)
-    if runtime.disabled is not None and isinstance(runtime.disabled.store, MemoryStateStore):
+    if isinstance(runtime.tools.disabled_store, MemoryStateStore):
         raise ToolgenError(
             "the configured runtime keeps in memory which tools are disabled, so no other process sees it",
             hint='share a store: DisabledTools(SqliteStateStore("state.db"))',
         )
-    runtime.be_client()
+    runtime.runs.be_client()
     try:
         yield runtime
     finally:

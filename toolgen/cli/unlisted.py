@@ -31,13 +31,13 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
     that is not listed.
     """
     listed = {id(clause) for clause in walk(design, set())}
-    found = {
+    named = {
         id(value): (name, value)
         for name, value in vars(module).items()
         if isinstance(value, _Listed) and not name.startswith("_") and id(value) not in listed
     }
-    within = {id(inner) for _, value in found.values() for inner in walk(value, set()) if inner is not value}
-    for key, (name, value) in found.items():
+    within = {id(inner) for _, value in named.values() for inner in walk(value, set()) if inner is not value}
+    for key, (name, value) in named.items():
         if key in within or value.source.file != module.__file__:
             continue
         kind = type(value).__name__

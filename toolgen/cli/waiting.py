@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from toolgen.contract.printable import printable
@@ -13,6 +14,9 @@ from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.sensitive import for_people
 
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
+
+RESOLUTIONS: Final = " with --result JSON, --failed TEXT or --not-run"
+"""What `toolgen runs resolve RUN CALL` takes, one of them."""
 
 
 def describe_suspended(suspended: Suspended) -> str:
@@ -42,6 +46,17 @@ def summarize_suspended(suspended: Suspended) -> str:
     text = suspended.question or suspended.preview or suspended.handle
     facts = f"{suspended.id}  {suspended.kind}  {suspended.tool}  until {_until(suspended)}  {text}"
     return f"{printable(facts)}\n  {printable(_json(_shown(suspended)))}"
+
+
+def suspended_record(suspended: Suspended) -> dict[str, Any]:
+    """Return what a program gets of a suspended call: all but what answers it or compares its arguments."""
+    hidden = ("token", "arguments_mac", "outer", "sensitive")
+    facts = {
+        field.name: getattr(suspended, field.name) for field in fields(suspended) if field.name not in hidden
+    }
+    request = None if suspended.request is None else dict(suspended.request)
+    schema = dict(suspended.answer_schema)
+    return {**facts, "arguments": _shown(suspended), "answer_schema": schema, "request": request}
 
 
 def _shown(suspended: Suspended) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRole
+from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRole
 
 from .address import host_and_port
 from .config import Project
@@ -61,7 +61,7 @@ class Worker:
         if not engine.is_worker:
             raise ToolgenError(
                 f"the engine {engine.name!r} of the configured runtime executes no runs",
-                hint="construct it as a worker: without worker=False, and without Runtime.be_client()",
+                hint="construct it as a worker: without worker=False, and without Runtime.runs.be_client()",
             )
         stores = StoreWatch(check_stores)
         async with stores.watching():
@@ -135,15 +135,15 @@ def _on_signal(end: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def first() -> None:
-        for one in _SIGNALS:
-            loop.remove_signal_handler(one)
-            signal.signal(one, signal.SIG_DFL)
+        for signal_ in _SIGNALS:
+            loop.remove_signal_handler(signal_)
+            signal.signal(signal_, signal.SIG_DFL)
         end()
 
-    for one in _SIGNALS:
-        loop.add_signal_handler(one, first)
+    for signal_ in _SIGNALS:
+        loop.add_signal_handler(signal_, first)
     try:
         yield
     finally:
-        for one in _SIGNALS:
-            loop.remove_signal_handler(one)
+        for signal_ in _SIGNALS:
+            loop.remove_signal_handler(signal_)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 
 from toolgen.catalog.entry import type_entry
+from toolgen.catalog.writer import CatalogEntry, Head
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.expr.tree import Agent, Completion, Design, Export, Service
@@ -13,7 +14,7 @@ from toolgen.shapes.fields import Objects
 
 from . import names
 from .agent_toolsets import toolsets_of
-from .catalog import CatalogEntry, CatalogTool, Head, agent_tool_entry, native
+from .catalog import CatalogTool, agent_tool_entry, native, type_record
 
 
 def agent_entries(head: Head, agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
@@ -90,7 +91,7 @@ def _completion(head: Head, completion: Completion, objects: Objects) -> Json:
         "id": completion.id,
         "name": completion.name,
         "description": completion.description,
-        "result": type_entry(head.type(completion.result, objects), head.format),
+        "result": type_entry(type_record(head, completion.result, objects), head.format),
     }
 
 

@@ -127,8 +127,8 @@ def toolset_scope(toolset: Toolset, shared: Scope) -> Scope:
 
 
 def _scope(own: Mapping[Module, tuple[ObjectType, ...]], shared: Scope) -> Scope:
-    objects = {object_.name: object_ for found in own.values() for object_ in found}
-    modules = {name: module for module, found in own.items() for name in class_names(found)}
+    objects = {object_.name: object_ for members in own.values() for object_ in members}
+    modules = {name: module for module, members in own.items() for name in class_names(members)}
     return Scope(
         objects={**shared.objects, **objects},
         modules={**shared.modules, **modules},
@@ -152,10 +152,10 @@ def _reached(tool: Tool, waiting: dict[str, ObjectType]) -> Iterator[ObjectType]
     names = [tool.payload.name, *(part.name for part in injected if isinstance(part, RefType))]
     names += [tool.result.name, *tool.classes]
     while names:
-        found = waiting.pop(names.pop(0), None)
-        if found is not None:
-            yield found
-            inner = [part for field in found.fields for part in parts(field.type)]
+        object_ = waiting.pop(names.pop(0), None)
+        if object_ is not None:
+            yield object_
+            inner = [part for field in object_.fields for part in parts(field.type)]
             names[:0] = [part.name for part in inner if isinstance(part, RefType)]
 
 

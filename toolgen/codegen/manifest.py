@@ -21,14 +21,14 @@ class FileDigests:
     """Two digests of one file: neither a new formatter nor a new toolgen alone makes it stale."""
 
     source: str
-    """Of the text before formatting."""
+    """Digest of the text before formatting."""
     written: str
-    """Of the file."""
+    """Digest of the file."""
     coming: str = ""
-    """Of what a run is about to put there; it stays where the run was killed."""
+    """Digest of what a run is about to put there; it stays where the run was killed."""
 
-    def is_ours(self, found: str) -> bool:
-        return found in (self.written, self.coming)
+    def is_ours(self, digest: str) -> bool:
+        return digest in (self.written, self.coming)
 
     def document(self) -> dict[str, str]:
         coming = {"coming": self.coming} if self.coming else {}
@@ -40,7 +40,7 @@ class Manifest:
     design: str = ""
     """Dotted name of the design module."""
     files: Mapping[str, FileDigests] = field(default_factory=dict)
-    """By path inside the folder."""
+    """Digests by path inside the folder."""
 
     def text(self) -> str:
         files = {path: file.document() for path, file in sorted(self.files.items())}

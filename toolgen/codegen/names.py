@@ -91,12 +91,12 @@ def qualified(toolset: Toolset) -> str:
 def distinct(toolsets: Sequence[Toolset], taken: Collection[str]) -> list[str]:
     """Return one name a toolset: its own, after the service's where two have one or something else has it."""
     own = [module_name(toolset.name) for toolset in toolsets]
-    found: list[str] = []
+    names: list[str] = []
     for toolset, name in zip(toolsets, own, strict=True):
         if own.count(name) > 1 or name in taken:
             name = f"{snake(toolset.service)}_{snake(toolset.name)}"
-        found.append(free(name, {*found, *taken}))
-    return found
+        names.append(free(name, {*names, *taken}))
+    return names
 
 
 def free(name: str, taken: Collection[str]) -> str:

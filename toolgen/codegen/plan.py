@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toolgen.catalog.writer import CatalogEntry, Head, Root, catalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
@@ -57,7 +58,7 @@ def generate(
 
     `module` is the dotted name of the design's module, for the headers.
     """
-    head = catalog.Head(design=design.name, version=design.version, format=catalog_format)
+    head = Head(design=design.name, version=design.version, format=catalog_format)
     return {
         path: content if isinstance(content, str) else render(content, design=module)
         for path, content in _files(design, head)
@@ -69,57 +70,56 @@ def stub(design: Design, toolset: Toolset, package: str) -> str:
     return render(stub_view(design, toolset, package), design="")
 
 
-def _files(design: Design, head: catalog.Head) -> Iterator[tuple[str, View | str]]:
+def _files(design: Design, head: Head) -> Iterator[tuple[str, View | str]]:
     whole = _design_context(design, head)
     yield "__init__.py", root_view(design.description)
     yield "py.typed", ""
     yield "types.py", shared_types_view(design, whole.shared)
     for service in design.services:
         yield from _service(service, whole)
-    entries = [
-        printed
-        for service in design.services
-        for toolset in service.toolsets
-        for printed in whole.printed(toolset)
-    ]
     objects = {service.name: completions_scope(service, whole.shared).objects for service in design.services}
-    yield CATALOG, catalog.document(head, entries, further=agents_and_completions(head, design, objects))
+    yield (
+        CATALOG,
+        catalogue(head, whole.entries.values(), further=agents_and_completions(head, design, objects)),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _DesignContext:
     """The shared names and modules for the files of one place."""
 
-    head: catalog.Head
+    head: Head
     shared: Scope
     services: dict[str, Scope]
     toolsets: dict[str, Scope]
-    entries: dict[str, catalog.CatalogTool]
-    """By id of the tool."""
+    tools: dict[str, catalog.CatalogTool]
+    """Tools by id."""
+    entries: dict[str, CatalogEntry]
+    """Catalogue entries by id, with those of the native tools."""
 
-    def of(self, toolset: Toolset) -> tuple[catalog.CatalogTool, ...]:
-        return tuple(self.entries[tool.id] for tool in toolset.tools)
-
-    def printed(self, toolset: Toolset) -> list[catalog.CatalogEntry]:
-        native = [catalog.native(self.head, toolset, tool) for tool in toolset.native]
-        return [*(entry.entry for entry in self.of(toolset)), *native]
+    def catalogue(self, toolset: Toolset) -> str:
+        ids = [*(tool.id for tool in toolset.tools), *(tool.id for tool in toolset.native)]
+        return catalogue(self.head, map(self.entries.__getitem__, ids), is_reviewed=True)
 
 
-def _design_context(design: Design, head: catalog.Head) -> _DesignContext:
+def _design_context(design: Design, head: Head) -> _DesignContext:
     foreign = [(object_.name, object_.foreign) for object_ in all_objects(design) if object_.foreign]
     shared = shared_scope(design, foreign_types(foreign))
     toolsets = [toolset for service in design.services for toolset in service.toolsets]
     scopes = {names.qualified(toolset): toolset_scope(toolset, shared) for toolset in toolsets}
+    tools = {
+        tool.id: catalog.catalog_tool(head, toolset, tool, scopes[names.qualified(toolset)].objects)
+        for toolset in toolsets
+        for tool in toolset.tools
+    }
+    native = {tool.id: catalog.native(head, toolset, tool) for toolset in toolsets for tool in toolset.native}
     return _DesignContext(
         head=head,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
         toolsets=scopes,
-        entries={
-            tool.id: catalog.catalog_tool(head, toolset, tool, scopes[names.qualified(toolset)].objects)
-            for toolset in toolsets
-            for tool in toolset.tools
-        },
+        tools=tools,
+        entries={id_: tool.entry for id_, tool in tools.items()} | native,
     )
 
 
@@ -142,8 +142,8 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
     if service.completions:
         scope = completions_scope(service, whole.shared)
         yield _path(completions_module(service.name)), completions_view(service, scope)
-        found = completion_facts(whole.head, service, scope.objects)
-        yield _path(folder, COMPLETION_SCHEMAS), catalog.document(whole.head, [], further=found)
+        facts = completion_facts(whole.head, service, scope.objects)
+        yield _path(folder, COMPLETION_SCHEMAS), catalogue(whole.head, [], further=facts, is_reviewed=True)
 
 
 def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
@@ -151,8 +151,9 @@ def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | st
     yield _path(folder, "__init__.py"), agent_package_view(agent)
     yield _path(folder, "agent.py"), agent_view(agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
-    printed = agent_entries(whole.head, agent, whole.entries)
-    yield _path(folder, CATALOG), catalog.document(whole.head, printed, agent=agent_header(agent))
+    entries = agent_entries(whole.head, agent, whole.tools)
+    root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
+    yield _path(folder, CATALOG), catalogue(whole.head, entries, agent=agent_header(agent), root=root)
     if agent.exports:
         text = f"The toolsets that {agent.id} implements."
         yield _path((*folder, "exports"), "__init__.py"), package_view(text)
@@ -176,7 +177,7 @@ def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, Vie
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
             yield _path(folder, "executor.py"), executor_view(toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
-    yield _path(folder, CATALOG), catalog.document(whole.head, whole.printed(toolset))
+    yield _path(folder, CATALOG), whole.catalogue(toolset)
 
 
 def _path(module: Module, file: str = "") -> str:

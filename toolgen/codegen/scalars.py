@@ -57,5 +57,5 @@ def _period(value: dt.timedelta, module: str) -> str:
     hours, minutes = divmod(minutes, 60)
     units = {"days": abs(value).days, "hours": hours, "minutes": minutes, "seconds": seconds}
     units["microseconds"] = abs(value).microseconds
-    given = ", ".join(f"{unit}={count}" for unit, count in units.items() if count)
-    return f"{sign}{module}.timedelta({given})"
+    arguments = ", ".join(f"{unit}={count}" for unit, count in units.items() if count)
+    return f"{sign}{module}.timedelta({arguments})"

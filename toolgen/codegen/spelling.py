@@ -118,8 +118,8 @@ class Speller:
         return self.annotated(spelled.type, spelled.constraints, spelled.markers)
 
     def annotated(self, type_: str, arguments: Iterable[str], markers: Iterable[str] = ()) -> str:
-        given = ", ".join(arguments)
-        field = (f"{self._imports.name('pydantic', 'Field')}({given})",) if given else ()
+        keywords = ", ".join(arguments)
+        field = (f"{self._imports.name('pydantic', 'Field')}({keywords})",) if keywords else ()
         annotations = (*field, *markers)
         if not annotations:
             return type_
@@ -254,7 +254,8 @@ class Speller:
         bounds: list[str] = []
         markers: list[str] = []
         for row, limit in given(type_, LIMITS):
-            value = scalar_value(type_.kind, plain(limit), self._imports)
+            counts = row.takes == "length"
+            value = repr(limit) if counts else scalar_value(type_.kind, plain(limit), self._imports)
             if row.takes == "step":
                 markers.append(f"{self._imports.name('annotated_types', 'MultipleOf')}({value})")
             else:

@@ -15,14 +15,14 @@ def quote(text: str) -> str:
     body = _escaped(text)
     if text.count('"') > text.count("'"):
         return f"'{body}'"
-    return '"' + re.sub(r'\\.|"', lambda found: _QUOTES.get(found[0], found[0]), body) + '"'
+    return '"' + re.sub(r'\\.|"', lambda match: _QUOTES.get(match[0], match[0]), body) + '"'
 
 
 def docstring(text: str, indent: int = 0) -> str:
     """Return a docstring literal whose lines stand `indent` spaces deep; the first has no indent."""
     lines = [_escaped(line).replace(r"\'", "'") for line in text.strip().split("\n")]
     body = "\n".join((" " * indent + line).rstrip() for line in lines)[indent:]
-    body = re.sub(r'"""|"\Z', lambda found: r"\"" * len(found[0]), body)
+    body = re.sub(r'"""|"\Z', lambda match: r"\"" * len(match[0]), body)
     end = "\n" + " " * indent if len(lines) > 1 else ""
     return f'"""{body}{end}"""'
 

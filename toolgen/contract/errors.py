@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 HINT: Final = "\n  hint: "
-"""Between a message and its hint, in the text of an error."""
+"""Text between a message and its hint, in the text of an error."""
 
 
 class ToolgenError(Exception):

@@ -18,7 +18,7 @@ def without_surrogates(text: str) -> str:
     """Return the JSON text with lone surrogates escaped, which UTF-8 cannot hold."""
     if text.isascii():
         return text
-    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def identity(value: Any) -> Any:

@@ -27,7 +27,7 @@ class Limits:
     """
 
     bytes: int = 4 * 2**20
-    """Of one document that comes in: arguments, an answer, a delivered result; what gRPC takes by default."""
+    """Size of one incoming document: arguments, an answer, a delivered result; gRPC's default."""
     depth: int = 64
     """Arrays and objects inside one another."""
     keys: int = 10_000
@@ -35,12 +35,12 @@ class Limits:
     issues: int = 20
     """Issues of one document that are built; the others are counted."""
     result_bytes: int = 4 * 2**20
-    """Of one document that goes out: a result, an error, an acknowledgement, a text of an event.
+    """Size of one outgoing document: a result, an error, an acknowledgement, a text of an event.
 
     A tool's own `max_result_bytes` stands in its place.
     """
     inline_artifact_bytes: int = 16 * 2**10
-    """Of the data of an artifact that stands in its reference, in events and in conversations."""
+    """Size of an artifact's data in its reference, in events and in conversations."""
     small_bytes: int = field(init=False, repr=False, compare=False)
     """A document up to this length is within all limits, whatever it holds."""
 
@@ -69,7 +69,7 @@ class Limits:
 
 DEFAULT_LIMITS: Final = Limits()
 UNLIMITED: Final = Limits(bytes=sys.maxsize, depth=sys.maxsize, keys=sys.maxsize, result_bytes=sys.maxsize)
-"""For documents that were within the limits when they came, or that an executor made."""
+"""Limits of documents that were within the limits when they came, or that an executor made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class LimitExceeded:
 
     limit: int
     message: str
-    """For the model: "must have at most 64 bytes, not 80"."""
+    """Sentence for the model: "must have at most 64 bytes, not 80"."""
 
 
 def exceeded_limit(data: bytes | str, limits: Limits) -> LimitExceeded | None:

@@ -19,9 +19,9 @@ _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
 
 def logger(name: str) -> logging.Logger:
     """Return the logger of a name; what is logged through it is printable, tracebacks too."""
-    found = logging.getLogger(name)
-    found.addFilter(_make_printable)  # once, however often it is asked for
-    return found
+    named = logging.getLogger(name)
+    named.addFilter(_make_printable)  # once, however often it is asked for
+    return named
 
 
 def log_failure(
@@ -40,8 +40,8 @@ def _make_printable(record: logging.LogRecord) -> bool:
     """
     if isinstance(record.args, tuple):
         record.args = tuple(
-            scrubbed(_on_one_line(str(one))) if not isinstance(one, int | float) else one
-            for one in record.args
+            scrubbed(_on_one_line(str(argument))) if not isinstance(argument, int | float) else argument
+            for argument in record.args
         )
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
         _, error, where = record.exc_info

@@ -50,7 +50,7 @@ class Lock:
     """What the server calls itself; "" where it does not say."""
     version: str
     tools: tuple[ListedFacts, ...]
-    """By name."""
+    """Facts of the tools by name."""
 
 
 def contract_digest(tool: ListedFacts) -> str:
@@ -60,8 +60,8 @@ def contract_digest(tool: ListedFacts) -> str:
 
 def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> Lock:
     """Return the lock of tools, with what it keeps of each."""
-    kept = [{key: tool[key] for key in _FACTS if tool.get(key) is not None} for tool in tools]
-    ordered = sorted(kept, key=lambda tool: str(tool["name"]))
+    facts = [{key: tool[key] for key in _FACTS if tool.get(key) is not None} for tool in tools]
+    ordered = sorted(facts, key=lambda tool: str(tool["name"]))
     return Lock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
 
 

@@ -7,10 +7,10 @@ FORMAT: Final = 2
 OLDEST_FORMAT: Final = 1
 """Version of the oldest generated code that the runtime still executes."""
 
-CatalogFormat = Literal[1, 2]
+CatalogFormat = Literal[1, 2, 3]
 CATALOG_FORMATS: Final[tuple[CatalogFormat, ...]] = get_args(CatalogFormat)
 """Versions of the catalogue that this toolgen writes and reads, the oldest first."""
-CATALOG_FORMAT: Final[CatalogFormat] = 2
+CATALOG_FORMAT: Final[CatalogFormat] = 3
 """The version that is written unless a project wants an older one."""
 
 CATALOG: Final = "tool_schemas.json"

@@ -14,7 +14,7 @@ class History:
     keep_turns: int
     """The newest turns, as they were."""
     summarize_after: int | None = None
-    """With more turns than this, those before the kept ones are summarized; None leaves them out."""
+    """Number of turns beyond which those before the kept ones are summarized; None leaves them out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ class RunPolicy:
     max_consecutive_failed_tool_calls: int | None = None
     """Batches of calls of which each failed, one after the other."""
     time_budget: float | None = None
-    """Without the time in which the run waits for a person."""
+    """Seconds of the run; the time in which it waits for a person does not count."""
     plan_timeout: float | None = None
-    """Of one planning."""
+    """Seconds of one planning."""
     tool_timeout: float | None = None
-    """Of one call of a tool whose design says nothing."""
+    """Seconds of one call of a tool whose design says nothing."""
     interrupts_allowed: bool = False
     """Whether a client may pause a run, or speak into it."""
     on_missing_fields: OnMissingFields = "resume"

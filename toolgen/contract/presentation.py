@@ -20,8 +20,8 @@ class Deprecation:
 
         `replacement` is what he calls the tool to use instead; "" for none, where the reason is told.
         """
-        told = f"Deprecated: use {replacement}" if replacement else f"Deprecated: {self.reason}"
-        return " ".join(_sentence(text) for text in (description.rstrip(), told) if text)
+        notice = f"Deprecated: use {replacement}" if replacement else f"Deprecated: {self.reason}"
+        return " ".join(_sentence(text) for text in (description.rstrip(), notice) if text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,8 @@ class Secrets:
     __slots__ = ("_others", "_pattern", "_pieces", "_texts")
 
     def __init__(self, *others: Secrets | None) -> None:
-        self._others = tuple(one for one in others if one is not None)
-        """Of the call inside which this one is made, or of all calls of a batch."""
+        self._others = tuple(other for other in others if other is not None)
+        """Values of the call inside which this one is made, or of all calls of a batch."""
         self._texts: set[str] = set()
         self._pieces: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
@@ -45,26 +45,26 @@ class Secrets:
     def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
         """Add sensitive values; of arrays and objects all values in them, but no keys among the names."""
         forms = (text for value in values for text in _forms(value, names))
-        found = {text for text in forms if len(text) >= _SHORTEST}
-        for text in found - self._texts:
+        texts = {text for text in forms if len(text) >= _SHORTEST}
+        for text in texts - self._texts:
             part = text[:_LONGEST]
             self._pieces.update(part[at : at + _PIECE] for at in range(len(part) - _PIECE + 1))
-        self._texts |= found
+        self._texts |= texts
         self._pattern = None
 
     @property
     def knows_any(self) -> bool:
         """Whether there is a value to redact."""
-        return bool(self._texts) or any(one.knows_any for one in self._others)
+        return bool(self._texts) or any(other.knows_any for other in self._others)
 
     def scrubbed(self, text: str) -> str:
         """Return the text with `HIDDEN` in the place of each value, and of each longer piece of one."""
-        for one in self._others:
-            text = one.scrubbed(text)
+        for other in self._others:
+            text = other.scrubbed(text)
         if not self._texts:
             return text
         if self._pattern is None:
-            whole = sorted(self._texts, key=lambda one: (-len(one), one))
+            whole = sorted(self._texts, key=lambda text: (-len(text), text))
             self._pattern = re.compile("|".join(map(_searched, whole)))
         return self._without_pieces(self._pattern.sub(HIDDEN, text))
 
@@ -72,17 +72,17 @@ class Secrets:
         pieces = self._pieces
         if not pieces or len(text) < _PIECE:
             return text
-        kept, at, last = [], 0, 0
+        parts, at, last = [], 0, 0
         while at <= len(text) - _PIECE:
             if text[at : at + _PIECE] not in pieces:
                 at += 1
                 continue
-            kept.append(text[last:at])
+            parts.append(text[last:at])
             while at <= len(text) - _PIECE and text[at : at + _PIECE] in pieces:
                 at += 1
             at = last = at + _PIECE - 1
-            kept.append(HIDDEN)
-        return "".join([*kept, text[last:]]) if kept else text
+            parts.append(HIDDEN)
+        return "".join([*parts, text[last:]]) if parts else text
 
 
 @contextmanager

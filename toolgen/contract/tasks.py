@@ -1,19 +1,31 @@
-"""asyncio tasks: held until they end, given some time to end when cancelled, and long work in pieces."""
+"""asyncio tasks: held until they end, given some time to end when cancelled, long work in pieces; timers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Coroutine, Iterable
-from typing import Any, Final, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 GRACE_S: Final = 1.0
-"""For work to end after it was cancelled; then it is left behind.
+"""Seconds for work to end after it was cancelled; then it is left behind.
 
 Work that waits for other work to end so has twice as long.
 """
 
 T = TypeVar("T")
+
+
+class Timer(Protocol):
+    """A callback that is scheduled."""
+
+    def cancel(self) -> None:
+        """Cancel the callback, unless it was called."""
+        ...
+
+
+CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
+"""Calls back once, in the thread of the event loop, after so many seconds."""
 
 
 def start_task(

@@ -23,7 +23,7 @@ class ToolFacts:
     """
 
     title: str = ""
-    """For people."""
+    """Name for people."""
     description: str
     icons: tuple[Icon, ...] = ()
     """Pictures of the tool, for user interfaces."""
@@ -50,9 +50,9 @@ class ToolFacts:
     reminder: str = ""
     """A reminder for the model, after each result."""
     call_hint: str = ""
-    """For people, before the call; `{field}` stands for an argument."""
+    """Text for people before the call; `{field}` stands for an argument."""
     result_hint: str = ""
-    """For people, after it; `{field}` stands for a field of the result."""
+    """Text for people after the call; `{field}` stands for a field of the result."""
     needs: tuple[str, ...] = ()
     """Capabilities that its executor uses."""
 
@@ -89,7 +89,7 @@ class Error(Generic[T]):
     name: str
     description: str
     type: T | None = None
-    """Of the details; None for an error that has none."""
+    """Type of the details; None for an error that has none."""
     is_retryable: bool = False
 
 
@@ -121,5 +121,5 @@ class LongRunning(Generic[T]):
 
     def typed(self, convert: Callable[[T], U]) -> LongRunning[U]:
         """Return the same with another thing in the place of each type."""
-        ack, progress = (None if one is None else convert(one) for one in (self.ack, self.progress))
+        ack, progress = (None if text is None else convert(text) for text in (self.ack, self.progress))
         return LongRunning(ack=ack, progress=progress)

@@ -6,7 +6,7 @@ from typing import Final
 
 from toolgen.shapes.fields import MISSING, Missing
 
-from .clause import Clause
+from .clause import Clause, Names
 from .datatypes import Bound, Choice, DataType, Flag, Length, Text, Value, written
 
 
@@ -56,19 +56,7 @@ class Attribute(Clause):
         self.name = name
         self.type = type  # type: ignore[assignment]  # invariant for authors, any type for the build
         self.description = description
-        self.constraints = written(
-            enum=enum,
-            minimum=minimum,
-            maximum=maximum,
-            exclusive_minimum=exclusive_minimum,
-            exclusive_maximum=exclusive_maximum,
-            multiple_of=multiple_of,
-            min_length=min_length,
-            max_length=max_length,
-            unique_items=unique_items,
-            pattern=pattern,
-            format=format,
-        )
+        self.constraints = written(locals())
         self.required = required
         self.default = default
         self.title = title
@@ -77,14 +65,8 @@ class Attribute(Clause):
         self.sensitive = sensitive
 
 
-class Required(Clause):
+class Required(Names):
     """The same as `required=True` on each attribute beside it.
 
     Example: `Required("id", "name")`
     """
-
-    names: Final[tuple[str, ...]]
-
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        self.names = names

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from toolgen.contract.json_value import Json
 
-from .clause import Clause, Sentence, Span
+from .clause import Clause, Names, Sentence, Span
 from .composites import Object, Type
 
 Value: TypeAlias = bool | int | float | str
@@ -38,48 +39,36 @@ class Confirm(Clause):
         self.payload = payload
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LongRunning(Clause):
     """The tool may answer later: with an acknowledgement first, with progress, and at last with its Return.
 
     Example: `LongRunning(progress=Object(Attribute("percent", Int, "How much is done.", required=True)))`
     """
 
-    ack: Final[Type | Object | str | None]
-    progress: Final[Type | Object | str | None]
-
-    def __init__(
-        self, *, ack: Type | Object | str | None = None, progress: Type | Object | str | None = None
-    ) -> None:
-        super().__init__()
-        self.ack = ack
-        self.progress = progress
+    ack: Type | Object | str | None = None
+    progress: Type | Object | str | None = None
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Timeout(Clause):
     """The most time that one execution may take: `500ms`, `30s`, `2m` or `1h`, at most 24 hours.
 
     Example: `Timeout("30s")`
     """
 
-    limit: Final[Span]
-
-    def __init__(self, limit: str) -> None:
-        super().__init__()
-        self.limit = limit
+    limit: Span
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Sequential(Clause):
     """The tool never runs beside another sequential one: in the process, the session or for one thing.
 
     Example: `Sequential(by="session")`
     """
 
-    by: Final[str | None]
+    by: str | None = None
     """What calls have in common that take turns: `session`, or an argument of the toolset's tools."""
-
-    def __init__(self, *, by: str | None = None) -> None:
-        super().__init__()
-        self.by = by
 
 
 class Terminal(Clause):
@@ -96,69 +85,51 @@ class Bookkeeping(Clause):
     """
 
 
-class Needs(Clause):
+class Needs(Names):
     """Capabilities that the executor uses; a tool whose runtime lacks one is not registered.
 
     Example: `Needs("state", "artifacts")`
     """
 
-    names: Final[tuple[str, ...]]
 
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        self.names = names
-
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Instructions(Clause):
     """Instructions for the model, shown with the tool, or with all tools of the toolset.
 
     Example: `Instructions("Look for a device before you switch it.")`
     """
 
-    text: Final[Sentence]
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: Sentence
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ResultReminder(Clause):
     """A reminder for the model, shown after each result.
 
     Example: `ResultReminder("Readings are in UTC.")`
     """
 
-    text: Final[Sentence]
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.text = text
+    text: Sentence
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class CallHint(Clause):
     """Text for people while the tool runs; a name in braces stands for an argument.
 
     Example: `CallHint("Searching for {query}")`
     """
 
-    template: Final[Sentence]
-
-    def __init__(self, template: str) -> None:
-        super().__init__()
-        self.template = template
+    template: Sentence
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ResultHint(Clause):
     """Text for people when the tool is done; a name in braces stands for a field of the result.
 
     Example: `ResultHint("{returned} of {total}")`
     """
 
-    template: Final[Sentence]
-
-    def __init__(self, template: str) -> None:
-        super().__init__()
-        self.template = template
+    template: Sentence
 
 
 class NativeTool(Clause):

@@ -13,10 +13,14 @@ Span: TypeAlias = Annotated[str, "an amount of time, such as 30s"]
 class Clause:
     """Something an author wrote. It records what and where, checks nothing and never raises."""
 
-    source: Final[Source]
+    source: Source
 
     def __init__(self) -> None:
-        self.source = Source.of_caller()
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Record the call; the clauses that are dataclasses have an `__init__` of their own."""
+        vars(self)["source"] = Source.of_caller()
 
     def __repr__(self) -> str:
         """Return the clause by its name, without an address, which a message would show."""
@@ -24,3 +28,13 @@ class Clause:
         name = given.get("name", given.get("kind"))
         kind = type(self).__name__.removesuffix("Clause")
         return f"{kind}({name!r})" if isinstance(name, str) else f"{kind}(…)"
+
+
+class Names(Clause):
+    """A clause that is a list of names."""
+
+    names: Final[tuple[str, ...]]
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self.names = names

@@ -6,7 +6,7 @@ from typing import Any as Anything
 from typing import Final, TypeVar, overload
 
 from .attributes import Attribute, Required
-from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value
+from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value, written
 from .examples import Example
 
 EnumValue = TypeVar("EnumValue", str, int)
@@ -106,7 +106,7 @@ class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThis
         max_length: int | None = None,
         unique_items: bool | None = None,
     ) -> None:
-        super().__init__(min_length=min_length, max_length=max_length, unique_items=unique_items)
+        super().__init__(**written(locals()))
         self.items = items
 
 
@@ -145,7 +145,7 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
         min_length: int | None = None,
         max_length: int | None = None,
     ) -> None:
-        super().__init__(min_length=min_length, max_length=max_length)
+        super().__init__(**written(locals()))
         self.keys = keys
         self.values = values
 

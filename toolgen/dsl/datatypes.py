@@ -7,11 +7,13 @@ compare a default, an enum and each constraint with the type they are written fo
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal as PythonDecimal
 from typing import Any as Anything
 from typing import Final, Generic, Self, TypeAlias, TypeVar, final
 from uuid import UUID
 
+from toolgen.shapes.constraints import CONSTRAINTS
 from toolgen.shapes.fields import ScalarKind
 
 from .clause import Clause
@@ -30,6 +32,9 @@ Flag = TypeVar("Flag")
 """What `unique_items` is."""
 
 
+_NAMES: Final = frozenset(row.name for row in CONSTRAINTS)
+
+
 @final
 class NotOnThisType:
     """Stands where a type cannot hold a constraint; it has no values to pass."""
@@ -43,7 +48,7 @@ class DataType(Clause, Generic[Value, Choice, Bound, Length, Text, Flag]):
 
     def __init__(self, **constraints: object) -> None:
         super().__init__()
-        self.constraints = written(**constraints)
+        self.constraints = constraints
 
     def _invariant(
         self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text, flag: Flag
@@ -60,9 +65,9 @@ Unconstrained: TypeAlias = DataType[
 """A type that holds no constraints."""
 
 
-def written(**constraints: object) -> dict[str, object]:
-    """Return the constraints that are not left out."""
-    return {keyword: value for keyword, value in constraints.items() if value is not None}
+def written(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the constraints among the arguments of a call, such as its `locals()`; none that is left out."""
+    return {name: value for name, value in arguments.items() if name in _NAMES and value is not None}
 
 
 class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
@@ -77,9 +82,7 @@ class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
         pattern: str | None = None,
         format: str | None = None,
     ) -> StringClause:
-        return StringClause(
-            enum=enum, min_length=min_length, max_length=max_length, pattern=pattern, format=format
-        )
+        return StringClause(**written(locals()))
 
 
 class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisType]):
@@ -95,14 +98,7 @@ class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisT
         exclusive_maximum: int | None = None,
         multiple_of: int | None = None,
     ) -> IntClause:
-        return IntClause(
-            enum=enum,
-            minimum=minimum,
-            maximum=maximum,
-            exclusive_minimum=exclusive_minimum,
-            exclusive_maximum=exclusive_maximum,
-            multiple_of=multiple_of,
-        )
+        return IntClause(**written(locals()))
 
 
 class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThisType, NotOnThisType]):
@@ -117,13 +113,7 @@ class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThis
         exclusive_maximum: float | None = None,
         multiple_of: float | None = None,
     ) -> FloatClause:
-        return FloatClause(
-            minimum=minimum,
-            maximum=maximum,
-            exclusive_minimum=exclusive_minimum,
-            exclusive_maximum=exclusive_maximum,
-            multiple_of=multiple_of,
-        )
+        return FloatClause(**written(locals()))
 
 
 class ScalarClause(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
@@ -150,13 +140,7 @@ class OrderedClause(ScalarClause[Value, Value]):
         exclusive_minimum: Value | None = None,
         exclusive_maximum: Value | None = None,
     ) -> Self:
-        return type(self)(
-            self.kind,
-            minimum=minimum,
-            maximum=maximum,
-            exclusive_minimum=exclusive_minimum,
-            exclusive_maximum=exclusive_maximum,
-        )
+        return type(self)(self.kind, **written(locals()))
 
 
 class SteppedClause(OrderedClause[Value]):
@@ -171,14 +155,7 @@ class SteppedClause(OrderedClause[Value]):
         exclusive_maximum: Value | None = None,
         multiple_of: Value | None = None,
     ) -> Self:
-        return type(self)(
-            self.kind,
-            minimum=minimum,
-            maximum=maximum,
-            exclusive_minimum=exclusive_minimum,
-            exclusive_maximum=exclusive_maximum,
-            multiple_of=multiple_of,
-        )
+        return type(self)(self.kind, **written(locals()))
 
 
 String: Final = StringClause()

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import KW_ONLY, dataclass
 
 from .clause import Clause
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class MCPToolset(Clause):
     """The tools of an MCP server, as `toolgen import mcp` has locked them in a file beside the design.
 
     Example: `MCPToolset("git", lock="git.mcp.json")`
     """
 
-    name: Final[str]
-    lock: Final[str]
+    name: str
+    _: KW_ONLY
+    lock: str
     """Path of the lock, from the folder of the design's file."""
-    title: Final[str | None]
-    prefix: Final[str]
-
-    def __init__(self, name: str, *, lock: str, title: str | None = None, prefix: str = "") -> None:
-        super().__init__()
-        self.name = name
-        self.lock = lock
-        self.title = title
-        self.prefix = prefix
+    title: str | None = None
+    prefix: str = ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import ArtifactView, IconTheme
 
-from .clause import Clause, Sentence
+from .clause import Clause, Names, Sentence
 from .composites import Object, Type
 
 
@@ -32,100 +33,60 @@ class BindTo(Clause):
         self.rename = {} if rename is None else rename
 
 
-class Inject(Clause):
+class Inject(Names):
     """Fields that the server fills and the model never sees.
 
     Example: `Inject("session_id")`
     """
 
-    names: Final[tuple[str, ...]]
 
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        self.names = names
-
-
+@dataclass(frozen=True, eq=False, repr=False)
 class BoundedResult(Clause):
     """The result is a window on more data; cursors are optional strings of Args and Return.
 
     Example: `BoundedResult(cursor="cursor", next_cursor="next_cursor")`
     """
 
-    cursor: Final[str | None]
-    next_cursor: Final[str | None]
-
-    def __init__(self, cursor: str | None = None, next_cursor: str | None = None) -> None:
-        super().__init__()
-        self.cursor = cursor
-        self.next_cursor = next_cursor
+    cursor: str | None = None
+    next_cursor: str | None = None
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Artifact(Clause):
     """Full data for UIs and audits, never sent to the model.
 
     Example: `Artifact("device", Device, "Everything about the device, for a card.")`
     """
 
-    kind: Final[str]
-    type: Final[Type | Object | str]
-    description: Final[str]
-    view: Final[ArtifactView | None]
+    kind: str
+    type: Type | Object | str
+    description: str
+    _: KW_ONLY
+    view: ArtifactView | None = None
     """How a user interface shows it."""
 
-    def __init__(
-        self,
-        kind: str,
-        type: Type | Object | str,
-        description: str,
-        *,
-        view: ArtifactView | None = None,
-    ) -> None:
-        super().__init__()
-        self.view = view
-        self.kind = kind
-        self.type = type
-        self.description = description
 
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Error(Clause):
     """A declared failure, which models, planners and clients get by name, with details of this type.
 
     Example: `Error("not_found", Device, "No device has the id.")`
     """
 
-    name: Final[str]
-    type: Final[Type | Object | str | None]
+    name: str
+    type: Type | Object | str | None = None
     """Of the details; None for an error that has none."""
-    description: Final[str]
-    retryable: Final[bool]
+    description: str = ""
+    _: KW_ONLY
+    retryable: bool = False
     """The same call may work a moment later."""
 
-    def __init__(
-        self,
-        name: str,
-        type: Type | Object | str | None = None,
-        description: str = "",
-        *,
-        retryable: bool = False,
-    ) -> None:
-        super().__init__()
-        self.name = name
-        self.type = type
-        self.description = description
-        self.retryable = retryable
 
-
-class Tags(Clause):
+class Tags(Names):
     """Labels for filters.
 
     Example: `Tags("devices", "read")`
     """
-
-    names: Final[tuple[str, ...]]
-
-    def __init__(self, *names: str) -> None:
-        super().__init__()
-        self.names = names
 
 
 class Meta(Clause):
@@ -141,46 +102,31 @@ class Meta(Clause):
         self.facts = facts
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Deprecated(Clause):
     """The tool still works, and should not be used any more; another tool of the design may replace it.
 
     Example: `Deprecated("Finds devices of one site alone.", replacement="find_devices")`
     """
 
-    reason: Final[Sentence]
-    replacement: Final[str | None]
+    reason: Sentence
+    _: KW_ONLY
+    replacement: str | None = None
     """Name of a tool of the same toolset, or `service.toolset.tool`."""
 
-    def __init__(self, reason: str, *, replacement: str | None = None) -> None:
-        super().__init__()
-        self.reason = reason
-        self.replacement = replacement
 
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Icon(Clause):
     """A picture of the tool, for user interfaces: an address of http or https, or a data URI.
 
     Example: `Icon("https://example.org/lamp.svg", mime_type="image/svg+xml", sizes=("any",))`
     """
 
-    src: Final[str]
-    mime_type: Final[str | None]
-    sizes: Final[Sequence[str]]
-    theme: Final[IconTheme | None]
-
-    def __init__(
-        self,
-        src: str,
-        *,
-        mime_type: str | None = None,
-        sizes: Sequence[str] = (),
-        theme: IconTheme | None = None,
-    ) -> None:
-        super().__init__()
-        self.src = src
-        self.mime_type = mime_type
-        self.sizes = sizes
-        self.theme = theme
+    src: str
+    _: KW_ONLY
+    mime_type: str | None = None
+    sizes: Sequence[str] = ()
+    theme: IconTheme | None = None
 
 
 class Annotations(Clause):

@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.contract.tasks import GRACE_S, start_task
-from toolgen.runtime.engine import (
+from toolgen.contract.tasks import GRACE_S, CallLater, start_task
+from toolgen.runs import (
     OUTCOME_UNKNOWN,
     Activity,
     ActivityInfo,
@@ -23,9 +23,19 @@ from toolgen.runtime.engine import (
     NonRetryableError,
 )
 
-from .journal import NO_ATTEMPT, AttemptRecord, EventLog, Journal, OpRecord, begun_key, decode, digest, encode
-from .live_run import Awake, Bell, CallLater, Notifier, Run
+from .journal import (
+    NO_ATTEMPT,
+    AttemptRecord,
+    EventLog,
+    OpRecord,
+    begun_key,
+    decode,
+    digest,
+    encode,
+)
+from .live_run import Awake, Bell, Run
 from .operations import activity_name, error_text, log_cut_off
+from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
 """The newest time that this part of a loop has seen.
@@ -37,13 +47,31 @@ another order when the loop runs again.
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 
+_LOST: Final = "the journal lacks calls of this run that had begun, and this may be one of them"
 log = logger("toolgen.engines")
 
 
-def advance_clock(record: OpRecord) -> None:
-    """Advance the clock of the loop to the end of an operation."""
+def settle(record: OpRecord) -> None:
+    """Advance the clock of the loop to the end of an operation.
+
+    Raises:
+        ActivityFailed: it failed.
+    """
     if record.at > LOOP_TIME.get():
         LOOP_TIME.set(record.at)
+    if failure := record.failure():
+        raise failure
+
+
+def result_of(record: OpRecord) -> Json:
+    """Return the result of an operation to its loop, whose clock is at least at its end then.
+
+    Raises:
+        ActivityFailed: it failed.
+    """
+    settle(record)
+    value: Json = decode(record.value)
+    return value
 
 
 class Operation:
@@ -65,9 +93,7 @@ class Operation:
     def __await__(self) -> Generator[Any, None, Json]:
         while self.record is None:
             yield from self.bell.wait().__await__()
-        advance_clock(self.record)
-        if failure := self.record.failure():
-            raise failure
+        settle(self.record)
         return self._first.pop() if self._first else decode(self.record.value)
 
 
@@ -169,7 +195,7 @@ class Activities:
 
     def __init__(
         self,
-        journal: Journal,
+        store: RunStore,
         clock: Callable[[], float],
         call_later: CallLater,
         max_payload_bytes: int | None,
@@ -177,7 +203,7 @@ class Activities:
         tasks: Tasks,
         events: EventLog,
     ) -> None:
-        self._journal = journal
+        self._store = store
         self._clock = clock
         self._call_later = call_later
         self._max_payload_bytes = max_payload_bytes
@@ -186,16 +212,17 @@ class Activities:
         self.functions: Mapping[str, Activity] = {}
         self._executing: dict[Operation, ActivityCall] = {}
         """Those of which an attempt runs now."""
-        self._is_draining = False
-        self._drained = Notifier()
-        self._closed = Notifier()
-        """Never notified: what waits for it ends when its task is cancelled."""
+        self.is_draining = False
+        self._drained = asyncio.Event()
+        """No attempt runs, or the time of a drain is over."""
 
     async def drain(self, seconds: float) -> bool:
         """Begin no further attempt, and wait for those that run; return False after so many seconds."""
-        self._is_draining = True
+        if not self.is_draining:
+            self.is_draining, self._drained = True, asyncio.Event()
         if self._executing:
-            timer = self._call_later(seconds, self._drained.notify_all)
+            self._drained.clear()
+            timer = self._call_later(seconds, self._drained.set)
             try:
                 await self._drained.wait()
             finally:
@@ -204,7 +231,7 @@ class Activities:
 
     def log_executing(self) -> None:
         """Log the attempts that run, before their tasks are cancelled; not those of runs that are over."""
-        is_durable = self._journal.is_durable
+        is_durable = self._store.is_durable
         for call in self._executing.values():
             if not call.run.is_stopped:
                 record, name = call.run.record, activity_name(call.activity, decode(call.argument))
@@ -213,12 +240,13 @@ class Activities:
 
     def undrain(self) -> None:
         """Begin attempts again, after the tasks of the drained ones were cancelled."""
-        self._is_draining = False
+        self.is_draining = False
 
     def start(self, call: ActivityCall, arg: Json) -> None:
         """Start an activity in a task of its own; one that must not run twice is not started again."""
         run = call.run
         if call.options.once and run.has_begun(call.op):
+            self._store.may_have_begun(run.record, call.op)  # which it is
             message = "the process ended while it was executed; it may have had its effect"
             log.warning("run %s: %s: %s: %s", run.record.run_id, call.op, OUTCOME_UNKNOWN, message)
             self._end(call, self._failure(call, OUTCOME_UNKNOWN, message), None)
@@ -244,8 +272,8 @@ class Activities:
                 except TimeoutError:
                     self._end(call, self._failure(call, *_timed_out(options)), None)
                     return
-            if self._is_draining:
-                await self._closed.wait()
+            if self.is_draining:
+                await asyncio.Event().wait()  # until its task is cancelled
             is_last = attempt >= options.attempts
             self._executing[call.operation] = call
             try:
@@ -253,21 +281,21 @@ class Activities:
             finally:
                 del self._executing[call.operation]
                 if not self._executing:
-                    self._drained.notify_all()
+                    self._drained.set()
             if run.is_stopped:
                 return
             if done is not None:
                 self._end(call, *done)
                 return
             failed = AttemptRecord(attempt, self._clock() + pause)
-            self._journal.record_attempt(run.record, call.op, failed)
+            self._store.record_attempt(run.record, call.op, failed)
             await self._pause(pause)
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
             asked_at = self._clock()
 
     def _end(self, call: ActivityCall, record: OpRecord, value: Json) -> None:
-        self._journal.end_operation(call.run.record, record)
-        self._journal.when_durable(partial(_notify_loop, call, record, value))
+        self._store.end_operation(call.run.record, record)
+        self._store.when_durable(partial(_notify_loop, call, record, value))
 
     async def _begun(
         self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
@@ -277,25 +305,31 @@ class Activities:
         With `once` the record that it begins is durable too.
 
         Raises:
-            asyncio.CancelledError: the run ended meanwhile, and was told that this has not begun.
+            asyncio.CancelledError: the run ended meanwhile, and was told that this has not begun; or the call
+                may be one that had begun before, and is recorded as that.
         """
         for number, event in enumerate(events):
             key = begun_key(op, number)
             text, copy = encode(dict(event), f"the event {key}")
             self._events.append(run.record, key, text, copy)
+        is_lost = once and self._store.may_have_begun(run.record, op)
         if once:
             attempt = run.record.attempts.get(op, NO_ATTEMPT)
             run.beginning.add(op)
-            self._journal.record_attempt(run.record, op, replace(attempt, has_begun=True))
+            self._store.record_attempt(run.record, op, replace(attempt, has_begun=True))
         if once or events:
-            await self._journal.wait_durable()
+            await self._store.wait_durable()
         if run.is_stopped:  # its task is canceled, and a task below it hears of that only later
             raise asyncio.CancelledError
         run.beginning.discard(op)
+        if is_lost:
+            run.in_flight[op].cancel(_LOST)  # the call may be made in a task below it
+            await asyncio.sleep(0)
+            raise asyncio.CancelledError(_LOST)
 
     async def _pause(self, seconds: float) -> None:
-        over = Notifier()
-        timer = self._call_later(seconds, over.notify_all)
+        over = asyncio.Event()
+        timer = self._call_later(seconds, over.set)
         try:
             await over.wait()
         finally:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final, Protocol
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.tasks import in_pieces
-from toolgen.runtime.engine import (
+from toolgen.contract.tasks import CallLater, in_pieces
+from toolgen.runs import (
     ActivityFailed,
     CallOptions,
     EngineError,
@@ -18,22 +18,21 @@ from toolgen.runtime.engine import (
     Signal,
 )
 
-from .activities import LOOP_TIME, Activities, ActivityCall, Operation, advance_clock
+from .activities import LOOP_TIME, Activities, ActivityCall, Operation, result_of
 from .journal import (
     NULL,
     EventLog,
-    Journal,
     OpRecord,
     RunRecord,
     SignalRecord,
     WaitRecord,
-    decode,
     digest,
     encode,
     log_key,
 )
-from .live_run import AT_ONCE, Bell, CallLater, Run, Wait
+from .live_run import AT_ONCE, Bell, Run, Wait
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
+from .store import RunStore
 
 DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"
@@ -45,31 +44,29 @@ _AGAIN_S: Final = 0.02
 class Waits:
     """Ends each wait once, with a signal or without one, and records what ends within a loop."""
 
-    def __init__(self, journal: Journal, clock: Callable[[], float], call_later: CallLater) -> None:
-        self._journal = journal
+    def __init__(self, store: RunStore, clock: Callable[[], float], call_later: CallLater) -> None:
+        self._store = store
         self._clock = clock
         self._call_later = call_later
 
     def deliver(self, run: Run, signal: SignalRecord) -> None:
-        """Pass a signal to the oldest wait for it, or keep it for the next one."""
+        """Pass a signal of the record to the oldest wait for it."""
         wait = run.waiting_for(signal.name)
-        if wait is None:
-            run.inbox.append(signal)
-        else:
+        if wait is not None:
             self._resolve(run, wait, signal)
 
     async def take_or_none(self, run: Run, wait: Wait, *, is_final: bool) -> OpRecord | None:
         """Take a stored signal for the wait and return the end of the wait; None if it must wait."""
-        signal = run.take_signal(wait.names)
+        signal = run.next_signal(wait.names)
         if signal is None and not is_final:
             return None
         return await self.keep(run, self._record(wait, signal, 0.0), signal)
 
     async def keep(self, run: Run, record: OpRecord, taken: SignalRecord | None = None) -> OpRecord:
         """Record the end of an operation, with the signal that it took, and return it once it is durable."""
-        self._journal.end_operation(run.record, record, taken)
+        self._store.end_operation(run.record, record, taken)
         with run.awake.busy():
-            await self._journal.wait_durable()
+            await self._store.wait_durable()
         return record
 
     async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
@@ -78,7 +75,7 @@ class Waits:
             wait.until = until
             self._set_timer(run, wait, until, until - self._clock())
         if wait.about != NULL and wait.op not in run.record.waits:
-            self._journal.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
+            self._store.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
         run.waits[wait.op] = wait
         run.moved()
         try:
@@ -100,7 +97,7 @@ class Waits:
         record = self._record(wait, None, until)
         run.unkept += 1
         run.unpark()
-        self._journal.expire(run.record, record, partial(self._wait_expired, run, wait, record))
+        self._store.expire(run.record, record, partial(self._wait_expired, run, wait, record))
 
     def _wait_expired(self, run: Run, wait: Wait, record: OpRecord, is_kept: bool) -> None:
         if is_kept:
@@ -110,7 +107,7 @@ class Waits:
         if run.is_stopped:
             return
         run.waits[wait.op] = wait
-        signal = run.take_signal(wait.names)
+        signal = run.next_signal(wait.names)
         if signal is not None:
             self._resolve(run, wait, signal)
         elif wait.until is not None:
@@ -118,11 +115,11 @@ class Waits:
 
     def _resolve(self, run: Run, wait: Wait, signal: SignalRecord) -> None:
         record = self._record(wait, signal, 0.0)
-        self._journal.end_operation(run.record, record, signal)
+        self._store.end_operation(run.record, record, signal)
         run.waits.pop(wait.op, None)
         run.unkept += 1
         run.unpark()
-        self._journal.when_durable(partial(self._tell, run, wait, record))
+        self._store.when_durable(partial(self._tell, run, wait, record))
 
     def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
         run.unkept -= 1
@@ -211,11 +208,7 @@ class JournaledContext:
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             recorded = await self._child_ended(op, loop, text)
-        advance_clock(recorded)
-        if failure := recorded.failure():
-            raise failure
-        value: Json = decode(recorded.value)
-        return value
+        return result_of(recorded)
 
     async def _child_ended(self, op: str, loop: str, text: bytes) -> OpRecord:
         child = self._host.child_of(self._run, op, loop, text)
@@ -239,8 +232,7 @@ class JournaledContext:
         recorded = self._take_recorded(op, loop, text)
         if recorded is None:
             recorded = await self._host.waits.keep(self._run, self._host.detached(self._run, op, loop, text))
-        advance_clock(recorded)
-        return str(decode(recorded.value))
+        return str(result_of(recorded))
 
     async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
         branches = sum(not isinstance(awaitable, Operation) for awaitable in awaitables)
@@ -271,7 +263,7 @@ class JournaledContext:
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
         asked, _ = encode(list(names), f"the names of the operation {op}")
-        about_text, _ = encode(about, f"what the operation {op} is about")
+        about_text, _ = encode(about, f"what the operation {op} is about", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, WAIT, asked)
         if recorded is None:
             wait = Wait(op, names, digest(asked), about_text, Bell(self._run.awake))
@@ -281,8 +273,7 @@ class JournaledContext:
             if recorded is None:
                 recorded = await self._host.waits.wait_for_signal(self._run, wait, until)
                 self._require_running()
-        advance_clock(recorded)
-        match decode(recorded.value):
+        match result_of(recorded):
             case None:
                 return None
             case {"name": str(name), "payload": payload}:

@@ -1,100 +1,43 @@
-"""The worker of a journal file: it executes the runs, and applies what clients write into the file.
-
-Each process watches the file for changes, by notifications and by a look each second.
-"""
+"""The worker of a journal file: it executes the runs, and applies what clients write into the file."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+import sqlite3
+from collections.abc import Collection
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from toolgen.contract.logs import logger
-from toolgen.contract.tasks import start_task
-from toolgen.runtime.engine import EngineError
-from toolgen.runtime.stores import LeaseLostError, StoreCorruptError, StoreError
-from toolgen.runtime.stores.change_notifier import ChangeNotifier
-from toolgen.runtime.stores.lease import Lease
-from toolgen.runtime.stores.sqlite_batches import SqliteBatches
+from toolgen.contract.tasks import CallLater, Timer, start_task
+from toolgen.runs import EngineError, LostJournal
+from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreError
+from toolgen.stores.file_watch import FileWatch
+from toolgen.stores.key_file import create_key, read_key
+from toolgen.stores.lease import Lease
 
-from .journal import decode
-from .live_run import CallLater, Timer
+from .file_clock import RunClock, release, released_at, time_before_leap
+from .journal import CANCEL, NULL, decode
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_checks import require_sound_runs
-from .sqlite_journal import RunClock, SqliteJournal, released_at, time_before_leap
-from .sqlite_rows import (
-    UnseenSignal,
-    count_finished,
-    doomed,
-    new_runs,
-    next_wake,
-    numbers_of,
-    oldest_end,
-    read_unseen,
-)
-from .sqlite_steps import delete
-from .sqlite_tables import CANCEL
+from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
+from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen
+from .sqlite_steps import CANCEL_TREE
+from .sqlite_store import SqliteStore
+from .witness import told_of
 
-_POLL_S: Final = 1.0
 _RETRY_S: Final = 1.0
 _HELD: Final = (
     "the wall clock is %.0f days ahead of all that %s holds: nothing that waits expires by it, and nothing "
     "is forgotten. If it is right, run: toolgen runs release-clock. If not, set it and restart the worker"
 )
+_BEHIND: Final = (
+    "%s is older than its witness: such a call gets an unknown outcome and is not made again, and what was"
+    " answered is asked again (%s)"
+)
 
 log = logger("toolgen.engines")
-
-
-class FileWatch:
-    """Calls back when the file may have changed; belongs to the event loop that started it."""
-
-    def __init__(self, path: Path, call_later: CallLater, on_news: Callable[[], None]) -> None:
-        self._call_later = call_later
-        self._on_change = on_news
-        self._notifier = ChangeNotifier(path, on_news)
-        self._timer: Timer | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_worker = False
-
-    @property
-    def is_watching(self) -> bool:
-        return self._loop is not None
-
-    def start(self, *, is_worker: bool) -> None:
-        """Start to watch, if not started yet; the worker gets the notifications of all clients."""
-        loop = asyncio.get_running_loop()
-        if loop is self._loop and (self._is_worker or not is_worker):
-            return
-        self.stop()
-        self._loop, self._is_worker = loop, is_worker
-        self._notifier.open(is_worker=is_worker)
-        self._look()
-
-    def stop(self) -> None:
-        """Stop watching."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._loop = None
-        self._is_worker = False
-        self._notifier.close()
-
-    def tell(self) -> bool:
-        """Notify other processes that the file has changed; return False when there is no worker."""
-        if self._is_worker:
-            self._notifier.notify_clients()
-            return True
-        return self._notifier.notify_worker()
-
-    def _look(self) -> None:
-        self._timer = self._call_later(_POLL_S, self._polled)
-
-    def _polled(self) -> None:
-        self._on_change()
-        if self._loop is not None:
-            self._look()
 
 
 class FileWorker:
@@ -102,49 +45,137 @@ class FileWorker:
 
     def __init__(
         self,
-        path: Path,
-        *,
-        batches: SqliteBatches,
-        journal: SqliteJournal,
+        store: SqliteStore,
         runs: Runs,
         clock: RunClock,
         call_later: CallLater,
+        *,
         keep_runs: int,
         keep_s: float | None,
     ) -> None:
-        self._path = path
-        self._batches = batches
-        self._journal = journal
+        self._path = store.batches.path
+        self._key_file = self._path.with_name(f"{self._path.name}.key")
+        self._batches = store.batches
+        self._store = store
         self._runs = runs
         self._clock = clock
         self._call_later = call_later
         self._keep_runs = keep_runs
         self._keep_s = keep_s
-        self._lease = Lease(path.with_name(f"{path.name}.lock"))
-        self._seen = journal.seen_numbers
+        self._lease = Lease(self._path.with_name(f"{self._path.name}.lock"))
+        self._watch = FileWatch(self._path, call_later, self._on_change)
+        self._version: tuple[sqlite3.Connection, int] | None = None
+        self._secret: bytes | None = None
         self._timer: Timer | None = None
         self._wake: float | None = None
-        self._finished = 0
-        self.pruning = Pruning(self._doomed, self._delete, clock)
+        self.pruning = Pruning(self._doomed, store.drop, clock)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starts_in: asyncio.AbstractEventLoop | None = None
         self._starting = asyncio.Lock()
         self.is_working = False
         self._only: set[str] | None = None
         """The runs to which the worker keeps; None for all."""
-        self.lost: LeaseLostError | None = None
+        self.lost: StoreError | None = None
         """Why the worker has stopped by itself."""
-        self.on_lost: Callable[[], None] = lambda: None
-        """Called when it has."""
         self._stopping: set[asyncio.Task[Any]] = set()
-        batches.guard = self._lease.require_file
-        batches.on_lost = self._stop_lost
-        journal.on_park = self._parked
-        journal.on_end = self._on_run_end
-        journal.on_contested = self.take_changes
+        self._batches.on_commit = self._on_commit
+        self._batches.on_damage = runs.followers.wake_all
+        self._batches.guards = lambda _: self._lease.require_file(), store.witness.require_journal
+        self._batches.on_lost = self._stop_lost
+        store.on_park = self._parked
+        store.on_end = self._prune_many
+        store.on_contested = self.take_changes
 
-    async def start(self, only: Collection[str] | None = None) -> None:
-        """Take the lease and resume the runs that are neither over nor parked.
+    def secret(self, *, create: bool) -> bytes | None:
+        """Return the content of `<path>.key`.
+
+        Raises:
+            StoreError: the key file cannot be read or made, or is not for this user alone.
+        """
+        if self._secret is None:
+            self._secret = read_key(self._key_file)
+        if self._secret is None and create:
+            self._secret = create_key(self._key_file)
+        return self._secret
+
+    def faults(self) -> tuple[str, ...]:
+        """Return why the key, the lock or the witness cannot be used, and what the witness says is lost."""
+        found = []
+        for check in (partial(read_key, self._key_file), self._lease.check, self._store.witness.check):
+            try:
+                check()
+            except StoreError as error:
+                found.append(error.message)
+        return tuple(found)
+
+    def describe(self) -> tuple[str, ...]:
+        """Return who executes the runs, and whether the file has a key."""
+        who = "no process executes the runs"
+        if self.is_working or (self._watch.is_watching and self._watch.tell()):
+            who = f"the process {self._lease.holder()} executes the runs"
+        has_key = self._key_file.exists()
+        return who, f"{str(self._key_file)!r} is the key" if has_key else "the file of the runs has no key"
+
+    @property
+    def held_s(self) -> float:
+        return self._clock.held_s
+
+    @property
+    def problem(self) -> StoreError | None:
+        """Why no run goes on: the worker has stopped by itself, or the file cannot be written to."""
+        return self.lost or self._batches.damage
+
+    def watch(self) -> None:
+        """See to it that changes by other processes are heard of."""
+        self._watch.start(is_worker=self.is_working)
+
+    def require_sound(self, run_id: str) -> bool:
+        """Raise where a run that is not over cannot be loaded; return whether that was seen in the file.
+
+        The worker hears of it when it loads the run, and its process asks again each time.
+
+        Raises:
+            StoreCorruptError: as said.
+        """
+        if self.is_working:
+            self._store.require_undamaged(run_id)
+        else:
+            self._batches.read(partial(require_sound_tree, run_id=run_id))
+        return not self.is_working
+
+    def tell(self) -> bool:
+        """Tell the worker, here or in another process, of a change; return False when there is none."""
+        if self.is_working:
+            self.take_changes()
+            return True
+        return self._watch.is_watching and self._watch.tell()
+
+    async def release_clock(self, at: float) -> None:
+        await self._batches.run(partial(release, at=at))
+        self.tell()
+
+    def _on_commit(self, changed: set[str]) -> None:
+        """Wake those who wait for a run that has changed in the file."""
+        for run_id in changed:
+            self._store.on_change(run_id)
+        if changed and self.is_working and self._watch.is_watching:
+            self._watch.tell()
+
+    def _on_change(self) -> None:
+        """Read the changes of other processes."""
+        if self.is_working:
+            self.take_changes()
+            return
+        try:
+            version = self._batches.read(_data_version)
+        except StoreError:
+            version = None  # whoever waits finds out what is wrong
+        if version is None or version != self._version:
+            self._version = version
+            self._runs.followers.wake_all()
+
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
+        """Watch the file; as its worker take the lease, and resume the runs that are neither over nor parked.
 
         With `only` go on with these runs, parked or not, and with nothing else that was there before. Without
         any, or where another worker has the lease, take none.
@@ -153,45 +184,65 @@ class FileWorker:
             EngineError: another worker has the file.
             StoreError: the file cannot be used.
         """
-        loop = asyncio.get_running_loop()
-        if loop is not self._starts_in:
-            self._starts_in, self._starting = loop, asyncio.Lock()
-        async with self._starting:
-            await self._start(loop, only)
+        self._batches.reopen()
+        if worker:
+            loop = asyncio.get_running_loop()
+            if loop is not self._starts_in:
+                self._starts_in, self._starting = loop, asyncio.Lock()
+            async with self._starting:
+                await self._start(loop, only)
+        self.watch()
 
     async def _start(self, loop: asyncio.AbstractEventLoop, only: Collection[str] | None) -> None:
         """Start, while nobody else does: who comes second finds the first one's work begun."""
         if self.is_working and loop is self._loop:
             if self._only is not None and only is not None:
-                self._resume(only)
+                self._only.update(only)
+                self._runs.start(worker=True, only=only)
             return
         if only is not None and not only:
             return
         self.is_working, self.lost = False, None
+        self._store.witness.close()
         if not self._lease.acquire():
             if only is not None:
                 return
-            raise EngineError(
-                f"the runs of {str(self._path)!r} are executed by another engine, in the process"
-                f" {self._lease.holder()}",
-                hint="end that process first, or be a client of it: InProcessEngine(path, worker=False)",
-            )
+            raise self._taken_error()
         try:
             await self._batches.read_beside(require_sound_runs)
-            await self._journal.reset()
+            if lacking := await self._store.reset():
+                log.error(_BEHIND, str(self._path), self._batches.read(partial(told_of, facts=lacking)))
             self._hold_clock()
-            self._finished = self._batches.read(count_finished)
-            self._only = None if only is None else set()
-            if only is None:
-                self._runs.start(worker=True)
-            else:
-                self._resume(only)
+            self._only = None if only is None else set(only)
+            self._runs.start(worker=True, only=only)
         except BaseException:
+            self._store.witness.close()
             self._lease.release()
             raise
         self.is_working, self._loop = True, loop
         self.take_changes()
         self._resume_due()
+
+    async def restore(self) -> LostJournal | None:
+        """Accept the journal in the place of the one that its witness knows; as `Witness.restore`.
+
+        Raises:
+            EngineError: another worker has the file, or this one works.
+            StoreError: the file cannot be used.
+        """
+        if self.is_working or not self._lease.acquire():
+            raise self._taken_error()
+        try:
+            return await self._store.restore()
+        finally:
+            self._lease.release()
+
+    def _taken_error(self) -> EngineError:
+        return EngineError(
+            f"the runs of {str(self._path)!r} are executed by another engine, in the process"
+            f" {self._lease.holder()}",
+            hint="end that process first, or be a client of it: InProcessEngine(path, worker=False)",
+        )
 
     def _hold_clock(self) -> None:
         """Hold the clock at the newest time of the journal, where the wall clock is far ahead of it."""
@@ -208,13 +259,6 @@ class FileWorker:
             log.warning("the wall clock counts again for the runs of %s", str(self._path))
             self._resume_due()
 
-    def _resume(self, only: Collection[str]) -> None:
-        """Resume these runs; a client may have answered them while there was no worker."""
-        assert self._only is not None, "a worker of all runs resumes all"
-        self._only.update(only)
-        trees = self._batches.read(partial(numbers_of, run_ids=tuple(only)))
-        self._runs.start(worker=True, only=[record.run_id for record in self._journal.load_trees(trees)])
-
     async def close(self) -> None:
         """Stop executing, write what is left, and release the lease; a start that goes on ends before."""
         if self._starts_in is asyncio.get_running_loop():
@@ -225,9 +269,13 @@ class FileWorker:
 
     async def _close(self) -> None:
         self._stop()
-        await self._runs.close()
-        await self._batches.close()
-        self._lease.release()
+        try:
+            await self._runs.close()
+            await self._batches.close()
+        finally:
+            self._store.witness.close()
+            self._lease.release()
+            self._watch.stop()
 
     def _stop(self) -> None:
         self.is_working = False
@@ -236,7 +284,7 @@ class FileWorker:
         self._timer = self._wake = None
         self.pruning.stop()
 
-    def _stop_lost(self, error: LeaseLostError) -> None:
+    def _stop_lost(self, error: StoreError) -> None:
         """Stop executing, for another worker may go on with the runs; the file is not written any more."""
         if self.lost is None:
             self.lost = error
@@ -244,7 +292,7 @@ class FileWorker:
             self._stop()
             self._runs.is_working = False
             start_task(self._stopping, self._runs.close(), name="stopping the worker")
-            self.on_lost()
+            self._runs.followers.wake_all()
 
     def take_changes(self) -> None:
         """Apply what clients have written to the file: new runs, signals, cancellations."""
@@ -252,16 +300,16 @@ class FileWorker:
             return
         try:
             self._lease.require_file()
+            self._batches.read(self._store.witness.require_journal)
             self._release_clock()
-            new = self._batches.read(new_runs) if self._only is None else ()
-            if new:
-                self._runs.resume(self._journal.load_trees(new))
+            if self._only is None:
+                self._runs.resume(self._store.load(NEW))
             for unseen in self._batches.read(read_unseen):
-                if unseen.signal.no not in self._seen:
+                if unseen.signal.no not in self._store.seen_numbers:
                     self._take(unseen)
             self._prune_many()
             self._prune_old()
-        except LeaseLostError as error:
+        except (LeaseLostError, ReplacedFileError) as error:
             self._batches.lose(error)
         except StoreError as error:
             if isinstance(error, StoreCorruptError):
@@ -269,20 +317,28 @@ class FileWorker:
             log.warning("the worker will retry reading the file: %s", error)
 
     def _take(self, unseen: UnseenSignal) -> None:
-        signal, record = unseen.signal, self._journal.loaded_record(unseen.run_id)
-        if record is None and self._only is not None:
+        signal, record = unseen.signal, self._store.loaded_record(unseen.run_id)
+        if record is None and self._only is not None and unseen.run_id not in self._only:
             return
         if record is None and unseen.is_wanted and not unseen.is_late:
-            self._runs.resume(self._journal.load_trees([unseen.run]))
-            record = self._journal.loaded_record(unseen.run_id)
-        self._journal.mark_seen(signal.no)
-        if record is None or record.ending is not None:
+            self._runs.resume(self._store.load(NUMBERED, unseen.run))
+            record = self._store.loaded_record(unseen.run_id)
+        self._store.mark_seen(signal.no)
+        if signal.key:
+            self._store.witness.note("answered", unseen.run_id, signal.name)
+        if record is None and signal.signal_id == CANCEL and not unseen.is_late:
+            self._cancel_damaged(unseen)
+        elif record is None or record.ending is not None:
             if signal.key and unseen.is_late:
                 log.warning("run %s ended before it took the answer %s", unseen.run_id, signal.name)
-        elif signal.signal_id == CANCEL:
-            self._runs.cancel(record, decode(signal.payload))
-        elif signal.signal_id not in record.signals:
-            self._runs.deliver(record, signal)
+        else:
+            self._runs.take(record, signal)
+
+    def _cancel_damaged(self, unseen: UnseenSignal) -> None:
+        """End a run that cannot be loaded, with those below it; nothing else of its end is written."""
+        log.warning("run %s, which cannot be read, is canceled without its last events", unseen.run_id)
+        self._batches.put(CANCEL_TREE, unseen.run, self._clock(), NULL, decode(unseen.signal.payload))
+        self._batches.mark(unseen.run_id)
 
     def _parked(self, wake: float) -> None:
         if self.is_working and (self._wake is None or wake < self._wake):
@@ -301,7 +357,7 @@ class FileWorker:
             return
         try:
             now = self._clock()
-            self._runs.resume(self._journal.load_due(now))
+            self._runs.resume(self._store.load(DUE, now))
             wake = self._batches.read(partial(next_wake, after=now))
         except StoreError as error:
             log.warning("due runs were not loaded: %s", error)
@@ -309,12 +365,8 @@ class FileWorker:
         if wake is not None:
             self._set_timer(wake)
 
-    def _on_run_end(self) -> None:
-        self._finished += 1
-        self._prune_many()
-
     def _prune_many(self) -> None:
-        if self.is_working and self._only is None and self._finished >= self._keep_runs + PRUNE:
+        if self.is_working and self._only is None and self._store.finished >= self._keep_runs + PRUNE:
             self.pruning.start()
 
     def _prune_old(self) -> None:
@@ -327,8 +379,10 @@ class FileWorker:
     def _doomed(self) -> list[Tree]:
         """Return the oldest root runs beyond the limits of the retention, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
-        return self._batches.read(partial(doomed, keep=self._keep_runs, before=before))
+        return self._store.doomed(self._keep_runs, before)
 
-    async def _delete(self, trees: Sequence[Tree]) -> None:
-        await self._batches.run(partial(delete, trees=trees))
-        self._finished = self._batches.read(count_finished)
+
+def _data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+    """Return a connection and its number that changes when another one writes; each begins to count anew."""
+    (version,) = database.execute("PRAGMA data_version").fetchone()
+    return database, int(version)

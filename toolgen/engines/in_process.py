@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import (
+from toolgen.contract.tasks import CallLater
+from toolgen.runs import (
     Activity,
     EngineCaps,
     LastEvents,
     Loop,
+    LostJournal,
     OnEvent,
     OnForget,
     Receipt,
@@ -22,38 +23,23 @@ from toolgen.runtime.engine import (
     RunStatus,
     RunWait,
     WaitStatus,
+    unknown_run,
 )
 
-from .client import Client, closed_error, registered_error
-from .journal import encode
-from .live_run import CallLater, Timer
-from .memory import MemoryClient
+from .errors import closed_error, registered_error
+from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
+from .live_run import SteadyClock, call_later
+from .runs import Runs
+from .store import PAGE, MemoryWorker, RunStore
 
 if TYPE_CHECKING:
-    from toolgen.runtime.stores.batched_file import BatchedFile
+    from toolgen.stores.batched_file import BatchedFile
 
+    from .file_worker import FileWorker
 
-class SteadyClock:
-    """Wall time at its construction, plus the monotonic time since then.
-
-    So a wall clock that is set anew in between moves no deadline.
-    """
-
-    def __init__(
-        self,
-        wall: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._monotonic = monotonic
-        self._offset = wall() - monotonic()
-
-    def __call__(self) -> float:
-        return self._offset + self._monotonic()
-
-
-def call_later(delay_s: float, callback: Callable[[], None]) -> Timer:
-    """Call back by the clock of the event loop."""
-    return asyncio.get_running_loop().call_later(delay_s, callback)
+_OPEN: Final = ("running", "waiting")
+_TAKEN_S: Final = 5.0
+"""How long a client waits for the worker of another process to take its answer or cancellation."""
 
 
 class InProcessEngine:
@@ -84,7 +70,8 @@ class InProcessEngine:
                 power too.
             keep_runs: How many runs that are over are kept, with their children; a file may have some more.
             keep_s: How long they are kept, in seconds; None for ever. Only in a file.
-            max_payload_bytes: The most bytes of JSON of one argument, result or signal.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal; in a file 64 MiB are
+                the most.
             clock: Gives seconds since 1970; by default the wall clock of now, and what has passed since.
             call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
 
@@ -94,31 +81,32 @@ class InProcessEngine:
         self._wall = clock or SteadyClock()
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
-        self._path = None if path is None else Path(path).absolute()
         self._is_registered = False
         self._is_closed = False
-        self._secret: bytes | None = None
-        self._client: Client
-        if self._path is None:
-            self._client = MemoryClient(
-                keep_runs, clock=self._wall, call_later=call_later, max_payload_bytes=max_payload_bytes
-            )
+        self._store: RunStore
+        self._worker: MemoryWorker | FileWorker
+        if path is None:
+            self._store = RunStore()
+            self._runs = Runs(self._store, self._wall, call_later, max_payload_bytes)
+            self._worker = MemoryWorker(self._store, self._runs, keep_runs=keep_runs, clock=self._wall)
         else:
-            from .file_client import FileClient  # SQLite is for those who keep runs in a file
+            from .file_clock import RunClock  # SQLite is for those who keep runs in a file
+            from .file_worker import FileWorker
+            from .sqlite_store import SqliteStore
 
-            self._client = FileClient(
-                self._path,
-                synchronous=synchronous,
-                keep_runs=keep_runs,
-                keep_s=keep_s,
-                clock=self._wall,
-                call_later=call_later,
-                max_payload_bytes=max_payload_bytes,
+            self._max_payload_bytes = min(max_payload_bytes or MOST_BYTES, MOST_BYTES)
+            run_clock = RunClock(self._wall)
+            self._store = kept = SqliteStore(Path(path), run_clock, synchronous=synchronous)
+            self._runs = Runs(kept, run_clock, call_later, self._max_payload_bytes)
+            self._worker = FileWorker(
+                kept, self._runs, run_clock, call_later, keep_runs=keep_runs, keep_s=keep_s
             )
-        self._runs = self._client.runs
-        self.name, self.id = "in-process", self._client.id
+        self._followers = self._runs.followers
+        self._store.on_change = self._followers.changed
+        self._call_later = call_later
+        self.name, self.id = "in-process", self._store.id
         self._caps = EngineCaps(
-            is_durable=self._path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
+            is_durable=path is not None, has_many_workers=False, max_payload_bytes=max_payload_bytes
         )
 
     @property
@@ -131,7 +119,7 @@ class InProcessEngine:
 
         What is put into it by an activity is committed before its end, or with it.
         """
-        return self._client.file
+        return self._store.file
 
     @property
     def is_worker(self) -> bool:
@@ -143,16 +131,7 @@ class InProcessEngine:
         Raises:
             StoreError: the key file cannot be read or made, or is not for this user alone.
         """
-        if self._secret is None and self._path is not None:
-            from toolgen.runtime.stores.key_file import create_key, read_key
-
-            key_file = self._path.with_name(f"{self._path.name}.key")
-            self._secret = read_key(key_file)
-            if self._secret is None and create:
-                self._secret = create_key(key_file)
-        elif self._secret is None:
-            self._secret = secrets.token_bytes(32)
-        return self._secret
+        return self._worker.secret(create=create)
 
     def register(
         self,
@@ -168,7 +147,7 @@ class InProcessEngine:
         self._is_registered = True
         self._runs.register(loops, activities, on_event, last_events)
         if on_forget is not None:
-            self._client.tell_forgotten(on_forget)
+            self._worker.pruning.on_forget = on_forget
 
     async def start(self, *, worker: bool = True, only: Collection[str] | None = None) -> None:
         """Start to execute, also runs left by `close`; they get the current context variables.
@@ -181,7 +160,7 @@ class InProcessEngine:
         """
         self._runs.tasks.require_loop()
         self._is_closed = False
-        await self._client.start(worker=worker and self._may_work, only=only)
+        await self._worker.start(worker=worker and self._may_work, only=only)
 
     async def drain(self, seconds: float) -> bool:
         """Start no further activity, and wait until those that run have ended; as `DrainingEngine`.
@@ -193,9 +172,14 @@ class InProcessEngine:
         return await self._runs.activities.drain(seconds)
 
     @property
+    def is_draining(self) -> bool:
+        """Whether it was drained, and not closed since."""
+        return self._runs.activities.is_draining
+
+    @property
     def held_s(self) -> float:
         """The seconds by which the wall clock is ahead of that of the runs, which does not trust it."""
-        return self._client.held_s
+        return self._worker.held_s
 
     async def release_clock(self) -> None:
         """Trust the wall clock of now, however far it is ahead of the newest time of the file.
@@ -205,23 +189,41 @@ class InProcessEngine:
             StoreError: the file cannot be used.
         """
         self._require_open()
-        await self._client.release_clock(self._wall())
+        await self._worker.release_clock(self._wall())
+
+    async def restore(self) -> LostJournal | None:
+        """Accept the file in the place of the one that its witness knows; as `RestoringEngine`.
+
+        Raises:
+            EngineError: a worker executes the runs, they are in memory, the engine is closed, or another
+                event loop has it.
+            StoreError: the file cannot be used.
+        """
+        self._require_open()
+        lost = await self._worker.restore()
+        self.id = self._store.id  # of a file that was created just now
+        return lost
 
     async def check(self) -> tuple[str, ...]:
-        """Return what of the file is damaged, as `CheckedEngine`.
+        """Return what of the file, its key and its lock is damaged, as `CheckedEngine`.
 
         Raises:
             EngineError: the engine is closed, or another event loop has it.
             StoreError: the file cannot be read.
         """
         self._require_open()
-        return await self._client.check()
+        return (*await self._store.check(), *self._worker.faults())
+
+    def describe(self) -> tuple[str, ...]:
+        """Return who executes the runs of the file, and whether it has a key; nothing of runs in memory."""
+        return self._worker.describe()
 
     async def close(self) -> None:
         """Stop executing, within about a second; a later `start` resumes from the journal."""
         if not self._is_closed:
             self._is_closed = True
-            await self._client.close()
+            self._followers.wake_all()
+            await self._worker.close()
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
         """Start a run, at the latest when the engine starts.
@@ -231,60 +233,102 @@ class InProcessEngine:
         """
         self._require_open()
         text, _ = encode(arg, f"the input of run {run_id}", self._max_payload_bytes)
-        await self._client.start_run(loop, text, run_id=run_id, session=session)
+        self._runs.require_loop(loop, run_id)
+        record = RunRecord(run_id=run_id, loop=loop, input=text, parent=None, session=session)
+        await self._store.add_run(record, is_ours=self._worker.is_working, then=self._execute)
+
+    def _execute(self, record: RunRecord, is_ours: bool) -> None:
+        if is_ours and self._worker.is_working:
+            self._runs.resume([record])
+        else:
+            self._worker.tell()
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
         self._require_open()
         what = f"the payload of the signal {name} to run {run_id}"
         text, _ = encode(payload, what, self._max_payload_bytes)
-        await self._client.signal(run_id, name, text, signal_id=signal_id)
+        await self._store.add_signal(run_id, SignalRecord(signal_id, name, text))
+        await self._tell()
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
         self._require_open()
         text, _ = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
-        return await self._client.answer(run_id, op, text, key=key)
+        receipt = await self._store.add_answer(run_id, op, text, key)
+        if receipt == "recorded":
+            is_taken = await self._comes_true(run_id, lambda: self._store.is_answer_seen(run_id, op))
+            self._worker.require_sound(run_id)
+            return "accepted" if is_taken else receipt
+        return receipt
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
-        return await self._client.kept_answer(run_id, op)
+        return self._store.kept_answer(run_id, op)
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
-        return await self._client.wait_status(run_id, op)
+        return self._store.wait_status(run_id, op)
 
     async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
-        return await self._client.open_waits(session=session, limit=limit)
+        found: list[RunWait] = []
+        for wait in self._store.open_waits(session, limit):
+            found.append(wait)
+            if len(found) % PAGE == 0:
+                await asyncio.sleep(0)
+        return tuple(found)
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()
-        await self._client.cancel(run_id, reason)
+        text, _ = encode(reason, "the reason of a cancellation")
+        self._runs.cancel_live(run_id, reason)  # at once; what follows fails where its end cannot be kept
+        is_open = await self._store.add_signal(run_id, SignalRecord(CANCEL, "", text))
+        if is_open and not await self._comes_true(run_id, lambda: self._store.state(run_id) not in _OPEN):
+            self._worker.require_sound(run_id)
 
     async def forget_session(self, session: str) -> int:
         """Drop the runs of a session that are over, with their children; return how many.
 
-        In a file, it is rewritten without them, and its write-ahead log emptied.
+        In a file they are left until `vacuum`.
 
         Raises:
             StoreError: the file cannot be used; the class says why.
         """
-        return await self._client.forget_session(session)
+        return await self._store.forget_session(session)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        if (file := self._store.file) is not None:
+            await file.vacuum()
 
     async def status(self, run_id: str) -> RunStatus:
-        return await self._client.status(run_id)
+        return self._store.status(run_id)
 
     async def settled(self, run_id: str) -> RunStatus:
-        return await self._client.status_when(run_id, may_wait=True)
+        return await self._status_kept(run_id, may_wait=True)
 
     async def result(self, run_id: str) -> RunStatus:
-        return await self._client.status_when(run_id, may_wait=False)
+        return await self._status_kept(run_id, may_wait=False)
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        return self._client.events(run_id, after=max(0, after), follow=follow)
+        if self._store.state(run_id) is None:
+            raise unknown_run(run_id)
+        is_sound = False
+
+        def require_news() -> None:
+            nonlocal is_sound
+            is_sound = is_sound or self._worker.require_sound(run_id)
+            self._require_progress()
+
+        read = partial(self._store.events, run_id)
+        return self._followers.events(run_id, read, max(0, after), require_news if follow else None)
 
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
     ) -> tuple[RunStatus, ...]:
-        return await self._client.list_runs(state=state, session=session, limit=limit)
+        return tuple(self._store.list_runs(state, session, limit))
 
     async def replay(self, run_id: str) -> Json:
         """Run the loop of a completed run again from the journal, without activities, and return its output.
@@ -294,9 +338,82 @@ class InProcessEngine:
             EngineError: the run is not completed.
             NondeterminismError: the loop does or returns something else than the first time.
         """
-        return await self._runs.replay(self._client.record(run_id))
+        return await self._runs.replay(self._store.record(run_id))
 
     def _require_open(self) -> None:
         self._runs.tasks.require_loop()
         if self._is_closed:
             raise closed_error()
+
+    async def _status_kept(self, run_id: str, *, may_wait: bool) -> RunStatus:
+        """Return the status as `_status_when`; the run is not forgotten meanwhile."""
+        awaited = self._worker.pruning.awaited
+        awaited[run_id] += 1
+        try:
+            return await self._status_when(run_id, may_wait=may_wait)
+        finally:
+            awaited[run_id] -= 1
+            if not awaited[run_id]:
+                del awaited[run_id]
+
+    async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
+        """Return the status when the run is over, or when it waits, where waits count."""
+        # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
+        # is written of a run may change its state; the rest of it is read when it has.
+        is_sound = False
+        while True:
+            found = self._store.state(run_id)
+            if found in _OPEN:
+                self._runs.require_no_fault(run_id)
+                is_sound = is_sound or self._worker.require_sound(run_id)
+                if not may_wait or found == "running" or self._runs.is_executing(run_id):
+                    await self._wait_for_change(run_id)
+                    while self._runs.goes_on(run_id):  # it is not read with each of its events
+                        await self._wait_for_change(run_id)
+                    continue
+            status = self._store.status(run_id)
+            if any(wait.fault for wait in status.awaiting):
+                self._store.record(run_id)  # raises, and says why
+            if status.state == found:  # another process may have written in between
+                return status
+
+    async def _tell(self) -> bool:
+        """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""
+        is_told = self._worker.tell()
+        if self._worker.is_working:
+            await self._store.wait_durable()
+        return is_told
+
+    async def _comes_true(self, run_id: str, is_so: Callable[[], bool]) -> bool:
+        """Tell the worker of a change, and return whether it has done in time what is to come of it."""
+        if not await self._tell():
+            return False
+        is_late = self._worker.is_working
+
+        def stop() -> None:
+            nonlocal is_late
+            is_late = True
+            self._followers.changed(run_id)
+
+        timer = None if is_late else self._call_later(_TAKEN_S, stop)
+        try:
+            while not (found := is_so()) and not is_late:
+                await self._wait_for_change(run_id)
+        finally:
+            if timer is not None:
+                timer.cancel()
+        return found
+
+    async def _wait_for_change(self, run_id: str) -> None:
+        """Wait until a run may have changed; raise as `_require_progress` does."""
+        self._require_progress()
+        await self._followers.change(run_id)
+        self._require_progress()
+
+    def _require_progress(self) -> None:
+        """Raise where no run will change; see to it that changes by others are heard of."""
+        if problem := self._worker.problem:
+            raise problem
+        if self._is_closed:
+            raise closed_error()
+        self._worker.watch()

@@ -9,27 +9,34 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json, to_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import ActivityFailed, EngineError, OnEvent, PayloadTooLargeError
+from toolgen.runs import ActivityFailed, EngineError, OnEvent, PayloadTooLargeError
 
 NULL: Final = b"null"
+MOST_BYTES: Final = 64 * 2**20
+"""The most bytes of JSON that a file keeps of one value; an input or a question that has more is not read."""
 _ONCE: Final = frozenset(("run_completed", "run_stream_end"))
 """Types of the events of which a run has one; their type is their key."""
 _MOST: Final = 1_000
 """Reports of one run that are kept, and that wait for one follower."""
 
+CANCEL: Final = "\x00cancel"
+"""Id of the signal that cancels its run."""
+
 log = logger("toolgen.engines")
 
 Ending = Literal["completed", "failed", "canceled"]
+Events: TypeAlias = tuple[bool, list[tuple[int, Mapping[str, Json]]]]
+"""Whether a run is over, and events of it with their offsets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,97 +129,12 @@ class RunRecord:
     """The journal says that only signals move it."""
 
 
-class Journal(Protocol):
-    """Keeps the records of the runs.
-
-    What is put changes the record at once, and is written in its order. Whoever tells others of it waits for
-    `wait_durable`, or is called by `when_durable`.
-    """
-
-    is_durable: ClassVar[bool]
-    """Whether the next process finds the runs."""
-
-    def find(self, run_id: str) -> RunRecord | None: ...
-
-    def find_open(self, run_id: str) -> RunRecord | None:
-        """Return the record of a run that is not over."""
-        ...
-
-    def unfinished(self) -> list[RunRecord]:
-        """Return the runs to be executed, in the order in which they were added."""
-        ...
-
-    def add(self, record: RunRecord) -> None:
-        """Add a new run, as a child of its parent or as a detached run of the run that started it."""
-        ...
-
-    def begin(self, record: RunRecord, at: float) -> None: ...
-
-    def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
-        """Record the end of an operation, and the signal that it consumed."""
-        ...
-
-    def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
-        """Record that a wait timed out, unless an unseen signal for it is stored.
-
-        `then` hears whether it was kept.
-        """
-        ...
-
-    def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
-        """Record a failed or begun attempt at an operation."""
-        ...
-
-    def add_signal(self, record: RunRecord, signal: SignalRecord) -> None: ...
-
-    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None: ...
-
-    def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
-        """Append an event with a new key and return its offset; it is written with the next batch.
-
-        Raises:
-            EngineError: the run has more events than the journal keeps.
-        """
-        ...
-
-    def park(
-        self,
-        record: RunRecord,
-        waits: Sequence[WaitRecord],
-        wake: float | None,
-        then: Callable[[bool], None],
-    ) -> None:
-        """Record that a run waits for a signal or for the time `wake` only.
-
-        `then` hears True once the run can leave the memory, and False when a signal is there that it has not
-        heard of.
-        """
-        ...
-
-    def unpark(self, record: RunRecord) -> None:
-        """Record that a parked run executes again."""
-        ...
-
-    def forget(self, record: RunRecord) -> None:
-        """Evict the record of a parked run from memory."""
-        ...
-
-    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None: ...
-
-    def when_durable(self, callback: Callable[[], None]) -> None:
-        """Call back when everything recorded so far is durable; at once in memory."""
-        ...
-
-    async def wait_durable(self) -> None:
-        """Wait until everything recorded so far is durable."""
-        ...
-
-
 class EventLog:
-    """Appends the events of runs to the journal, and passes them to followers."""
+    """Appends the events of runs to their log, and passes them to followers."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, add_event: Callable[[RunRecord, str | None, bytes], int]) -> None:
+        """Construct the log; `add_event` appends an event with a new key, and returns its offset."""
+        self._add_event = add_event
         self.on_event: OnEvent | None = None
         self.followers = Followers()
 
@@ -221,26 +143,27 @@ class EventLog:
         key = log_key(key, event)
         if key in record.keys or "run_stream_end" in record.keys:
             return
-        offset = self._journal.add_event(record, key, text)
+        offset = self._add_event(record, key, text)
         if key == "run_stream_end":
             self.followers.forget(record.run_id)
-        self.followers.wake(record.run_id)
-        self._tell(record, offset, event)
+        tell(self.on_event, record.run_id, record.loop, offset, event)
 
     def report(self, record: RunRecord, event: Mapping[str, Json]) -> None:
         """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
         if "run_stream_end" not in record.keys:
             self.followers.publish(record.run_id, len(record.events), event)
-            self._tell(record, 0, event)
+            tell(self.on_event, record.run_id, record.loop, 0, event)
 
-    def _tell(self, record: RunRecord, offset: int, event: Mapping[str, Json]) -> None:
-        if self.on_event is not None:
-            try:
-                self.on_event(record.run_id, record.loop, offset, event)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                log.exception("run %s: an event listener failed", record.run_id)
+
+def tell(on_event: OnEvent | None, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+    """Tell the listener of this process of an event, of a report with the offset 0; log what it raises."""
+    if on_event is not None:
+        try:
+            on_event(run_id, loop, offset, event)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            log.exception("run %s: an event listener failed", run_id)
 
 
 class ReportQueue:
@@ -280,8 +203,8 @@ class Followers:
         self._reports: dict[str, list[ReportQueue]] = {}
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
         """By run that goes on, its newest reports."""
-        self.on_news: Callable[[str], None] = lambda run_id: None
-        """Called with the id of a run of which its log does not tell: it has a report, or is stalled."""
+        self._changes: dict[str, asyncio.Event] = {}
+        """By run, what wakes those who wait for a change of its state."""
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
@@ -296,22 +219,60 @@ class Followers:
             if not self._reports[run_id]:
                 del self._reports[run_id]
 
+    async def events(
+        self,
+        run_id: str,
+        read: Callable[[int], Events | None],
+        offset: int,
+        require_news: Callable[[], None] | None,
+    ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
+        """Yield the events after an offset as `Engine.events` does, while `read` returns what there is.
+
+        `require_news` raises where nothing more will come; without it nobody waits for more.
+        """
+        with self.follow(run_id, offset) as reports:
+            while (found := read(offset)) is not None:
+                is_over, events = found
+                for number, event in events:
+                    for report in reports.take_until(offset) if require_news else ():
+                        yield 0, report
+                    offset = number
+                    yield offset, event
+                for report in reports.take_until(offset) if require_news else ():
+                    yield 0, report
+                if events:
+                    continue
+                if is_over or not require_news:
+                    return
+                require_news()
+                await reports.wait()
+                require_news()
+
     def publish(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
         """Publish a report to the followers of the run."""
         self._recent.setdefault(run_id, deque(maxlen=_MOST)).append((after, event))
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)
-        self.on_news(run_id)
+
+    async def change(self, run_id: str) -> None:
+        """Wait until the state of a run may have changed."""
+        await self._changes.setdefault(run_id, asyncio.Event()).wait()
 
     def wake(self, run_id: str) -> None:
-        """Wake the followers of a run that is in memory."""
+        """Wake the followers of a run, whose log has grown."""
         for reports in self._reports.get(run_id, ()):
             reports.wake()
 
+    def changed(self, run_id: str) -> None:
+        """Wake those who wait for a change of a run, and its followers."""
+        self.wake(run_id)
+        if change := self._changes.pop(run_id, None):
+            change.set()
+
     def wake_all(self) -> None:
-        """Wake the followers of all runs: the engine is closed."""
-        for run_id in self._reports:
-            self.wake(run_id)
+        """Wake everybody: any run may have changed, or none will."""
+        for run_id in {*self._reports, *self._changes}:
+            self.changed(run_id)
 
     def forget(self, run_id: str) -> None:
         """Drop the reports of a run that is over."""

@@ -8,55 +8,44 @@ Activities of a run begin in turns of the event loop, so that other runs go on b
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, Protocol
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.runtime.engine import NondeterminismError
+from toolgen.contract.tasks import Timer
+from toolgen.runs import NondeterminismError
 
 from .journal import NO_ATTEMPT, OpRecord, RunRecord, SignalRecord
 
 AT_ONCE: Final = 8
-"""Activities of a run that begin in one turn of the event loop, and parts of its loop that do."""
+"""Activities of a run that begin at once, before others wait for a turn; parts of its loop in each turn."""
 
 
-class Timer(Protocol):
-    """A callback that is scheduled."""
+class SteadyClock:
+    """Wall time at its construction, plus the monotonic time since then.
 
-    def cancel(self) -> None:
-        """Cancel the callback, unless it was called."""
-        ...
+    So a wall clock that is set anew in between moves no deadline.
+    """
+
+    def __init__(
+        self,
+        wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._monotonic = monotonic
+        self._offset = wall() - monotonic()
+
+    def __call__(self) -> float:
+        return self._offset + self._monotonic()
 
 
-CallLater: TypeAlias = Callable[[float, Callable[[], None]], Timer]
-"""Calls back once, in the thread of the event loop, after so many seconds."""
-
-
-class Notifier:
-    """Wakes all current waiters; later ones wait for the next time."""
-
-    __slots__ = ("_waiting",)
-
-    def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
-
-    async def wait(self) -> None:
-        waiting = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
-        try:
-            await waiting
-        finally:
-            if waiting in self._waiting:
-                self._waiting.remove(waiting)
-
-    def notify_all(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+def call_later(delay_s: float, callback: Callable[[], None]) -> Timer:
+    """Call back by the clock of the event loop."""
+    return asyncio.get_running_loop().call_later(delay_s, callback)
 
 
 class Awake:
@@ -147,16 +136,17 @@ class Bell:
 
 
 class Turnstile:
-    """Lets the activities of one run begin in their order, so many in each turn of the event loop.
+    """Lets the activities of one run begin in their order: some at once, then one in each turn of the loop.
 
-    Nobody waits for another's end: while some wait, some begin in every turn.
+    Nobody waits for another's end: while some wait, one begins in every turn. So another run waits for one
+    activity of this one in each of the turns that it takes.
     """
 
     __slots__ = ("_asked", "_holders", "_is_turning", "_left", "_until", "_waiting")
 
     def __init__(self) -> None:
         self._left = AT_ONCE
-        """How many more may begin in this turn."""
+        """How many more may begin in this turn; as many as at first once nobody waits."""
         self._is_turning = False
         """The next turn is awaited."""
         self._holders = 0
@@ -221,10 +211,12 @@ class Turnstile:
 
     def _turn(self) -> None:
         self._is_turning = False
-        self._left = AT_ONCE
+        if not self._waiting:
+            self._left = AT_ONCE
         if self._holders or not self._waiting:
             return
         self._await_turn()  # before those begin that are let in now, so that the next ones follow at once
+        self._left = self._left or 1  # a turn of others is shorter the less this run does in it
         while self._left and self._waiting:
             future = self._waiting.popleft()
             if not future.done():
@@ -258,61 +250,40 @@ class Parking(Protocol):
     def stalled(self, run: Run) -> None: ...
 
 
+@dataclass(slots=True, eq=False)
 class Run:
     """One run that is not over, in the process that executes it."""
 
-    __slots__ = (
-        "_is_checking",
-        "_parking",
-        "awake",
-        "beginning",
-        "children",
-        "fault",
-        "in_flight",
-        "inbox",
-        "is_parked",
-        "is_stopped",
-        "over",
-        "parent",
-        "record",
-        "task",
-        "turned",
-        "turnstile",
-        "unkept",
-        "waits",
-    )
+    record: RunRecord
+    parent: Run | None
+    parking: Parking
+    task: asyncio.Task[None] | None = None
+    """Of the loop; None before it began."""
+    in_flight: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    """The activities."""
+    waits: dict[str, Wait] = field(default_factory=dict)
+    children: dict[str, Run] = field(default_factory=dict)
+    """The child runs that the loop waits for, by their operation."""
+    awake: Awake = field(init=False)
+    """The parts of the loop that do not wait."""
+    over: Bell | None = None
+    """Wakes the part of the parent's loop that waits for the end."""
+    beginning: set[str] = field(default_factory=set)
+    """Activities whose record that they begin is not kept yet, so that they wait for it."""
+    unkept: int = 0
+    """Waits that have ended, and of which the loop hears once that is kept."""
+    is_stopped: bool = False
+    """It is over, or its engine was closed: nothing of it counts any more."""
+    is_parked: bool = False
+    """Nothing goes on in it before a signal comes."""
+    fault: ToolgenError | None = None
+    """Why the run is stalled in this process; None where it is not."""
+    turnstile: Turnstile = field(default_factory=Turnstile)
+    """Before its activities."""
+    _is_checking: bool = False
 
-    def __init__(self, record: RunRecord, parent: Run | None, parking: Parking) -> None:
-        self.record = record
-        self.parent = parent
-        self._parking = parking
-        self.task: asyncio.Task[None] | None = None
-        """Of the loop; None before it began."""
-        self.in_flight: dict[str, asyncio.Task[None]] = {}
-        """The activities."""
-        self.waits: dict[str, Wait] = {}
-        self.children: dict[str, Run] = {}
-        """The child runs that the loop waits for, by their operation."""
+    def __post_init__(self) -> None:
         self.awake = Awake(self.park_when_idle)
-        """The parts of the loop that do not wait."""
-        self.over: Bell | None = None
-        """Wakes the part of the parent's loop that waits for the end."""
-        self.inbox = [signal for signal in record.signals.values() if not signal.is_taken]
-        self.beginning: set[str] = set()
-        """Activities whose record that they begin is not kept yet, so that they wait for it."""
-        self.unkept = 0
-        """Waits that have ended, and of which the loop hears once that is kept."""
-        self.is_stopped = False
-        """It is over, or its engine was closed: nothing of it counts any more."""
-        self.is_parked = False
-        """Nothing goes on in it before a signal comes."""
-        self.fault: ToolgenError | None = None
-        """Why the run is stalled in this process; None where it is not."""
-        self.turned = Notifier()
-        """Notified when the run is parked or stalled, and at the end."""
-        self.turnstile = Turnstile()
-        """Before its activities."""
-        self._is_checking = False
 
     def has_begun(self, op: str) -> bool:
         """Return whether an activity began what must not happen twice, in this process or one before."""
@@ -322,12 +293,10 @@ class Run:
         """Return the activities that began what must not happen twice."""
         return frozenset(op for op in self.record.attempts if self.has_begun(op))
 
-    def take_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
-        """Remove and return the oldest signal with one of these names; None where there is none."""
-        for index, signal in enumerate(self.inbox):
-            if signal.name in names:
-                return self.inbox.pop(index)
-        return None
+    def next_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
+        """Return the oldest unused signal with one of these names; None where there is none."""
+        signals = self.record.signals.values()
+        return next((one for one in signals if not one.is_taken and one.name in names), None)
 
     def waiting_for(self, name: str) -> Wait | None:
         """Return the oldest wait for a name."""
@@ -362,15 +331,14 @@ class Run:
         self.fault = fault
         run: Run | None = self
         while run is not None:
-            run.turned.notify_all()
-            self._parking.stalled(run)
+            self.parking.stalled(run)
             run = run.parent
 
     def unpark(self) -> None:
         run: Run | None = self
         while run is not None and run.is_parked:
             run.is_parked = False
-            self._parking.unparked(run)
+            self.parking.unparked(run)
             run = run.parent
 
     def park_when_idle(self) -> None:
@@ -396,7 +364,6 @@ class Run:
         if self.is_parked or not self._is_idle():
             return
         self.is_parked = True
-        self._parking.parked(self)
-        self.turned.notify_all()
+        self.parking.parked(self)
         if self.parent is not None:
             self.parent.park_when_idle()

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from inspect import CORO_CREATED, getcoroutinestate
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runtime.engine import ActivityFailed, DuplicateOperationError, EngineError
+from toolgen.runs import ActivityFailed, DuplicateOperationError, EndedRun, EngineError, LastEvents
 
+from .journal import RunRecord, decode, encode
 from .live_run import Awake
 
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
@@ -94,6 +95,57 @@ def failure_text(run_id: str, problem: BaseException, correlation_id: str = "") 
         case _:
             reference = log_failure(log, problem, "run %s failed", run_id, correlation_id=correlation_id)
             return f"the run failed with an internal error (reference {reference})"
+
+
+def ended_run(
+    record: RunRecord,
+    ending: Literal["failed", "canceled"],
+    reason: str,
+    at: float,
+    begun: Set[str],
+    find: Callable[[str], RunRecord | None],
+) -> EndedRun:
+    """Return what is known of a run that ended without its loop; `find` returns the record of a child run."""
+
+    def child_log(run_id: str) -> list[Mapping[str, Json]] | None:
+        found = find(run_id) if run_id in record.children else None
+        return None if found is None else _log(found)
+
+    return EndedRun(
+        input=decode(record.input),
+        ending=ending,
+        reason=reason,
+        at=at,
+        log=_log(record),
+        begun=begun,
+        waits={op: _subject(wait.about) for op, wait in record.waits.items() if op not in record.ops},
+        child_log=child_log,
+    )
+
+
+def ending_events(run_id: str, ended: EndedRun, last_events: LastEvents | None) -> list[Mapping[str, Json]]:
+    """Return the end of the log of a run that ended without its loop, from what the log lacks."""
+    found: list[Mapping[str, Json]] = []
+    if last_events is not None:
+        try:
+            found += [encode(event, "an event")[1] for event in last_events(ended)]
+        except Exception:
+            log.exception("run %s: its last events were not appended to its log", run_id)
+    found.append({"type": "run_completed", "status": ended.ending, "error": ended.reason})
+    return [*found, {"type": "run_stream_end"}]
+
+
+def _log(record: RunRecord) -> list[Mapping[str, Json]]:
+    return [decode(text) for text in record.events]
+
+
+def _subject(text: bytes) -> Json:
+    """Return what a wait is about; None where somebody has changed it into no JSON."""
+    try:
+        found: Json = decode(text)
+    except ValueError:
+        return None
+    return found
 
 
 class OneByOne:

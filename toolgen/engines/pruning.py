@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import ForgottenRun, OnForget
-from toolgen.runtime.stores import StoreError
+from toolgen.runs import ForgottenRun, OnForget
+from toolgen.stores import StoreError
 
 PRUNE: Final = 20
 """Root runs that are forgotten at a time."""
@@ -52,6 +53,8 @@ class Pruning:
         self._not_before = 0.0
         self.on_forget: OnForget | None = None
         """Hears of the runs before they are forgotten."""
+        self.awaited: Counter[str] = Counter()
+        """The runs that somebody waits for; no tree with one is forgotten before they have heard."""
 
     def start(self) -> None:
         """Start to prune, unless it is running or failed a moment ago."""
@@ -64,17 +67,16 @@ class Pruning:
             self._task.cancel()
             self._task = None
 
+    def _is_awaited(self, tree: Tree) -> bool:
+        return bool(self.awaited) and any(run.run_id in self.awaited for run in tree.runs)
+
     async def _prune(self) -> None:
         try:
-            while trees := self._doomed():
+            while trees := [tree for tree in self._doomed() if not self._is_awaited(tree)]:
                 if self.on_forget is not None:
                     await self.on_forget([run for tree in trees for run in tree.runs])
                 await self._forget(trees)
-        except StoreError as error:
-            self._failed("runs that are over stay for now: %s", error)
-        except Exception:
-            self._failed("runs that are over stay for now", exc_info=True)
-
-    def _failed(self, message: str, *values: object, exc_info: bool = False) -> None:
-        self._not_before = self._clock() + _PAUSE_S
-        log.warning(message, *values, exc_info=exc_info)
+        except Exception as error:
+            self._not_before = self._clock() + _PAUSE_S
+            is_ours = not isinstance(error, StoreError)
+            log.warning("runs that are over stay for now: %s", error, exc_info=is_ours)

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import (
+from toolgen.contract.tasks import CallLater
+from toolgen.runs import (
     Activity,
-    EndedRun,
     EngineError,
     LastEvents,
     Loop,
     NondeterminismError,
     OnEvent,
 )
-from toolgen.runtime.stores import StoreCorruptError
+from toolgen.stores import StoreCorruptError
 
 from .activities import LOOP_TIME, Activities, Tasks
 from .context import JournaledContext, Waits
 from .journal import (
+    CANCEL,
     NULL,
     Ending,
     EventLog,
-    Journal,
     OpRecord,
     RunRecord,
     SignalRecord,
@@ -35,8 +35,9 @@ from .journal import (
     digest,
     encode,
 )
-from .live_run import CallLater, Run
-from .operations import failure_text
+from .live_run import Run
+from .operations import ended_run, failure_text
+from .store import RunStore
 
 log = logger("toolgen.engines")
 
@@ -46,20 +47,20 @@ class Runs:
 
     def __init__(
         self,
-        journal: Journal,
+        store: RunStore,
         clock: Callable[[], float],
         call_later: CallLater,
         max_payload_bytes: int | None,
     ) -> None:
         self.max_payload_bytes = max_payload_bytes
-        self._journal = journal
+        self._store = store
         self._clock = clock
         self.tasks = Tasks()
-        self.events = EventLog(journal)
+        self.events = EventLog(store.add_event)
         self.followers = self.events.followers
-        self.waits = Waits(journal, clock, call_later)
+        self.waits = Waits(store, clock, call_later)
         self.activities = Activities(
-            journal, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self.events
+            store, clock, call_later, max_payload_bytes, tasks=self.tasks, events=self.events
         )
         self._loops: Mapping[str, Loop] = {}
         self._last_events: LastEvents | None = None
@@ -86,13 +87,11 @@ class Runs:
             self.is_working = False
         if not worker:
             return
-        was_working, self.is_working = self.is_working, True
-        self._keeps_parked = only is not None
-        if only is not None:
-            found = (self._journal.find_open(run_id) for run_id in only)
-            self.resume([record for record in found if record is not None])
-        elif not was_working:
-            self.resume(self._journal.unfinished())
+        found: Sequence[RunRecord] = ()
+        if only is not None or not self.is_working:
+            found = self._store.unfinished(only)  # before it works: a start that fails here is tried again
+        self.is_working, self._keeps_parked = True, only is not None
+        self.resume(found)
 
     def resume(self, records: Iterable[RunRecord]) -> None:
         """Execute runs that are not over; running ones are left alone."""
@@ -107,8 +106,6 @@ class Runs:
         self.is_working = False
         for run in live.values():
             run.is_stopped = True
-            run.turned.notify_all()
-        self.followers.wake_all()
         await self.tasks.close()
         self.activities.undrain()
 
@@ -116,8 +113,8 @@ class Runs:
         """Return the live run of a record that is not over."""
         run = self._live.get(record.run_id)
         if run is None:
-            above = None if record.parent is None else self._journal.find(record.parent)
-            parent = None if above is None or above.ending is not None else self.run_of(above)
+            above = None if record.parent is None else self._store.find_open(record.parent)
+            parent = None if above is None else self.run_of(above)
             run = self._live[record.run_id] = Run(record, parent, self)
         return run
 
@@ -140,7 +137,7 @@ class Runs:
         record = RunRecord(
             run_id=run_id, loop=loop, input=text, parent=parent, session=session, starter=starter
         )
-        self._journal.add(record)
+        self._store.add(record)
         run = self.run_of(record)
         if self.is_working:
             self._begin(run)
@@ -158,7 +155,7 @@ class Runs:
             EngineError: no loop has the name, or another run has the id.
         """
         run_id = f"{run.record.run_id}/{op}"
-        record = self._journal.find(run_id)
+        record = self._store.find(run_id)
         if record is None:
             return self.create_run(loop, text, run_id, session=run.record.session, parent=run.record.run_id)
         if record.parent != run.record.run_id:
@@ -177,7 +174,7 @@ class Runs:
             EngineError: no loop has the name.
         """
         run_id = f"{run.record.run_id}/{op}"
-        if self._journal.find(run_id) is None:
+        if self._store.find(run_id) is None:
             self.create_run(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
         value, _ = encode(run_id, "the id of a run")
         return OpRecord(op, loop, digest(text), self._clock(), value)
@@ -188,37 +185,57 @@ class Runs:
         kind = "" if child.ending == "completed" else child.ending
         return OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
 
-    def deliver(self, record: RunRecord, signal: SignalRecord) -> None:
-        """Store a signal, and pass it to the oldest wait for it."""
-        self._journal.add_signal(record, signal)
-        self.waits.deliver(self.run_of(record), signal)
+    def take(self, record: RunRecord, signal: SignalRecord) -> None:
+        """Cancel a run if the signal says so; else pass it to the oldest wait for it."""
+        if signal.signal_id == CANCEL:
+            self.cancel(record, decode(signal.payload))
+            return
+        kept = record.signals.setdefault(signal.signal_id, signal)
+        if not kept.is_taken:
+            self.waits.deliver(self.run_of(record), kept)
 
     def cancel(self, record: RunRecord, reason: str) -> None:
         """Cancel a run and all runs that it has started, the children first."""
         if record.ending is None:
-            for detached in record.detached:
-                known = self._journal.find_open(detached)
-                if known is not None:
-                    self.cancel(known, reason)
+            self._cancel_all(record.detached, reason)
             run = self.run_of(record)
             self._end(run, "canceled", error=reason)
             if run.task is not None:
                 run.task.cancel()
 
+    def _cancel_all(self, run_ids: Iterable[str], reason: str) -> None:
+        """Cancel those of the runs that are not over; one that cannot be read stays."""
+        for run_id in run_ids:
+            try:
+                known = self._store.find_open(run_id)
+            except StoreCorruptError as error:
+                log.error("run %s is not canceled: %s", run_id, error)
+                continue
+            if known is not None:
+                self.cancel(known, reason)
+
+    def cancel_live(self, run_id: str, reason: str) -> None:
+        """Cancel a run if it is in the memory of this process."""
+        run = self._live.get(run_id)
+        if run is not None:
+            self.cancel(run.record, reason)
+
     def parked(self, run: Run) -> None:
         """Record that a run is parked; one that can be loaded again leaves the memory."""
-        waits = [WaitRecord(wait.op, wait.about, wait.names) for wait in run.waits.values()]
+        for wait in run.waits.values():
+            if wait.op not in run.record.waits:
+                self._store.add_wait(run.record, WaitRecord(wait.op, wait.about, wait.names))
         wake = min((wait.until for wait in run.waits.values() if wait.until is not None), default=None)
-        self._journal.park(run.record, waits, wake, partial(self._evict, run))
+        self._store.park(run.record, wake, partial(self._evict, run))
 
     def unparked(self, run: Run) -> None:
         """Record that a parked run continues."""
         if not run.is_stopped:
-            self._journal.unpark(run.record)
+            self._store.unpark(run.record)
 
     def stalled(self, run: Run) -> None:
-        """Notify the readers of a stalled run that do not wait for its notifier."""
-        self.followers.on_news(run.record.run_id)
+        """Notify those who wait for a stalled run."""
+        self._store.on_change(run.record.run_id)
 
     def require_no_fault(self, run_id: str) -> None:
         """Raise a `NondeterminismError` where the run, or a child that it waits for, is stalled here."""
@@ -230,6 +247,15 @@ class Runs:
         """Return whether this process executes the run, and it does not wait."""
         run = self._live.get(run_id)
         return run is not None and run.task is not None and not run.is_parked
+
+    def goes_on(self, run_id: str) -> bool:
+        """Return whether this process executes the run, which neither waits nor is over.
+
+        Raises:
+            NondeterminismError: as `require_no_fault`.
+        """
+        self.require_no_fault(run_id)
+        return self.is_executing(run_id) and self._live[run_id].record.ending is None
 
     def _evict(self, run: Run, is_kept: bool) -> None:
         """Remove a parked run from memory with its children, once its parent is removed too."""
@@ -246,7 +272,7 @@ class Runs:
             self._stop(child)
         run.is_stopped = True
         self._live.pop(run.record.run_id, None)
-        self._journal.forget(run.record)
+        self._store.evict(run.record)
         if run.task is not None:
             run.task.cancel()
 
@@ -276,8 +302,9 @@ class Runs:
 
     def _begin(self, run: Run) -> None:
         if run.task is None:
+            self._store.unpark(run.record)
             if run.record.began is None:
-                self._journal.begin(run.record, self._clock())
+                self._store.begin(run.record, self._clock())
             run.task = self.tasks.start(self._run_loop(run), run.record.run_id)
 
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
@@ -319,10 +346,8 @@ class Runs:
 
     def _end(self, run: Run, ending: Ending, output: bytes = NULL, error: str = "") -> None:
         record = run.record
-        for child in record.children:
-            known = self._journal.find_open(child)
-            if known is not None:
-                self.cancel(known, error if ending == "canceled" else f"run {record.run_id} is over")
+        reason = error if ending == "canceled" else f"run {record.run_id} is over"
+        self._cancel_all(record.children, reason)
         if ending != "completed":
             self._append_last_events(run, ending, error)
             self._append_event(run, {"type": "run_completed", "status": ending, "error": error})
@@ -330,50 +355,34 @@ class Runs:
         run.is_stopped = True
         run.unpark()
         self._live.pop(record.run_id, None)
-        self._journal.end(record, ending, output, error, self._clock())
-        self.followers.wake(record.run_id)
+        self._store.end(record, ending, output, error, self._clock())
         for task in run.in_flight.values():
             task.cancel()
-        self._journal.when_durable(partial(_over, run))
+        self._store.when_durable(partial(_over, run))
 
     def _append_last_events(self, run: Run, ending: Literal["failed", "canceled"], reason: str) -> None:
         """Append the missing last events to the log of a run that ended without its loop."""
         if self._last_events is None:
             return
         try:
-            ended = EndedRun(
-                input=decode(run.record.input),
-                ending=ending,
-                reason=reason,
-                at=self._clock(),
-                log=[decode(text) for text in run.record.events],
-                begun=run.begun(),
-                waits={
-                    op: _subject(wait.about)
-                    for op, wait in run.record.waits.items()
-                    if op not in run.record.ops
-                },
-            )
+            ended = ended_run(run.record, ending, reason, self._clock(), run.begun(), self._readable)
             for event in self._last_events(ended):
                 self._append_event(run, event)
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run.record.run_id)
+
+    def _readable(self, run_id: str) -> RunRecord | None:
+        """Return the record of a run; None of one that is damaged, too."""
+        try:
+            return self._store.find(run_id)
+        except StoreCorruptError:
+            return None
 
     def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
         text, copy = encode(event, "an event of the engine")
         self.events.append(run.record, None, text, copy)
 
 
-def _subject(text: bytes) -> Json:
-    """Return what a wait is about; None where somebody has changed it into no JSON."""
-    try:
-        found: Json = decode(text)
-    except ValueError:
-        return None
-    return found
-
-
 def _over(run: Run) -> None:
-    run.turned.notify_all()
     if run.over is not None:
         run.over.ring()

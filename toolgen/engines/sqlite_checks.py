@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from typing import Final
 
-from toolgen.runtime.stores.sqlite_errors import UNREADABLE, DamagedRowError, damaged
+from toolgen.stores.sqlite_errors import DamagedRowError, reading
 
 from .journal import decode
 from .sqlite_records import read_numbered_record
@@ -23,26 +24,21 @@ def find_damage(database: sqlite3.Connection) -> list[str]:
         try:
             record = read_numbered_record(database, no)
             read_state(database, record.run_id)
-            _read_log(record.events, record.run_id)
+            with reading(partial("the log of run {}".format, record.run_id)):
+                for text in record.events:
+                    decode(text)
         except DamagedRowError as error:
             found.append(str(error))
     return found
 
 
 def require_sound_runs(database: sqlite3.Connection) -> None:
-    """Raise where the table of runs or an index of it is damaged, so that runs would be lost from sight.
+    """Raise where a table of runs or sessions, or an index of it, is damaged: some would be lost from sight.
 
     Raises:
         DamagedRowError: as said.
     """
-    (text,) = database.execute("PRAGMA integrity_check(run)").fetchone()
-    if text != "ok":
-        raise DamagedRowError(f"{text} (all of it: toolgen runs check)")
-
-
-def _read_log(events: list[bytes], run_id: str) -> None:
-    try:
-        for text in events:
-            decode(text)
-    except UNREADABLE as error:
-        raise damaged(f"the log of run {run_id}", error) from error
+    for table in ("run", "session", "turn", "active"):
+        (text,) = database.execute(f"PRAGMA integrity_check({table})").fetchone()
+        if text != "ok":
+            raise DamagedRowError(f"{text} (all of it: toolgen runs check)")

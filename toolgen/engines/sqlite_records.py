@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from toolgen.runtime.stores.sqlite_errors import UNREADABLE, DamagedRowError, damaged, is_damage
+from toolgen.stores.sqlite_errors import DamagedRowError, is_damage, reading
 
-from .journal import AttemptRecord, Ending, OpRecord, RunRecord, SignalRecord, WaitRecord, decode
-from .sqlite_tables import CANCEL, ids, run_number
+from .journal import (
+    CANCEL,
+    NULL,
+    AttemptRecord,
+    Ending,
+    OpRecord,
+    RunRecord,
+    SignalRecord,
+    WaitRecord,
+    decode,
+)
+from .sqlite_tables import TOO_LARGE, bounded, ids, is_over, run_number
 
 _ENDINGS: Final[dict[str, Ending]] = {
     "completed": "completed",
@@ -19,16 +29,31 @@ _ENDINGS: Final[dict[str, Ending]] = {
 }
 
 
-def read_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
-    """Return the whole record of a run; None where no run has the id."""
+def read_record(database: sqlite3.Connection, run_id: str, *, is_open: bool = False) -> RunRecord | None:
+    """Return the whole record of a run; None where no run has the id, with `is_open` where it is over.
+
+    Raises:
+        DamagedRowError: a row of it is not as it was written, or there is no end of the runs above it.
+    """
     no = run_number(database, run_id)
-    return None if no is None else read_numbered_record(database, no)
+    if no is None or (is_open and is_over(database, no)):
+        return None
+    root, is_below_itself = _root(database, no)
+    if is_below_itself:
+        raise _circle(database, root)
+    return read_numbered_record(database, no)
 
 
-def read_open_record(database: sqlite3.Connection, run_id: str) -> RunRecord | None:
-    """Return the whole record of a run that is not over."""
-    row = database.execute("SELECT no FROM run WHERE run_id = ? AND ended IS NULL", (run_id,)).fetchone()
-    return None if row is None else read_numbered_record(database, row[0])
+def require_sound_tree(database: sqlite3.Connection, run_id: str) -> None:
+    """Raise where a worker cannot load a run that is not over, with those above and below it.
+
+    Raises:
+        DamagedRowError: as said.
+    """
+    no = run_number(database, run_id)
+    damage = None if no is None else read_trees(database, NUMBERED, no).damaged.get(run_id)
+    if damage is not None:
+        raise DamagedRowError(damage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +68,25 @@ class Trees:
     """
 
 
-def read_busy_trees(database: sqlite3.Connection) -> Trees:
-    """Return the runs that are neither over nor parked, with the unfinished runs of their trees."""
-    rows = database.execute("SELECT no FROM run WHERE state IN ('new', 'running') ORDER BY no")
-    return read_trees(database, [no for (no,) in rows.fetchall()])
+NUMBERED: Final = "no = ?"
+NEW: Final = "state = 'new'"
+"""Runs that no worker has seen."""
+BUSY: Final = "state IN ('new', 'running')"
+"""Runs that are neither over nor parked."""
+DUE: Final = "wake IS NOT NULL AND wake <= ?"
+"""Parked runs whose time has come."""
 
 
-def read_due_trees(database: sqlite3.Connection, now: float) -> Trees:
-    """Return the parked runs whose time has come, with the unfinished runs of their trees."""
-    rows = database.execute("SELECT no FROM run WHERE wake IS NOT NULL AND wake <= ?", (now,))
-    return read_trees(database, [no for (no,) in rows.fetchall()])
-
-
-def read_trees(database: sqlite3.Connection, numbers: Sequence[int]) -> Trees:
-    """Return the unfinished runs in the trees of some runs."""
-    roots = dict(_root(database, no) for no in numbers)
+def read_trees(database: sqlite3.Connection, where: str, *values: object) -> Trees:
+    """Return the unfinished runs in the trees of the runs that a condition of SQL is true of."""
+    rows = database.execute(f"SELECT no FROM run WHERE {where}", values)
+    roots = dict(_root(database, no) for (no,) in sorted(rows))
     found = Trees([], {})
     for root, is_below_itself in roots.items():
         tree = _tree_numbers(database, root)
         try:
             if is_below_itself:
-                raise DamagedRowError(f"run {run_name(database, root)} is said to be below itself")
+                raise _circle(database, root)
             found.records.extend([read_numbered_record(database, no) for no in tree])
         except DamagedRowError as error:
             found.damaged.update((run_name(database, no), str(error)) for no in tree)
@@ -96,6 +119,10 @@ def _root(database: sqlite3.Connection, no: int) -> tuple[int, bool]:
         seen.add(no)
 
 
+def _circle(database: sqlite3.Connection, no: int) -> DamagedRowError:
+    return DamagedRowError(f"run {run_name(database, no)} is said to be below itself")
+
+
 def run_name(database: sqlite3.Connection, no: int) -> str:
     """Return the id of a run, as far as it can be read."""
     try:
@@ -113,15 +140,14 @@ def read_numbered_record(database: sqlite3.Connection, no: int) -> RunRecord:
     Raises:
         DamagedRowError: a row of it is not as it was written.
     """
-    try:
+    with reading(lambda: f"run {run_name(database, no)}"):
         return _read(database, no)
-    except UNREADABLE as error:
-        raise damaged(f"run {run_name(database, no)}", error) from error
 
 
 def _read(database: sqlite3.Connection, no: int) -> RunRecord:
     run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
-        """SELECT run_id, loop, input, (SELECT run_id FROM run above WHERE above.no = run.parent),
+        f"""SELECT run_id, loop, {bounded("input")},
+        (SELECT run_id FROM run above WHERE above.no = run.parent),
         (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,
         error FROM run WHERE no = ?""",
         (no,),
@@ -129,28 +155,53 @@ def _read(database: sqlite3.Connection, no: int) -> RunRecord:
     record = RunRecord(
         run_id=run_id, loop=loop, input=given, parent=parent, session=session, starter=starter, no=no
     )
-    decode(given)
+    decode(_within_bounds(given, f"the input of run {run_id}"))
     record.began, record.error, record.is_parked = began, error or "", state == "parked"
     if ended is not None:
         record.ending, record.output = _ENDINGS[state], output
         decode(output)
     _read_operations(database, record)
-    for key, text in database.execute(
-        "SELECT key, text FROM event WHERE id BETWEEN ? AND ? ORDER BY id", ids(no)
-    ):
+    for _, key, text in read_log(database, no):
         record.events.append(text)
         if key is not None:
             record.keys.add(key)
-    for row in database.execute(
-        "SELECT signal_id, name, payload, is_taken, key, no FROM signal WHERE run = ? ORDER BY no", (no,)
+    for is_seen, *row in database.execute(
+        "SELECT is_seen, signal_id, name, payload, is_taken, key, no FROM signal WHERE run = ? ORDER BY no",
+        (no,),
     ):
-        signal = SignalRecord(row[0], row[1], row[2], bool(row[3]), row[4], row[5])
+        signal = SignalRecord(*row)
         if signal.signal_id != CANCEL:
+            decode(signal.payload)
+            # What is taken is seen, and an answer has the name of what it answers.
+            if signal.is_taken not in (0, is_seen) or (signal.key and signal.name != signal.signal_id):
+                raise DamagedRowError(f"run {run_id} cannot be read: a signal of it was changed")
             record.signals[signal.signal_id] = signal
     for column, names in (("parent", record.children), ("starter", record.detached)):
         rows = database.execute(f"SELECT run_id FROM run WHERE {column} = ? ORDER BY no", (no,))
         names += [name for (name,) in rows]
     return record
+
+
+def read_log(
+    database: sqlite3.Connection, no: int, after: int = 0, most: int = -1
+) -> Iterator[tuple[int, str | None, bytes]]:
+    """Yield the offsets, the keys and the texts of the events of a run after an offset; with -1 all.
+
+    Raises:
+        DamagedRowError: one is missing, or is no JSON object.
+    """
+    first, last = ids(no)
+    rows = database.execute(
+        "SELECT id, key, text FROM event WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+        (first + after, last, most),
+    )
+    for number, (id_, key, text) in enumerate(rows, after + 1):
+        if id_ != first + number or not text.startswith(b"{"):
+            name = run_name(database, no)
+            raise DamagedRowError(
+                f"the log of run {name} cannot be read: event {number} is missing or changed"
+            )
+        yield number, key, text
 
 
 def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
@@ -163,9 +214,28 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
         decode(value)
         record.ops[op] = OpRecord(op, what, asked, at, value, kind or "", message or "")
         record.next_op = id_ - first
-    rows = database.execute("SELECT op, names, about FROM wait WHERE id BETWEEN ? AND ?", (first, last))
-    for op, names, about in rows:
+    rows = database.execute(
+        f"SELECT id, op, names, {bounded('about')} FROM wait WHERE id BETWEEN ? AND ? ORDER BY id",
+        (first, last),
+    )
+    what = f"what run {record.run_id} waits for"
+    for number, (id_, op, names, about) in enumerate(rows, first + 1):
+        if id_ != number or op in record.waits:  # the next wait would get a number that is taken
+            raise DamagedRowError(f"{what} cannot be read: a wait is missing or changed")
+        about = _within_bounds(about, what)
+        decode(about or NULL)
         record.waits[op] = WaitRecord(op, about or record.input, tuple(decode(names)))
     rows = database.execute("SELECT op, failed, until, begun FROM attempt WHERE run = ?", (record.no,))
     for op, failed, until, begun in rows:
         record.attempts[op] = AttemptRecord(failed, until, bool(begun))
+
+
+def _within_bounds(text: bytes | None, what: str) -> bytes:
+    """Return a value of `bounded`.
+
+    Raises:
+        DamagedRowError: it is too large.
+    """
+    if text is None:
+        raise DamagedRowError(f"{what} cannot be read: {TOO_LARGE}")
+    return text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     ForgottenRun,
     OpenWait,
     RunState,
@@ -16,14 +16,13 @@ from toolgen.runtime.engine import (
     RunWait,
     WaitStatus,
     answer_name,
-    unknown_run,
 )
-from toolgen.runtime.stores.sqlite_errors import UNREADABLE, DamagedRowError, damaged
+from toolgen.stores.sqlite_errors import DamagedRowError, reading
 
-from .journal import NULL, SignalRecord, decode
+from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
-from .sqlite_records import run_name
-from .sqlite_tables import CANCEL, SHIFT, ids, known_number, run_number
+from .sqlite_records import read_log, run_name
+from .sqlite_tables import SHIFT, TOO_LARGE, bounded, ids, is_over, known_number, run_number
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -33,9 +32,13 @@ _STATES: Final[dict[str, RunState]] = {
     "failed": "failed",
     "canceled": "canceled",
 }
-_OPEN: Final = "op NOT IN (SELECT op FROM op WHERE id BETWEEN ? AND ?)"
-_ABOUT: Final = "coalesce(nullif(wait.about, x''), run.input)"
+_OPEN: Final = """
+    NOT EXISTS (SELECT 1 FROM op WHERE op.op = wait.op AND what = 'wait' AND op.id BETWEEN ? AND ?)
+"""
+"""The waits have an index of their own, so that the operations of a run are not looked through."""
+_ABOUT: Final = f"CASE WHEN length(wait.about) THEN {bounded('wait.about')} ELSE {bounded('run.input')} END"
 """What a wait is about; the input of its run where the column is empty."""
+_HAS_SUBJECT: Final = f"(length(wait.about) != {len(NULL)} OR wait.about != x'{NULL.hex()}')"
 
 
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
@@ -44,19 +47,6 @@ def next_wake(database: sqlite3.Connection, after: float) -> float | None:
         "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", (after,)
     ).fetchone()
     return None if wake is None else float(wake)
-
-
-def new_runs(database: sqlite3.Connection) -> list[int]:
-    """Return the numbers of the runs that no worker has seen."""
-    rows = database.execute("SELECT no FROM run WHERE state = 'new' ORDER BY no")
-    return [no for (no,) in rows]
-
-
-def numbers_of(database: sqlite3.Connection, run_ids: Sequence[str]) -> list[int]:
-    """Return the numbers of those of the runs that exist and are not over."""
-    marks = ", ".join("?" * len(run_ids))
-    query = f"SELECT no FROM run WHERE ended IS NULL AND run_id IN ({marks}) ORDER BY no"
-    return [no for (no,) in database.execute(query, run_ids)]
 
 
 def count_finished(database: sqlite3.Connection) -> int:
@@ -125,6 +115,7 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
     ).fetchall()
     found = []
     for no, run, run_id, is_late, signal_id, name, payload, key in rows:
+        payload = _reason(payload) if signal_id == CANCEL.encode() else payload
         signal = SignalRecord(_text(signal_id), _text(name), payload, key=_text(key), no=no)
         try:
             is_wanted = signal.signal_id == CANCEL or is_awaited(database, run, signal.name)
@@ -132,6 +123,23 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
             is_wanted = True  # so that the run is read, and found to be damaged
         found.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
     return found
+
+
+def _reason(payload: bytes) -> bytes:
+    """Return the reason of a cancellation; "" for one that cannot be read, as its run ends all the same."""
+    try:
+        is_text = isinstance(decode(payload), str)
+    except ValueError:
+        is_text = False
+    return payload if is_text else b'""'
+
+
+def contested_runs(database: sqlite3.Connection) -> set[int]:
+    """Return the numbers of the runs with signals that are not written as seen by the worker.
+
+    A signal that the worker has taken meanwhile counts too: it may have come while a wait was being ended.
+    """
+    return {run for (run,) in database.execute("SELECT run FROM signal WHERE is_seen = 0")}
 
 
 def _state(run: str, state: str, ended: float | None) -> RunState:
@@ -157,11 +165,10 @@ def is_awaited(database: sqlite3.Connection, no: int, name: str) -> bool:
     Raises:
         DamagedRowError: what the run waits for cannot be read.
     """
-    rows = database.execute(f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}", ids(no) * 2)
-    try:
+    query = f"SELECT names FROM wait WHERE id BETWEEN ? AND ? AND {_OPEN}"
+    with reading(lambda: f"what run {run_name(database, no)} waits for"):
+        rows = database.execute(query, ids(no) * 2)
         return any(name in decode(names) for (names,) in rows)
-    except UNREADABLE as error:
-        raise damaged(f"what run {run_name(database, no)} waits for", error) from error
 
 
 def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
@@ -173,16 +180,10 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
     return _status(database, known_number(database, run_id))
 
 
-def read_state(database: sqlite3.Connection, run_id: str) -> RunState:
-    """Return the state of a run only.
-
-    Raises:
-        UnknownRunError: no run has the id.
-    """
+def read_state(database: sqlite3.Connection, run_id: str) -> RunState | None:
+    """Return the state of a run only; None where no run has the id."""
     row = database.execute("SELECT state, ended FROM run WHERE run_id = ?", (run_id,)).fetchone()
-    if row is None:
-        raise unknown_run(run_id)
-    return _state(f"run {run_id}", *row)
+    return None if row is None else _state(f"run {run_id}", *row)
 
 
 def read_statuses(
@@ -217,11 +218,11 @@ def read_wait(database: sqlite3.Connection, run_id: str, op: str) -> WaitStatus 
     ).fetchone()
     if row is None:
         return None
-    answer = _answer(database, no, op)
+    answers = _answers(database, no, op)
     return WaitStatus(
         about=_subject(row[0])["about"],
-        is_open=answer is None and not is_over(database, no) and not has_op(database, no, op),
-        answer=None if answer is None else _answer_of(run_id, answer[0]),
+        is_open=not answers and not is_over(database, no) and not is_wait_over(database, no, op),
+        answer=answers[0] if answers else None,
     )
 
 
@@ -231,67 +232,60 @@ def read_answer(database: sqlite3.Connection, run_id: str, op: str) -> Json:
     Raises:
         UnknownRunError: no run has the id.
     """
-    answer = _answer(database, known_number(database, run_id), op)
-    return None if answer is None else _answer_of(run_id, answer[0])
+    answers = _answers(database, known_number(database, run_id), op)
+    return answers[0] if answers else None
 
 
-def _answer_of(run_id: str, text: bytes) -> Json:
-    try:
-        found: Json = decode(text)
-    except ValueError as error:
-        raise damaged(f"an answer to run {run_id}", error) from error
-    return found
-
-
-def _answer(database: sqlite3.Connection, no: int, op: str) -> tuple[bytes] | None:
+def _answers(database: sqlite3.Connection, no: int, op: str) -> list[Json]:
+    """Return the payload of the answer to an operation, if there is one."""
     query = "SELECT payload FROM signal WHERE run = ? AND signal_id = ?"
-    row: tuple[bytes] | None = database.execute(query, (no, answer_name(op))).fetchone()
-    return row
+    with reading(lambda: f"an answer to run {run_name(database, no)}"):
+        return [decode(text) for (text,) in database.execute(query, (no, answer_name(op)))]
 
 
-def read_open_waits(database: sqlite3.Connection, session: str | None, limit: int) -> list[RunWait]:
-    """Return the open waits with a subject, of all runs or of a session, oldest first."""
+def read_open_waits(
+    database: sqlite3.Connection, session: str | None, after: int, limit: int
+) -> list[tuple[int, RunWait]]:
+    """Return the open waits with a subject after an id, of all runs or of a session, with their ids."""
     of_run = f"BETWEEN run.no << {SHIFT} AND (run.no + 1 << {SHIFT}) - 1"
     of_session = "" if session is None else "AND run.session = :session"
     if session:
         of_session += " AND run.session != ''"  # what the index says of its rows; else all runs are read
     rows = database.execute(
-        f"""SELECT CAST(run.run_id AS BLOB), CAST(wait.op AS BLOB), {_ABOUT} FROM run
-        JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND wait.about != :nothing {of_session}
-        AND NOT EXISTS (SELECT 1 FROM op WHERE op.id {of_run} AND op.op = wait.op)
+        f"""SELECT wait.id, CAST(run.run_id AS BLOB), CAST(wait.op AS BLOB), {_ABOUT} FROM run
+        JOIN wait ON wait.id {of_run} WHERE run.ended IS NULL AND {_HAS_SUBJECT} {of_session}
+        AND run.no >= :first AND wait.id > :after
+        AND NOT EXISTS (SELECT 1 FROM op WHERE op.op = wait.op AND what = 'wait' AND op.id {of_run})
         AND NOT EXISTS (SELECT 1 FROM signal WHERE run = run.no AND signal_id = :answer || wait.op)
         ORDER BY run.no, wait.id LIMIT :limit""",
-        {"nothing": NULL, "session": session, "answer": answer_name(""), "limit": limit},
+        {
+            "session": session,
+            "first": after >> SHIFT,
+            "after": after,
+            "answer": answer_name(""),
+            "limit": limit,
+        },
     )
-    return [RunWait(run_id=_text(run_id), op=_text(op), **_subject(about)) for run_id, op, about in rows]
+    return [
+        (id_, RunWait(run_id=_text(run_id), op=_text(op), **_subject(about)))
+        for id_, run_id, op, about in rows
+    ]
 
 
-def read_events(
-    database: sqlite3.Connection, run_id: str, after: int
-) -> tuple[bool, list[tuple[int, dict[str, Json]]]] | None:
+def read_events(database: sqlite3.Connection, run_id: str, after: int) -> Events | None:
     """Return whether a run is over, and its events after an offset, at most 500; None where it is unknown."""
     no = run_number(database, run_id)
     if no is None:
         return None
-    first, last = ids(no)
-    rows = database.execute(
-        "SELECT id, text FROM event WHERE id > ? AND id <= ? LIMIT 500", (first + after, last)
-    ).fetchall()
-    try:
-        return is_over(database, no), [(id_ - first, decode(text)) for id_, text in rows]
-    except ValueError as error:
-        raise damaged(f"the log of run {run_id}", error) from error
+    with reading(lambda: f"the log of run {run_id}"):
+        events = [(number, decode(text)) for number, _, text in read_log(database, no, after, 500)]
+    return is_over(database, no), events
 
 
-def is_over(database: sqlite3.Connection, no: int) -> bool:
-    """Return whether a run is over, or forgotten."""
-    row = database.execute("SELECT ended FROM run WHERE no = ?", (no,)).fetchone()
-    return row is None or row[0] is not None
-
-
-def has_op(database: sqlite3.Connection, no: int, op: str) -> bool:
-    """Return whether an operation of a run has ended."""
-    rows = database.execute("SELECT 1 FROM op WHERE id BETWEEN ? AND ? AND op = ?", (*ids(no), op))
+def is_wait_over(database: sqlite3.Connection, no: int, op: str) -> bool:
+    """Return whether a wait of a run has ended."""
+    query = "SELECT 1 FROM op WHERE op = ? AND what = 'wait' AND id BETWEEN ? AND ?"
+    rows = database.execute(query, (op, *ids(no)))
     return rows.fetchone() is not None
 
 
@@ -309,22 +303,22 @@ def _status(database: sqlite3.Connection, no: int) -> RunStatus:
     Raises:
         DamagedRowError: it cannot be read.
     """
-    try:
+    with reading(lambda: f"run {run_name(database, no)}"):
         return _read_status(database, no)
-    except UNREADABLE as error:
-        raise damaged(f"run {run_name(database, no)}", error) from error
 
 
 def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
     run_id, state, ended, given, output, error, session = database.execute(
-        "SELECT run_id, state, ended, input, output, error, session FROM run WHERE no = ?", (no,)
+        f"SELECT run_id, state, ended, {bounded('input')}, output, error, session FROM run WHERE no = ?",
+        (no,),
     ).fetchone()
     is_open = state in ("new", "running", "parked")
     awaiting: Iterable[Any] = ()
     if is_open:
         awaiting = database.execute(
-            f"SELECT op, about FROM wait WHERE id BETWEEN ? AND ? AND about != ? AND {_OPEN} ORDER BY id",
-            (*ids(no), NULL, *ids(no)),
+            f"SELECT op, {_ABOUT} FROM wait JOIN run ON run.no = ? WHERE id BETWEEN ? AND ?"
+            f" AND {_HAS_SUBJECT} AND {_OPEN} ORDER BY id",
+            (no, *ids(no), *ids(no)),
         ).fetchall()
     children = database.execute("SELECT run_id FROM run WHERE parent = ? ORDER BY no", (no,)).fetchall()
     return RunStatus(
@@ -334,13 +328,15 @@ def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
         output=decode(output or NULL),
         error=error or _subject(given).get("fault", ""),
         children=tuple(child for (child,) in children),
-        awaiting=tuple(OpenWait(op=op, **_subject(about or given)) for op, about in awaiting),
+        awaiting=tuple(OpenWait(op=op, **_subject(about)) for op, about in awaiting),
         session=session,
     )
 
 
-def _subject(text: bytes) -> dict[str, Any]:
+def _subject(text: bytes | None) -> dict[str, Any]:
     """Return the subject of a wait, or why it cannot be read: one bad row hides no other."""
+    if text is None:
+        return {"about": None, "fault": TOO_LARGE}
     try:
         return {"about": decode(text)}
     except ValueError as error:

@@ -3,60 +3,60 @@
 from __future__ import annotations
 
 import sqlite3
-import uuid
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
 
-from toolgen.runtime.engine import answer_name
+from toolgen.runs import Receipt, answer_name
+from toolgen.stores.sqlite_errors import DamagedRowError
 
-from .client import wait_over_error
+from .errors import wait_over_error
+from .journal import CANCEL, NULL, RunRecord, SignalRecord
 from .pruning import Tree
-from .sqlite_rows import has_op, is_awaited, is_over
-from .sqlite_tables import CANCEL, ids, known_number, run_number
+from .sqlite_rows import is_awaited, is_wait_over
+from .sqlite_tables import ENGINE_ID, ids, is_over, known_number, newest_run, run_number
+from .witness import open_runs, run_digest
 
 _PAGES: Final = 100
 """Pages that are given back to the disk in one transaction."""
+_LOST: Final = "lost"
+"""The key of an answer that the file has lost; what anybody answers differs from it."""
 
 
 def engine_id(database: sqlite3.Connection) -> str:
     """Return the id of the engine of the file, which is created once."""
-    row = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
-    if row is None:
-        row = (f"sqlite_{uuid.uuid4().hex}",)
-        database.execute("INSERT INTO meta (name, value) VALUES ('id', ?)", row)
-    return str(row[0])
+    database.execute(ENGINE_ID)  # in a file of before, which may have lost it
+    (id_,) = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
+    return str(id_)
 
 
-def start_run(
-    database: sqlite3.Connection, run_id: str, loop: str, given: bytes, session: str, state: str
-) -> int | None:
+def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> int | None:
     """Add a run, and return its number; None where the id is taken."""
-    if run_number(database, run_id) is not None:
+    if run_number(database, record.run_id) is not None:
         return None
-    (newest,) = database.execute("SELECT coalesce(max(no), 0) FROM run").fetchone()
-    no: int = (newest + 1) | 1
+    no = (newest_run(database) + 1) | 1
     database.execute(
         "INSERT INTO run (no, run_id, loop, session, input, state) VALUES (?, ?, ?, ?, ?, ?)",
-        (no, run_id, loop, session, given, state),
+        (no, record.run_id, record.loop, record.session, record.input, state),
     )
     return no
 
 
-def add_signal(database: sqlite3.Connection, run_id: str, signal_id: str, name: str, payload: bytes) -> None:
-    """Add a signal to a run that is not over, once for its id.
+def add_signal(database: sqlite3.Connection, run_id: str, signal: SignalRecord) -> bool:
+    """Add a signal to a run that is not over, once for its id; return whether it is not over.
 
     Raises:
         UnknownRunError: no run has the id.
     """
     no = known_number(database, run_id)
-    if not is_over(database, no):
-        _insert(database, no, signal_id, name, payload, "")
+    if is_over(database, no):
+        return False
+    _insert(database, no, signal)
+    return True
 
 
-def add_answer(
-    database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str
-) -> Literal["added", "same", "conflict"]:
-    """Add the answer to a wait; the first one counts.
+def add_answer(database: sqlite3.Connection, run_id: str, op: str, payload: bytes, key: str) -> Receipt:
+    """Add the answer to a wait, and return `recorded`; the first one counts.
 
     Raises:
         UnknownRunError: no run has the id.
@@ -66,34 +66,46 @@ def add_answer(
     kept = database.execute("SELECT key FROM signal WHERE run = ? AND signal_id = ?", (no, name)).fetchone()
     if kept is not None:
         return "same" if kept[0] == key else "conflict"
-    if is_over(database, no) or has_op(database, no, op):
+    if is_over(database, no) or is_wait_over(database, no, op):
         raise wait_over_error(run_id, op)
-    _insert(database, no, name, name, payload, key)
-    return "added"
+    _insert(database, no, SignalRecord(name, name, payload, key=key))
+    return "recorded"
 
 
-def answer_state(database: sqlite3.Connection, run_id: str, op: str) -> tuple[bool, bool]:
-    """Return whether a worker has seen the answer to a wait, and whether its run is over."""
-    no = run_number(database, run_id)
-    if no is None:
-        return False, True
-    row = database.execute(
-        "SELECT is_seen FROM signal WHERE run = ? AND signal_id = ?", (no, answer_name(op))
-    ).fetchone()
-    return row is not None and bool(row[0]), is_over(database, no)
+def answer_begun(database: sqlite3.Connection, begun: Mapping[str, Sequence[str]]) -> None:
+    """End the waits of calls that had begun by an answer which the file has lost: nobody is asked again.
+
+    No such call is executed; its outcome is unknown, whatever the answer was. `begun` are operations by the
+    digests of their runs; the one that an answer begins has the key of its wait.
+    """
+    for no, run_id in open_runs(database):
+        for begun_op in begun.get(run_digest(run_id), ()):
+            name = answer_name(f"wait:{begun_op.partition(':')[2]}")
+            with suppress(DamagedRowError):  # such a run is stalled when it is loaded
+                if is_awaited(database, no, name):
+                    _insert(database, no, SignalRecord(name, name, NULL, key=_LOST))
 
 
-def add_cancellation(database: sqlite3.Connection, run_id: str, reason: bytes) -> bool:
-    """Request the cancellation of a run; return whether it is not over.
+def is_answer_seen(database: sqlite3.Connection, run_id: str, op: str) -> bool:
+    """Return whether a worker has seen the answer to a wait.
 
     Raises:
-        UnknownRunError: no run has the id.
+        WaitOverError: it never will, for the run is over.
     """
-    no = known_number(database, run_id)
-    if is_over(database, no):
-        return False
-    _insert(database, no, CANCEL, "", reason, "")
-    return True
+    no = run_number(database, run_id)
+    query = "SELECT is_seen FROM signal WHERE run = ? AND signal_id = ?"
+    is_seen = (1,) in database.execute(query, (no, answer_name(op)))
+    if not is_seen and (no is None or is_over(database, no)):
+        raise wait_over_error(run_id, op)
+    return is_seen
+
+
+CANCEL_TREE: Final = """
+    WITH RECURSIVE tree (no) AS (SELECT ? UNION SELECT run.no FROM run JOIN tree ON run.parent = tree.no)
+    UPDATE run SET state = 'canceled', ended = ?, wake = NULL, output = ?, error = ?
+    WHERE ended IS NULL AND no IN (SELECT no FROM tree)
+"""
+"""Ends a run and those below it that are not over."""
 
 
 def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
@@ -129,15 +141,14 @@ def _delete(database: sqlite3.Connection, no: int) -> None:
     database.execute("DELETE FROM run WHERE no = ?", (no,))
 
 
-def _insert(
-    database: sqlite3.Connection, no: int, signal_id: str, name: str, payload: bytes, key: str
-) -> None:
+def _insert(database: sqlite3.Connection, no: int, signal: SignalRecord) -> None:
     """Add a new signal; a parked run that waits for it is unparked, with the runs above it."""
-    is_wanted = is_awaited(database, no, name)  # before the signal is written, for it may raise
+    # Before the signal is written, for it may raise; no wait is for a cancellation.
+    is_wanted = signal.signal_id != CANCEL and is_awaited(database, no, signal.name)
     added = database.execute(
         "INSERT OR IGNORE INTO signal (run, signal_id, name, payload, key, is_seen, is_taken)"
         " VALUES (?, ?, ?, ?, ?, 0, 0)",
-        (no, signal_id, name, payload, key),
+        (no, signal.signal_id, signal.name, signal.payload, signal.key),
     )
     if added.rowcount and is_wanted:
         database.execute(

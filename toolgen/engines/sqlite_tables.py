@@ -9,52 +9,74 @@ conversations of the runs have tables beside them, for one transaction to write 
 from __future__ import annotations
 
 import sqlite3
+from itertools import chain
 from typing import Final
 
-from toolgen.runtime.engine import unknown_run
-from toolgen.runtime.stores.session_tables import LATER_SESSION_TABLES, SESSION_TABLES
-from toolgen.runtime.stores.sqlite_format import SqliteFormat
+from toolgen.runs import unknown_run
+from toolgen.stores.session_tables import SESSION_MIGRATIONS
+from toolgen.stores.sqlite_errors import DamagedRowError
+from toolgen.stores.sqlite_format import SqliteFormat
+
+from .journal import MOST_BYTES
 
 SHIFT: Final = 20
 MOST: Final = (1 << SHIFT) - 16
 """The most operations, waits or events of a run; its last events have room beyond."""
-CANCEL: Final = "\x00cancel"
-"""Id of the signal that cancels its run."""
+
+MOST_RUNS: Final = 1 << 63 - SHIFT
+"""The number of a run is less, and with it the ids of what belongs to the run."""
+
+ENGINE_ID: Final = (
+    "INSERT OR IGNORE INTO meta (name, value) VALUES ('id', 'sqlite_' || lower(hex(randomblob(16))))"
+)
+"""Creates the id of the engine of a file, once; it is synced with the tables, and not lost alone."""
 
 FORMAT: Final = SqliteFormat(
     content="runs",
     application_id=0x74676A72,  # "tgjr"
-    version=2,
     is_shrinking=True,
-    tables=(
-        """CREATE TABLE run (
+    if_lost="where it is lost for good: toolgen runs restore",
+    migrations=(
+        (
+            """CREATE TABLE run (
             no INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, loop TEXT NOT NULL, parent INTEGER,
             starter INTEGER, session TEXT NOT NULL, input BLOB NOT NULL, state TEXT NOT NULL, began REAL,
             ended REAL, wake REAL, output BLOB, error TEXT) STRICT""",
-        "CREATE INDEX run_state ON run (state)",
-        "CREATE INDEX run_wake ON run (wake) WHERE wake IS NOT NULL",
-        "CREATE INDEX run_session ON run (session, no) WHERE session != ''",
-        "CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL AND parent IS NULL",
-        "CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL",
-        "CREATE INDEX run_starter ON run (starter) WHERE starter IS NOT NULL",
-        """CREATE TABLE op (
+            "CREATE INDEX run_state ON run (state)",
+            "CREATE INDEX run_wake ON run (wake) WHERE wake IS NOT NULL",
+            "CREATE INDEX run_session ON run (session, no) WHERE session != ''",
+            "CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL AND parent IS NULL",
+            "CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL",
+            "CREATE INDEX run_starter ON run (starter) WHERE starter IS NOT NULL",
+            """CREATE TABLE op (
             id INTEGER PRIMARY KEY, op TEXT NOT NULL, what TEXT NOT NULL, digest BLOB NOT NULL,
             at REAL NOT NULL, value BLOB NOT NULL, kind TEXT, message TEXT) STRICT""",
-        """CREATE TABLE attempt (
+            """CREATE TABLE attempt (
             run INTEGER NOT NULL, op TEXT NOT NULL, failed INTEGER NOT NULL, until REAL NOT NULL,
             begun INTEGER NOT NULL, PRIMARY KEY (run, op)) STRICT, WITHOUT ROWID""",
-        "CREATE TABLE event (id INTEGER PRIMARY KEY, key TEXT, text BLOB NOT NULL) STRICT",
-        """CREATE TABLE wait (
+            "CREATE TABLE event (id INTEGER PRIMARY KEY, key TEXT, text BLOB NOT NULL) STRICT",
+            """CREATE TABLE wait (
             id INTEGER PRIMARY KEY, op TEXT NOT NULL, names TEXT NOT NULL, about BLOB NOT NULL) STRICT""",
-        """CREATE TABLE signal (
+            """CREATE TABLE signal (
             no INTEGER PRIMARY KEY, run INTEGER NOT NULL, signal_id TEXT NOT NULL, name TEXT NOT NULL,
             payload BLOB NOT NULL, key TEXT NOT NULL, is_seen INTEGER NOT NULL, is_taken INTEGER NOT NULL,
             UNIQUE (run, signal_id)) STRICT""",
-        "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
-        "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+            "CREATE INDEX signal_unseen ON signal (no) WHERE is_seen = 0",
+            "CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+            ENGINE_ID,
+        ),
+        tuple(chain.from_iterable(SESSION_MIGRATIONS)),
+        ("CREATE INDEX op_wait ON op (op, id) WHERE what = 'wait'",),
     ),
-    later=((*SESSION_TABLES, *LATER_SESSION_TABLES),),
 )
+
+
+TOO_LARGE: Final = f"it has more than {MOST_BYTES} bytes"
+
+
+def bounded(column: str) -> str:
+    """Return the SQL of a column whose value is not read where it has too many bytes: it is NULL then."""
+    return f"CASE WHEN length({column}) <= {MOST_BYTES} THEN {column} END"
 
 
 def ids(no: int) -> tuple[int, int]:
@@ -63,9 +85,21 @@ def ids(no: int) -> tuple[int, int]:
 
 
 def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
-    """Return the number of a run; None where no run has the id."""
+    """Return the number of a run; None where no run has the id.
+
+    Raises:
+        DamagedRowError: no run can have this number.
+    """
     row = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    if row is not None and row[0] >= MOST_RUNS:
+        raise DamagedRowError(f"run {run_id} cannot be read: its number is too large")
     return None if row is None else int(row[0])
+
+
+def newest_run(database: sqlite3.Connection) -> int:
+    """Return the highest number of a run; 0 where there is none."""
+    query = "SELECT coalesce(max(no), 0) FROM run WHERE no < ?"
+    return int(database.execute(query, (MOST_RUNS,)).fetchone()[0])
 
 
 def known_number(database: sqlite3.Connection, run_id: str) -> int:
@@ -78,3 +112,9 @@ def known_number(database: sqlite3.Connection, run_id: str) -> int:
     if no is None:
         raise unknown_run(run_id)
     return no
+
+
+def is_over(database: sqlite3.Connection, no: int) -> bool:
+    """Return whether a run is over, or forgotten."""
+    row = database.execute("SELECT ended FROM run WHERE no = ?", (no,)).fetchone()
+    return row is None or row[0] is not None

@@ -168,7 +168,7 @@ class Tool:
 class Toolset:
     name: str
     title: str | None
-    """For people, where the author gave one."""
+    """Name for people, where the author gave one."""
     description: str
     service: str
     """The owner, as written."""
@@ -211,7 +211,7 @@ class Export:
 
     toolset: Toolset
     prompts: Mapping[str, str]
-    """By tool name, the child's first message: a template with names of the payload. Where a tool has none,
+    """First message of the child by tool name: a template with names of the payload. Where a tool has none,
     the message is the canonical JSON of the payload."""
 
 
@@ -223,7 +223,7 @@ class Agent:
     """`service.agent`."""
     name: str
     service: str
-    """As written."""
+    """Name of the service as written."""
     description: str
     uses: tuple[UsedToolset, ...]
     exports: tuple[Export, ...] = ()
@@ -279,7 +279,7 @@ class Design:
     unions: tuple[UnionType, ...]
     """Named unions, all shared; the objects of their branches are among `types`."""
     version: str = ""
-    """Of the design's release (semver.org 2.0.0); "" for none."""
+    """Version of the design's release (semver.org 2.0.0); "" for none."""
 
     @cached_property
     def shared(self) -> Objects:

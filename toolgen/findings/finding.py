@@ -13,7 +13,7 @@ class Place:
     """The place of a problem; lines and columns count from 1, and 0 means not known."""
 
     file: str = ""
-    """As Python or the command line names it; empty where there is none."""
+    """Path as Python or the command line names it; empty where there is none."""
     line: int = 0
     column: int = 0
     end_line: int = 0

@@ -97,11 +97,11 @@ def _json(finding: Finding, root: str) -> str:
 
 def _place(place: Place, root: str) -> Mapping[str, object]:
     """Return the keys for the place of a finding, without unknown ones."""
-    found: dict[str, object] = {"file": shown(place.file, root)} if place.file else {}
+    document: dict[str, object] = {"file": shown(place.file, root)} if place.file else {}
     if place.line:
-        found |= {"line": place.line, "column": place.column}
-        found["end"] = {"line": place.end_line, "column": place.end_column}
-    return found if place.pointer is None else {**found, "pointer": place.pointer}
+        document |= {"line": place.line, "column": place.column}
+        document["end"] = {"line": place.end_line, "column": place.end_column}
+    return document if place.pointer is None else {**document, "pointer": place.pointer}
 
 
 def _github(finding: Finding, root: str) -> str:
@@ -113,7 +113,7 @@ def _github(finding: Finding, root: str) -> str:
         for name, value in {**properties, "title": finding.code}.items()
     )
     lines = [printable_lines(_subject(finding) + finding.message)]
-    lines += [f"{_position(one.place, root)}: {printable(one.message)}" for one in finding.related]
+    lines += [f"{_position(note.place, root)}: {printable(note.message)}" for note in finding.related]
     lines += [f"hint: {printable(finding.hint)}"] if finding.hint else []
     message = "\n".join(lines)
     return f"::{finding.severity} {listed}::{message.translate(_IN_MESSAGES)}"

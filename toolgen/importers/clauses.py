@@ -16,16 +16,15 @@ from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
 from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
+from toolgen.shapes.foreign.nodes import NULL, Classes, Node, without_null
+from toolgen.shapes.foreign.nodes import target as class_of
 from toolgen.shapes.lexical import STRING_FORMATS
 
 from .clauses_built import NotExpressibleError, check_type
 from .clauses_layout import Call, Named, Part, Text, Value, call, flat, literal, pattern
-from .clauses_limited import holds_limited, limited_clause, limited_type, python_value
-from .clauses_nodes import Classes, Node
-from .clauses_nodes import target as class_of
 from .clauses_schemas import as_written, compact, schema_clause
 from .clauses_types import TypePlan, type_plan
-from .clauses_values import TYPED_FORMATS, holds
+from .clauses_values import TYPED_FORMATS, holds, holds_limited, limited_clause, limited_type, python_value
 
 _CONSTRAINTS: Final = {
     row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
@@ -270,7 +269,7 @@ class _Writer:
         raise NotExpressibleError("a format is only a note in JSON Schema")
 
     def _union(self, node: Node, branches: list[Node], place: str) -> Part:
-        rest = [branch for branch in branches if branch != {"type": "null"}]
+        rest = without_null(node)
         is_nullable = len(rest) < len(branches)
         if len(rest) == 1 and is_nullable:
             return call("Nullable", self._whole(rest[0], place))
@@ -313,9 +312,8 @@ class _Writer:
 
 def _nullable_type(node: Node) -> Part:
     """Return a node without null, which an optional attribute accepts anyway."""
-    branches = node.get("anyOf", [])
-    rest = [branch for branch in branches if branch != {"type": "null"}]
-    if len(rest) == len(branches):
+    rest = without_null(node)
+    if NULL not in node.get("anyOf", ()):
         return schema_clause(compact(node))
     return call("Nullable", schema_clause(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolgen.schema_reader.keywords import ANNOTATIONS
+from toolgen.shapes.foreign.nodes import NULL, Node, without_null
+from toolgen.shapes.foreign.schema import REFERENCES
+
 from .clauses_built import NotExpressibleError
 from .clauses_layout import Part, call, literal
-from .clauses_nodes import Node
 
-_NOTES: Final = frozenset(["title", "description", "default", "examples", "deprecated"])
-"""What an attribute says about itself, beside its type."""
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef", "$id", "$defs", "definitions")
+_OBJECTS: Final = ("properties", "patternProperties", *REFERENCES, "$id", "$defs", "definitions")
 _LONGEST: Final = 200
 
 
@@ -31,18 +32,18 @@ def schema_clause(node: Node) -> Part:
 
 def as_written(node: Node) -> Node:
     """Return a node without the annotations that its attribute has."""
-    return {key: value for key, value in node.items() if key not in _NOTES}
+    return {key: value for key, value in node.items() if key not in ANNOTATIONS}
 
 
 def notes(node: Node) -> Node:
     """Return the annotations of an attribute, beside its type."""
-    return {key: value for key, value in node.items() if key in _NOTES}
+    return {key: value for key, value in node.items() if key in ANNOTATIONS}
 
 
 def _holds_objects(schema: object) -> bool:
     match schema:
         case dict():
-            return any(key in schema for key in ("properties", "patternProperties", *_REFERENCES)) or any(
+            return any(key in schema for key in _OBJECTS) or any(
                 _holds_objects(value) for value in schema.values()
             )
         case list():
@@ -57,8 +58,8 @@ def compact(node: Node) -> Node:
     branches = schema.get("anyOf")
     if not isinstance(branches, list) or len(schema) > 1:
         return schema
-    nulls: list[None] = [None for branch in branches if branch == {"type": "null"}]
-    rest = [branch for branch in branches if branch != {"type": "null"}]
+    nulls: list[None] = [None for branch in branches if branch == NULL]
+    rest = without_null(schema)
     if all(set(branch) == {"enum"} for branch in rest):
         return {"enum": [*(member for branch in rest for member in branch["enum"]), *nulls]}
     kinds = [branch.get("type") for branch in branches]

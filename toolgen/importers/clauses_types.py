@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from toolgen.shapes.foreign.nodes import Classes, Node, targets
+
 from .clauses_built import NotExpressibleError
-from .clauses_nodes import Classes, Node, targets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

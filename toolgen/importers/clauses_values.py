@@ -1,6 +1,6 @@
-"""Defaults and examples of attributes with a format type: which of them a design can hold.
+"""Texts that are values of Python in a design: types with limits, and what it can hold as an example.
 
-A design holds values of Python; what is written as a date there cannot stand as a string.
+What is written as a date there cannot stand as a string.
 """
 
 from __future__ import annotations
@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
+from toolgen.dsl.evaluation.types.spelling import SCALARS
+from toolgen.shapes.constraints import LIMITS, given
+from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarType, StringType
+from toolgen.shapes.foreign.nodes import Node, nodes_in, without_null
 from toolgen.shapes.lexical import STRING_FORMATS
 
-from .clauses_nodes import Node, inner
+from .clauses_built import NotExpressibleError
+from .clauses_layout import Named, Part, literal
 
 TYPED_FORMATS: Final = {
     "date-time": "DateTime",
@@ -41,10 +47,42 @@ def holds(node: Node, value: Any) -> bool:
 
 
 def _formats(node: Node) -> Iterator[str]:
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        format_ = node.get("format")
+    for part in nodes_in(node):
+        format_ = part.get("format")
         if format_ in TYPED_FORMATS or format_ in STRING_FORMATS:
             yield format_
-        waiting += inner(node)
+
+
+def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
+    """Return the type clause of a node with such limits, and its constraints.
+
+    Raises:
+        NotExpressibleError: the limits are not those of one of these types.
+    """
+    type_ = annotated_type(node)
+    if type_ is None:
+        raise NotExpressibleError("limits of a text are not of its form")
+    limits = (Named(row.name, literal(value)) for row, value in given(type_, LIMITS))
+    return SCALARS[type_.kind], tuple(limits)
+
+
+def limited_type(node: Node) -> ScalarType | None:
+    """Return the type of a node with such limits, null beside it or not; None of every other node."""
+    rest = without_null(node)
+    return annotated_type(rest[0]) if len(rest) == 1 and is_annotated(rest[0]) else None
+
+
+def python_value(node: Node, value: Json) -> object:
+    """Return a default or an example as a value of the Python type of its node."""
+    type_ = limited_type(node)
+    return value if type_ is None or not isinstance(value, str) else Validator(type_, {}).parse(value)
+
+
+def holds_limited(node: Node, value: Json) -> bool:
+    """Return whether a default or an example is within the limits and can be written in a design."""
+    if value is None or value in ([], {}):
+        return True
+    type_ = limited_type(node)
+    if type_ is not None:
+        return not Validator(type_, {}).issues(value)
+    return not any(map(is_annotated, nodes_in(node)))

@@ -216,8 +216,12 @@ def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
         hints.pop("destructive", None)  # MCP: it means something only when the tool is not read-only
     if hints:
         yield call("Annotations", *(Named(hint, literal(is_so)) for hint, is_so in hints.items()))
+    if tool.tags:
+        yield call("Tags", *map(literal, tool.tags))
     if tool.deprecated:
         yield call("Deprecated", Text(tool.deprecated))
+    if tool.is_confirmed:
+        yield call("Confirm")
     yield from map(_icon, tool.icons)
     if name != tool.name:
         yield call("Meta", Named("name", literal(_text(tool.name))))

@@ -11,16 +11,15 @@ from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.nodes import Classes, Node, target
+from toolgen.shapes.foreign.schema import REFERENCES, VALUES
 
 from .clauses import ClauseSource, WrittenClauses
 from .clauses_built import NotExpressibleError
-from .clauses_nodes import Classes, Node, target
 from .clauses_schemas import as_written, notes, schema_clause
 from .design_types import TypeTable
 
-_INSIDE_VALUES: Final = frozenset(["default", "examples", "enum", "const"])
 _INEXACT: Final = "types do not say all that the schema says"
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _FLAGS: Final = tuple(row.keyword for row in FLAGS)
 _PLAIN: Final = ("string", "integer", "number", "boolean")
 _MOST_READ: Final = 200_000
@@ -61,9 +60,7 @@ def required_defaults(schema: Node) -> Iterator[LostKeyword]:
             waiting += [(item, f"{pointer}/{index}") for index, item in enumerate(node)]
         if not isinstance(node, dict):
             continue
-        waiting += [
-            (value, f"{pointer}/{escaped(key)}") for key, value in node.items() if key not in _INSIDE_VALUES
-        ]
+        waiting += [(value, f"{pointer}/{escaped(key)}") for key, value in node.items() if key not in VALUES]
         properties, required = node.get("properties"), node.get("required")
         if isinstance(properties, dict) and isinstance(required, list):
             for key, property_ in properties.items():
@@ -142,7 +139,7 @@ def _size(value: object) -> int:
 def _refers(schema: object) -> bool:
     """Return whether a schema may refer to another one."""
     return any(
-        isinstance(value, dict) and not value.keys().isdisjoint(_REFERENCES) for value in values_in(schema)
+        isinstance(value, dict) and not value.keys().isdisjoint(REFERENCES) for value in values_in(schema)
     )
 
 

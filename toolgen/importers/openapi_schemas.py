@@ -12,17 +12,13 @@ from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.findings import Finding
+from toolgen.schema_reader.keywords import IN_PLACE, ONE, SEVERAL
 from toolgen.shapes.foreign.schema import MAPS
 
 from .codes import BAD_OPERATION, finding_at
 from .pointers import joined, resolve
 from .records import a_kind
 
-_ONE: Final = frozenset(
-    "additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems "
-    "unevaluatedProperties".split()
-)
-_LISTS: Final = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
 _MOST_REFERENCES: Final = 20
@@ -104,9 +100,9 @@ class Schemas:
             place = joined(pointer, key)
             if key == "$ref" and isinstance(value, str):
                 result[key] = self._reference(value, place)
-            elif key in _ONE:
+            elif key in ONE:
                 result[key] = self.translated(value, place)
-            elif key in _LISTS and isinstance(value, list):
+            elif key in SEVERAL and isinstance(value, list):
                 result[key] = [self.translated(one, joined(place, n)) for n, one in enumerate(value)]
             elif key in MAPS and isinstance(value, dict):
                 result[key] = {name: self.translated(one, joined(place, name)) for name, one in value.items()}
@@ -207,7 +203,7 @@ def _or_null(schema: dict[str, object]) -> dict[str, object]:
     inner = {key: value for key, value in schema.items() if key not in outer}
     if not inner:
         return schema
-    if isinstance(type_ := inner.get("type"), str) and not any(key in inner for key in (*_LISTS, "not")):
+    if isinstance(type_ := inner.get("type"), str) and not any(key in inner for key in IN_PLACE):
         values = inner.get("enum")
         listed = {"enum": values if None in values else [*values, None]} if isinstance(values, list) else {}
         return {**schema, "type": [type_, "null"], **listed}

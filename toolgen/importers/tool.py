@@ -10,7 +10,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.presentation import Icon
 from toolgen.findings import Finding
 
-Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python"]
+Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]
 """What a source is."""
 
 
@@ -28,9 +28,12 @@ class ImportedTool:
     title: str = ""
     annotations: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """MCP's hints by the words of a design: read_only, destructive, idempotent, open_world."""
+    tags: tuple[str, ...] = ()
     icons: tuple[Icon, ...] = ()
     deprecated: str = ""
     """Why the tool should not be used any more; "" for one that is not deprecated."""
+    is_confirmed: bool = False
+    """Whether a person must approve each call."""
     pointer: str = ""
     """JSON Pointer (RFC 6901) of the tool in its source."""
     arguments_pointer: str = ""

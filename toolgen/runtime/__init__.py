@@ -1,39 +1,12 @@
 """The runtime: what generated code imports, and what executes calls."""
 
-from toolgen.contract.errors import ToolgenError
-from toolgen.contract.limits import Limits
-from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.contract.printable import printable, printable_lines
-from toolgen.shapes.design.model import (
-    AnyJson,
-    Email,
-    Hostname,
-    Injected,
-    IPv4,
-    IPv6,
-    Nullable,
-    OpenModel,
-    ToolModel,
-    UniqueItems,
-    Url,
-)
-from toolgen.shapes.foreign.model import Foreign, SchemaModel
-from toolgen.shapes.issues import FieldIssue
-from toolgen.shapes.python.sensitive import Sensitive
+from typing import TYPE_CHECKING
 
-from .call.bridge import CallEndedError
-from .call.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
-from .call.methods import ToolMethod, tool_method
-from .call.policy import Allow, Ask, Decision, Policy
-from .call.registered_tool import Interceptor
-from .call.scheduling import Scheduling
-from .call.trace import Trace, TraceStep
-from .calls import CallBuilder, CallMeta, SeenBounds, ToolCall
-from .codec import CheckedCodec, Codec, SchemaCodec
-from .codec_module import CodecModule
-from .content import AudioContent, Content, ImageContent, ResourceContent, TextContent
-from .context import ToolContext
-from .errors import (
+from toolgen.calls.call import CallBuilder, CallMeta, SeenBounds, ToolCall
+from toolgen.calls.codec import CheckedCodec, Codec, SchemaCodec
+from toolgen.calls.codec_module import CodecModule
+from toolgen.calls.context import ToolContext
+from toolgen.calls.errors import (
     BusyError,
     DeadlockError,
     DeclaredError,
@@ -44,16 +17,14 @@ from .errors import (
     NotInjectedError,
     OutcomeUnknownError,
     RegistrationError,
+    RuntimeClosedError,
     ToolError,
     ToolValidationError,
     UnknownArtifactError,
     UnknownToolError,
     check_format,
 )
-from .lazy import LazyModule, lazy_attribute
-from .native import NativeTool
-from .present_fields import given, present_fields
-from .results import (
+from toolgen.calls.results import (
     Actions,
     Artifact,
     ArtifactRef,
@@ -71,17 +42,57 @@ from .results import (
     ToolStatus,
     Unfinished,
 )
+from toolgen.calls.specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
+from toolgen.calls.steps.methods import ToolMethod, tool_method
+from toolgen.calls.steps.registered_tool import Interceptor
+from toolgen.calls.steps.scheduling import Scheduling
+from toolgen.calls.toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
+from toolgen.calls.values import Key, Values
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.limits import Limits
+from toolgen.contract.presentation import Deprecation, Icon
+from toolgen.contract.printable import printable, printable_lines
+from toolgen.shapes.design.model import (
+    AnyJson,
+    Email,
+    Hostname,
+    Injected,
+    IPv4,
+    IPv6,
+    Nullable,
+    OpenModel,
+    ToolModel,
+    UniqueItems,
+    Url,
+)
+from toolgen.shapes.issues import FieldIssue
+
+from .lazy import LazyModule, lazy_attribute
 from .runtime import Runtime
-from .schema_codec import json_schema_codec
-from .specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
-from .sync_context import SyncToolContext
-from .threads import in_thread
-from .toolsets.descriptions import model_description
-from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, SnapshotError, StaticToolset
-from .toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
-from .toolsets.snapshot import Snapshot
-from .toolsets.views import allow_tools, filter_toolset, prefixed, with_confirmation
-from .values import Key, Values
+
+if TYPE_CHECKING:
+    from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
+    from toolgen.calls.native import NativeTool
+    from toolgen.calls.steps.bridge import CallEndedError
+    from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
+    from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
+    from toolgen.calls.steps.trace import Trace, TraceStep
+    from toolgen.calls.sync_context import SyncToolContext
+    from toolgen.calls.toolsets.descriptions import model_description
+    from toolgen.calls.toolsets.dynamic import (
+        DynamicToolset,
+        OnError,
+        ReadonlyContext,
+        SnapshotError,
+        StaticToolset,
+    )
+    from toolgen.calls.toolsets.snapshot import Snapshot
+    from toolgen.runtime.present_fields import given, present_fields
+    from toolgen.runtime.schema_codec import json_schema_codec
+    from toolgen.runtime.threads import in_thread
+    from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
+    from toolgen.shapes.foreign.model import Foreign, SchemaModel
+    from toolgen.shapes.python.sensitive import Sensitive
 
 __all__ = [
     "Abort",
@@ -149,6 +160,7 @@ __all__ = [
     "RetryHint",
     "RetryReason",
     "Runtime",
+    "RuntimeClosedError",
     "Scheduling",
     "SchemaCodec",
     "SchemaModel",
@@ -199,3 +211,33 @@ __all__ = [
     "tool_method",
     "with_confirmation",
 ]
+
+_LATER = {
+    "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
+    "toolgen.calls.native": "NativeTool",
+    "toolgen.runtime.present_fields": "given present_fields",
+    "toolgen.runtime.schema_codec": "json_schema_codec",
+    "toolgen.calls.steps.bridge": "CallEndedError",
+    "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
+    "toolgen.calls.steps.policy": "Allow Ask Decision Policy",
+    "toolgen.calls.steps.trace": "Trace TraceStep",
+    "toolgen.calls.sync_context": "SyncToolContext",
+    "toolgen.runtime.threads": "in_thread",
+    "toolgen.calls.toolsets.descriptions": "model_description",
+    "toolgen.calls.toolsets.dynamic": "DynamicToolset OnError ReadonlyContext SnapshotError StaticToolset",
+    "toolgen.calls.toolsets.snapshot": "Snapshot",
+    "toolgen.runtime.views": "allow_tools filter_toolset prefixed with_confirmation",
+    "toolgen.shapes.foreign.model": "Foreign SchemaModel",
+    "toolgen.shapes.python.sensitive": "Sensitive",
+}
+"""Names that no plain call needs, by their module, which is imported at their first use."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        module = next((module for module, names in _LATER.items() if name in names.split()), None)
+        return lazy_attribute(__name__, name, module)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

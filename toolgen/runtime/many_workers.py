@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
-from .errors import RegistrationError
+from toolgen.calls.errors import RegistrationError
 
 if TYPE_CHECKING:
-    from .capabilities import Capability
-    from .disabling import DisabledTools
-    from .engine import Engine
+    from toolgen.capabilities import Capability
+    from toolgen.capabilities.disabling import DisabledTools
+    from toolgen.runs import Engine
 
 
 @runtime_checkable

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolgen.shapes.design.model import ToolModel
+if TYPE_CHECKING:
+    from toolgen.shapes.design.model import ToolModel
 
 
 def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .engine import Engine, RunState, RunStatus
+from toolgen.runs import Engine, RunState, RunStatus
 
 
 async def runs_in_state(

@@ -1,65 +1,58 @@
 """The registry of tools, and the door through which calls come in.
 
-`Runtime` is the one class that a host sees. What it does for calls that wait, for runs and for disabled tools
-stands in its base classes.
+`Runtime` is the one class that a host constructs. It executes calls; all else stands in its parts, such as
+`Runtime.tools`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from toolgen.calls.call import NO_META, CallMeta, ToolCall
+from toolgen.calls.steps.dispatch import dispatch, unknown_tool_result
+from toolgen.calls.steps.execution import Execution
+from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.host_arguments import HostArguments, call_arguments, tool_name
+from toolgen.calls.steps.scheduler import Scheduler
+from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
+from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from .call.artifact_refs import load_artifact
-from .call.dispatch import dispatch, unknown_tool_result
-from .call.execution import Execution
-from .call.frame import Batch, Frame, RuntimeServices, event_reporter_for
-from .call.hooks import Hook
-from .call.host_arguments import HostArguments, call_arguments, tool_name
-from .call.parallel_calls import gather_results
-from .call.policy import Policy
-from .call.registered_tool import Interceptor, RuntimeOptions
-from .call.scheduler import Scheduler
-from .call.scheduling import DEFAULT_SCHEDULING, Scheduling
-from .call.trace import Trace
-from .calls import NO_META, CallMeta, ToolCall
-from .codec import Arguments
-from .disabling import DisabledTools
-from .errors import UnknownToolError
-from .extension import Extension, ExtensionPoint, ExtensionServices
-from .many_workers import require_shared, stores_of
-from .results import ToolResult
-from .run_control import RunControl
-from .specs import ToolSpec
-from .stores.servers import servers_of
-from .tool_switches import ToolSwitches
-from .toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
-from .toolsets.lookup import id_of_tool
-from .toolsets.registration import ToolsetRegistration, runtime_options
-from .toolsets.registry import Registry
-from .toolsets.snapshot import Snapshot
-from .toolsets.toolsets import Toolsets
-from .values import Values
-from .waiting.call_runs import CallRuns
-from .waiting.closing import let_calls_end
-from .waiting.ledger import Ledger
-from .waiting.named_calls import NamedCalls
-from .waiting.options import WAIT_OPTIONS, WaitOptions, require_engine
-from .waiting.resuming import WaitingTools
-from .waiting.wait_registry import WaitRegistry
-from .waiting.waiting_calls import WaitingCalls
+from .assembly import Assembly
+from .services import keeper_for, reports_for
 
 if TYPE_CHECKING:
-    from .capabilities import Capability, StoredArtifact
-    from .engine import Engine
-    from .events.hub import Events
-    from .metrics import Metrics
-    from .telemetry import ToolSpans
+    from toolgen.calls.call_names import CallName
+    from toolgen.calls.codec import Arguments
+    from toolgen.calls.results import Suspended, ToolResult
+    from toolgen.calls.specs import ToolSpec
+    from toolgen.calls.steps.hooks import Hook
+    from toolgen.calls.steps.policy import Policy
+    from toolgen.calls.steps.registered_tool import Interceptor, RegisteredTool
+    from toolgen.calls.steps.trace import Trace
+    from toolgen.calls.toolsets.dynamic import StaticToolset
+    from toolgen.calls.toolsets.snapshot import Snapshot
+    from toolgen.calls.values import Values
+    from toolgen.capabilities import Capability, DisabledTools
+    from toolgen.events.hub import Events
+    from toolgen.observability.metrics import Metrics
+    from toolgen.observability.spans import ToolSpans
+    from toolgen.runs import Engine
+    from toolgen.waiting.ledger import Ledger
+    from toolgen.waiting.options import WaitOptions
+    from toolgen.waiting.wait_registry import WaitRegistry
+    from toolgen.waiting.waits import Waits
+
+    from .artifacts import Artifacts
+    from .runs import Runs
+    from .tools import Tools
 
 
-class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
+class Runtime:
     """Executes the calls of the toolsets that are registered with it."""
 
     def __init__(
@@ -75,7 +68,7 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         disabled: DisabledTools | None = None,
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
-        waiting: WaitOptions = WAIT_OPTIONS,
+        waiting: WaitOptions | None = None,
         is_interactive: bool = True,
         tool_timeout: float | None = None,
         stage_timeout: float | None = 30.0,
@@ -111,7 +104,10 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
                 belongs, or two capabilities have one name; or the engine has many workers that cannot share
                 a store of the capabilities, or there is no secret for them.
         """
-        require_engine(engine)
+        if engine is not None:
+            from toolgen.waiting.options import require_engine
+
+            require_engine(engine)
         options = runtime_options(
             interceptors,
             hooks,
@@ -121,70 +117,64 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
             disabled=disabled,
             limits=limits,
         )
-        self._disabled = disabled
         if engine is not None:
+            from .many_workers import require_shared, stores_of
+
             require_shared(engine, stores_of(options.capabilities, disabled), has_secret=secret is not None)
         self._hook_tools = options.hook_tools
         scheduler = Scheduler(scheduling)
         self._services = RuntimeServices(
             execution=Execution(scheduler, scheduling, timeout=tool_timeout, metrics=metrics),
             scheduler=scheduler,
-            reports=event_reporter_for(events, limits, metrics),
+            reports=reports_for(events, limits, metrics),
             spans=spans,
             metrics=metrics,
             disabled=disabled,
             capabilities=options.capabilities,
+            artifacts=keeper_for(options.capabilities),
             policy=policy,
-            waits=None if engine is None else WaitRegistry(engine, waiting, secret, scheduler),
             is_interactive=is_interactive,
             limits=limits,
             stage_timeout=stage_timeout,
         )
         self._events, self._engine = events, engine
-        self._assemble(options)
+        self.assembly = Assembly(self, options, self._services, events)
+        """What its parts share; agents join it."""
+        self._disabled = disabled
+        self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
+        self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
+
+    @property
+    def tools(self) -> Tools:
+        """Its tools: registered, listed, disabled while it works."""
+        from .tools import Tools
+
+        return Tools(self.assembly, self._disabled)
+
+    @property
+    def waits(self) -> Waits:
+        """Its calls that wait: listed, shown, answered and cancelled."""
+        from toolgen.waiting.waits import Waits
+
+        return Waits(self._waits, self._services, self.assembly.tools, self._hook_tools)
+
+    @property
+    def runs(self) -> Runs:
+        """Its runs, of agents and of calls: executed, listed, cancelled and resolved."""
+        from .runs import Runs
+
+        return Runs(self.assembly, self._waits)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """What its results refer to by a URI."""
+        from .artifacts import Artifacts
+
+        return Artifacts(self._services)
 
     def register(self, registration: ToolsetRegistration | StaticToolset) -> None:
-        """Add a toolset; all of it or, when something does not fit, nothing.
-
-        Raises:
-            FormatError: it was generated in another format.
-            RegistrationError: it is registered already, a method or a capability is missing, or nobody
-                fills an injected field.
-        """
-        self._registry.register(registration)
-
-    def add_toolset(
-        self,
-        toolset: DynamicToolset | ToolsetRegistration,
-        *,
-        on_error: OnError = "fail",
-        timeout: float = 30.0,
-    ) -> None:
-        """Add a toolset that lists its tools for each request; `snapshot` calls it.
-
-        An asynchronous context manager is opened with the runtime and closed with it. `timeout` are the
-        seconds that opening it, or one list, may take.
-
-        Raises:
-            RegistrationError: it is no toolset, or another one has its name.
-        """
-        self._toolsets.add(toolset, on_error, timeout)
-
-    async def snapshot(
-        self, context: ReadonlyContext | None = None, *, previous: Snapshot | None = None
-    ) -> Snapshot:
-        """Return the tools of one model request; its calls go through the snapshot.
-
-        A wire name that tools of several registered toolsets have gets the name of the toolset before it.
-        `previous` is the snapshot of the request before it, in the same run.
-
-        Raises:
-            SnapshotError: a toolset cannot list its tools, or two tools have one name, or a hook names a
-                tool that its toolset does not list.
-            RegistrationError: as `call`.
-        """
-        self._hook_tools.require_all_known()
-        return await self._toolsets.snapshot(self, context or ReadonlyContext(), previous)
+        """Add a toolset; as `Tools.register`, for programs that `toolgen init` wrote earlier."""
+        self.tools.register(registration)
 
     async def call(
         self,
@@ -227,16 +217,68 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
                 if arguments.__class__ is bytes
                 else call_arguments(found.spec, arguments)
             )
-            if services.is_found_again is not None:
-                services = services.for_direct_call(found)
             result = await dispatch(Frame(found, given, meta, batch, services, trace))
             if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
-                result = await self._calls.later(found, given, result, meta)
+                result = await self.assembly.calls.later(found, given, result, meta)
         if batch.touched:
             (result,) = await batch.settle((result,), self._services.reports)
         if trace is not None and result.error is not None:
             trace.fail(result.error)
         return result
+
+    async def call_once(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> ToolResult:
+        """Return the one result of a call, as `call`; under this name it is executed once.
+
+        Made again it has the result that it had, or its open question; one that runs is waited for. One of
+        another tool or with other arguments is a `CallNameError` and executes nothing, unless the first one
+        still waits for its approval: then that question is taken back, and the new arguments are asked about.
+        Kept are, for as long as the engine keeps runs, the calls that asked somebody or may not run twice;
+        without an engine none are.
+
+        Raises:
+            RegistrationError: as `call`.
+            TypeError: as `call`.
+        """
+        self._hook_tools.require_all_known()
+        registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
+        if registered is None:
+            return await self.call(tool, arguments, meta, within=within)
+        from toolgen.waiting.ledger import unkept_result  # only peers that repeat calls need it
+
+        services = self._services
+        batch = Batch(services.capabilities)
+        frame = Frame(registered, call_arguments(registered.spec, arguments), meta, batch, services)
+        if self._ledger is None or services.suspender is None or services.suspender.obstacle(registered):
+            result = await unkept_result(name, frame, self.assembly.calls)
+        else:
+            result = await self._ledger.result(name, frame)
+        return (await batch.settle((result,), services.reports))[0] if batch.touched else result
+
+    async def question(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> Suspended | None:
+        """Return what a call of `call_once` with these arguments waits for; None for nothing. It makes none.
+
+        An agent's tool may wait for several answers: it is the first. Pending work is no question.
+        """
+        registered = (self._directory if within is None else within.directory).by_name.get(tool_name(tool))
+        if registered is None or self._ledger is None:
+            return None
+        return await self._ledger.question(name, registered, call_arguments(registered.spec, arguments), meta)
 
     async def call_all(
         self, calls: Iterable[ToolCall], *, values: Values | None = None, within: Snapshot | None = None
@@ -251,54 +293,57 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         self._hook_tools.require_all_known()
         directory = self._directory if within is None else within.directory
         batch = Batch(self._services.capabilities, values)
-        return await gather_results(calls, directory, batch, self._services, self._calls.later)
+        from toolgen.calls.steps.parallel_calls import gather_results
 
-    async def artifact(self, uri: str, *, session_id: str | None = None) -> StoredArtifact:
-        """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
+        return await gather_results(calls, directory, batch, self._services, self._later)
 
-        `session_id` is whose it has to be, "" for runs of no session; without one it is not compared.
-
-        Raises:
-            UnknownArtifactError: there is nothing, or it belongs to another session.
-            StoreError: the store cannot be used.
-        """
-        return await load_artifact(self._services, uri, session_id)
+    @property
+    def engine(self) -> Engine | None:
+        """The engine that executes the runs; None without one, and then no call can wait."""
+        return self._engine
 
     @property
     def events(self) -> Events | None:
         """The hub of its events; None where this runtime was given none, and nothing is told."""
         return self._events
 
-    @property
-    def is_dynamic(self) -> bool:
-        """Whether `snapshot` may return other tools for the next request."""
-        return self._toolsets.may_change
-
     async def aclose(self) -> None:
         """Stop the runs of agents, end the threads, and close what the runtime owns.
 
         Direct calls that are executed as runs, since they were approved or have a name, may end before, for
-        at most `CLOSING_S` seconds.
+        at most `CLOSING_S` seconds. Calls that a host makes meanwhile end as `RuntimeClosedError`, and those
+        that need the engine do until it is opened again.
+
+        Raises:
+            Exception: what a part raises that cannot be closed; all others are closed.
         """
-        try:
-            if self._services.waits is not None:
-                await let_calls_end(self._services.waits)
-        finally:
-            await self._services.late_ends.close()
-            await self._extension.close()
+        self._services.scheduler.close()
+        async with AsyncExitStack() as parts:  # the last one goes first
+            parts.callback(self._services.scheduler.close, is_over=True)
+            parts.callback(self._services.execution.close)
+            parts.push_async_callback(self._toolsets.close)
             if self._engine is not None:
-                await self._engine.close()
-            await self._toolsets.close()
-            self._services.execution.close()
+                parts.push_async_callback(self._engine.close)
+            if self.assembly.loops is not None:
+                parts.push_async_callback(self.assembly.loops.close)
+            parts.push_async_callback(self._services.late_ends.close)
+            if self._waits is not None:
+                self._waits.is_closed = True
+                from toolgen.waiting.closing import let_calls_end
+
+                parts.push_async_callback(let_calls_end, self._waits)
 
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.require_all_known()
         self._services.late_ends.open()
+        if self._waits is not None:
+            self._waits.is_closed = False
         await self._toolsets.open()
-        await self._extension.open()
-        if self._services.waits is not None and self._services.waits.engine.caps.is_durable:
-            await self._services.waits.start()  # to go on with what an earlier process began
+        if self.assembly.loops is not None:
+            await self.assembly.loops.open()
+        if self._waits is not None and self._waits.engine.caps.is_durable:
+            await self._waits.start()  # to go on with what an earlier process began
         return self
 
     async def __aexit__(
@@ -306,37 +351,22 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
     ) -> None:
         await self.aclose()
 
-    def extend(self, extension: Extension) -> ExtensionServices:
-        """Attach an extension, which the runtime opens, asks and closes; return the services for it.
-
-        Raises:
-            RegistrationError: something stands on it already.
-        """
-        self._extension.take(extension)
-        self._tools.of_run = extension.find_tool
-        return ExtensionServices(
-            services=self._services,
-            registry=self._registry,
-            events=self._events,
-            tool_of=self._tools.of_answered,
-            serve_calls=self._calls.serve,
-        )
-
-    @property
-    def extension(self) -> Extension | None:
-        """The extension of this runtime; None without one."""
-        return self._extension.extension
-
     async def check_stores(self) -> None:
         """Return where the servers of all stores can be used now: of capabilities, sessions, large values.
 
-        Stores in memory and in files are not checked, nor those of sinks. It has no time limit of its own.
+        Stores in memory and in files of their own are not checked, nor those of sinks. It has no time limit
+        of its own.
 
         Raises:
             StoreError: one of them cannot be used; the class says why.
         """
+        from toolgen.stores.servers import servers_of
+
+        from .many_workers import stores_of
+
         stores = stores_of(self._services.capabilities, self._disabled).values()
-        for server in servers_of((*stores, *self._extension.stores, self._engine)):
+        joined = () if self.assembly.loops is None else self.assembly.loops.stores
+        for server in servers_of((*stores, *joined, self._engine)):
             await server.check()
 
     @property
@@ -344,48 +374,29 @@ class Runtime(NamedCalls, WaitingCalls, RunControl, ToolSwitches):
         """Number of stuck threads by tool id: their calls are over, their executors still run."""
         return self._services.execution.stuck_threads
 
-    def list_toolsets(self) -> tuple[str, ...]:
-        """Return the names of the registered toolsets, `service.toolset`, in the order of registration."""
-        return self._toolsets.names
+    @cached_property
+    def _ledger(self) -> Ledger | None:
+        if self._waits is None:
+            return None
+        from toolgen.waiting.ledger import Ledger
 
-    def list_tools(self) -> tuple[ToolSpec[Any, Any], ...]:
-        """Return the specs of all registered tools, in the order of registration."""
-        return self._directory.specs
+        return Ledger(self._services.limits, self._waits, self.assembly.calls, self.waits)
 
-    def tool_spec(self, tool: str) -> ToolSpec[Any, Any]:
-        """Return the spec of a tool by id or wire name.
+    async def _later(
+        self, tool: RegisteredTool, arguments: Arguments, result: ToolResult, meta: CallMeta
+    ) -> ToolResult:
+        return await self.assembly.calls.later(tool, arguments, result, meta)
 
-        Raises:
-            UnknownToolError: no tool, or more than one, has the name.
-        """
-        found = self._directory.by_name.get(tool)
-        if found is None:
-            raise UnknownToolError(self._directory.unknown_tool_message(tool))
-        return found.spec
+    def _registry_of_waits(
+        self, engine: Engine, options: WaitOptions | None, secret: bytes | Sequence[bytes] | None
+    ) -> WaitRegistry:
+        """Return what keeps the calls that wait, and let calls be suspended."""
+        from toolgen.waiting.options import WAIT_OPTIONS
+        from toolgen.waiting.suspending import CallSuspender
+        from toolgen.waiting.wait_registry import WaitRegistry
 
-    def tool_schema(self, tool: str) -> dict[str, dict[str, Any]]:
-        """Return the JSON Schemas of a tool under `payload` and `result`.
-
-        Raises:
-            UnknownToolError: as `tool_spec`.
-        """
-        spec = self.tool_spec(tool)
-        return {"payload": spec.payload.schema, "result": spec.result.schema}
-
-    def _assemble(self, options: RuntimeOptions) -> None:
-        """Make what stands on the services: the toolsets, the extension, and the calls that wait."""
-        self._toolsets = Toolsets(options, self._services.reports)
-        self._registry = Registry(options, self._toolsets)
-        self._directory = self._registry.directory
-        self._extension = ExtensionPoint(self._services)
-        self._tools = WaitingTools(self, self._directory, self._toolsets)
-        self._calls = CallRuns(self._services, self._tools, self._extension, self._events)
-        self._ledger = None
-        if (waits := self._services.waits) is not None:
-            if waits.engine.caps.has_many_workers:
-                self._services.is_found_again = self._tools.can_list
-            self._calls.serve(waits)
-            self._ledger = Ledger(self._services.limits, waits, self._calls, self)
-
-    async def _id_of(self, tool: str) -> str:
-        return await id_of_tool(tool, self._directory, [self.snapshot, *self._extension.listings])
+        waits = WaitRegistry(engine, options or WAIT_OPTIONS, secret, self._services.scheduler)
+        finds = self.assembly.tools.can_list if engine.caps.has_many_workers else None
+        self._services.suspender = CallSuspender(waits=waits, is_found_again=finds)
+        self.assembly.execute_runs(waits)
+        return waits

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from toolgen.calls.codec import Codec, SchemaCodec
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.shapes.design.model import AnyJson
 from toolgen.shapes.foreign.model import exact_adapter
-
-from .codec import Codec, SchemaCodec
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from toolgen.calls.call import NO_META, CallMeta, ToolCall
+from toolgen.calls.context import ToolContext
+from toolgen.calls.errors import ToolError
+from toolgen.calls.specs import ToolSpec
 from toolgen.shapes.design.model import ToolModel
-
-from .calls import NO_META, CallMeta, ToolCall
-from .context import ToolContext
-from .errors import ToolError
-from .specs import ToolSpec
 
 P = TypeVar("P", bound=ToolModel)
 

@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from .call.thread_pool import NoThreadError, ThreadPool
-from .errors import ToolError
+from toolgen.calls.errors import ToolError
+from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
 
 
 def in_thread(service: object, *, max_threads: int = 8) -> Any:

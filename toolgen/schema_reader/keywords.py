@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from toolgen.shapes.constraints import FLAGS, LIMITS, lengths_of, limits_of
+from toolgen.shapes.foreign.schema import MAPS, REFERENCES
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
@@ -27,7 +28,7 @@ ONE: Final = (
 )
 """Keywords whose value is one schema; `items` may be several before 2020-12."""
 SEVERAL: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions")
+NAMED: Final = MAPS | {"dependencies"}
 IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
 """Keywords whose schemas look at the same value (Core 10.2)."""
 
@@ -64,9 +65,7 @@ ANY_TYPE_KEYWORDS: Final = (
     "oneOf",
     "not",
     "if",
-    "$ref",
-    "$dynamicRef",
-    "$recursiveRef",
+    *REFERENCES,
 )
 CONSTRAINTS: Final = frozenset(
     (*TYPED_KEYWORDS, *ANY_TYPE_KEYWORDS, "then", "else", "minContains", "maxContains")

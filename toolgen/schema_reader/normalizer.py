@@ -1,24 +1,23 @@
-"""The normal form: the part of a schema that Python types hold.
+"""Conversion to the normal form, the part of a schema that Python types hold: `shapes/foreign/nodes.py`.
 
-A node is one of `{}`, a scalar, an enum of one kind, an array with `items`, a map with
-`additionalProperties`, a `$ref` to an object in `classes`, or an `anyOf` of those with null last. It
-accepts what the schema accepts, or more; then a keyword is noted as lost.
+A node accepts what its schema accepts, or more; then a keyword is noted as lost.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from typing import Any, Final
 
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import FLAGS, lengths_of
+from toolgen.shapes.foreign.nodes import Node, inner, nodes_in, reference, target
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, has_no_effect
 from .merging import NEVER, Merger, UnsupportedKeywords, types_of
 from .names import Names, branch_name
 from .objects import ClassBuilder, as_map, is_map
-from .scalars import Node
 from .schema_index import SchemaIndex
 
 _DEEPEST: Final = 40
@@ -54,11 +53,11 @@ class SchemaNormalizer:
 
     def run(self, schema: Schema, *, arguments: bool) -> None:
         """Fill `root`, `classes` and `losses`."""
-        target = self.merger.follow(schema)
+        followed = self.merger.follow(schema)
         if arguments:
-            self._take_arguments(schema, target)
+            self._take_arguments(schema, followed)
         else:
-            self.root = self.node(target, self._names.root)
+            self.root = self.node(followed, self._names.root)
         while self._waiting:
             name, flat = self._waiting.popleft()
             self.classes[name] = ClassBuilder(self, name, flat).node()
@@ -68,7 +67,7 @@ class SchemaNormalizer:
         self._flatten()
         self._finish()
 
-    def _take_arguments(self, schema: Schema, target: Subschema) -> None:
+    def _take_arguments(self, schema: Schema, followed: Subschema) -> None:
         """Convert the root to a class in any case; arguments of another type never come here."""
         flat = self.merger.flat(schema)
         if flat is NEVER:
@@ -78,14 +77,14 @@ class SchemaNormalizer:
             self.unsupported.add("type" if "type" in flat else "$ref")
             flat = {**flat, "type": "object"}
         # A place that says `object` itself is this very class wherever it is referred to.
-        whole = isinstance(target, dict) and self.merger.flat(target).get("type") == "object"
+        whole = isinstance(followed, dict) and self.merger.flat(followed).get("type") == "object"
         name = self._names.take(self._names.root)
         for word in ("not", "if", "$dynamicRef", "$recursiveRef", "enum", "const"):
             if word in flat and not has_no_effect(word, flat):
                 self.unsupported.add(word)
-        self._class_of[id(target if whole else schema)] = name
+        self._class_of[id(followed if whole else schema)] = name
         self._waiting.append((name, flat))
-        self.root = {"$ref": f"#/$defs/{name}"}
+        self.root = reference(name)
 
     def node(self, schema: Subschema, name: str) -> Node:
         """Return the node of a schema; `name` is the class name if it is an object."""
@@ -102,7 +101,7 @@ class SchemaNormalizer:
             name = self._referred_name(schema, followed) or name
         key = id(followed)
         if key in self._done:
-            self._budget -= _size(self._done[key])
+            self._budget -= sum(1 for _ in nodes_in(self._done[key]))
             return self._done[key]
         if key in self._open or len(self._open) >= _DEEPEST:
             self.unsupported.add("$ref")
@@ -178,10 +177,10 @@ class SchemaNormalizer:
         objects = {id(branch) for branch in branches if self._is_object(branch)}
         nodes: list[Node] = []
         for branch in branches:
-            inner = self._inner_name(name, "value")
+            inner_name = self._inner_name(name, "value")
             if len(objects) > 1 and id(branch) in objects and isinstance(branch, dict):
-                inner = branch_name(name, len(nodes) + 1, self._titled(branch))
-            nodes.append(self.node(branch, inner))
+                inner_name = branch_name(name, len(nodes) + 1, self._titled(branch))
+            nodes.append(self.node(branch, inner_name))
         if word == "oneOf" and len(nodes) > 1:
             self._exclusive.append(nodes)
         return self._joined(nodes)
@@ -201,8 +200,8 @@ class SchemaNormalizer:
         branches: list[Subschema] = []
         for branch in flat[word]:
             followed = self.merger.follow(branch)
-            inner = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
-            says_it = only_types and inner and all(kind in only_types for kind in types_of(inner))
+            said = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
+            says_it = only_types and said and all(kind in only_types for kind in types_of(said))
             branches.append(branch if says_it else self.merger.both(rest, branch))
         return branches
 
@@ -217,8 +216,8 @@ class SchemaNormalizer:
                     self.unsupported.add("type")
             return {}
         kinds = types_of(flat["type"])
-        inner = name if len(kinds) == 1 else self._inner_name(name, "value")
-        return self._joined([self._of_type(kind, schema, flat, inner) for kind in kinds])
+        inner_name = name if len(kinds) == 1 else self._inner_name(name, "value")
+        return self._joined([self._of_type(kind, schema, flat, inner_name) for kind in kinds])
 
     def _of_type(self, kind: str, schema: Schema, flat: Schema, name: str) -> Node:
         match kind:
@@ -252,8 +251,8 @@ class SchemaNormalizer:
         kinds = [*prefix] if items is None else [*prefix, items]
         if any(accepts_all(kind) or self.merger.is_never(kind) for kind in kinds) or not kinds:
             return {**node, "items": {}}
-        inner = self._inner_name(name, "item")
-        return {**node, "items": self._joined([self.node(kind, inner) for kind in kinds])}
+        inner_name = self._inner_name(name, "item")
+        return {**node, "items": self._joined([self.node(kind, inner_name) for kind in kinds])}
 
     def _inner_name(self, name: str, word: str) -> str:
         """Return the name of an object inside a value of this name; the root's own name stays unused."""
@@ -266,7 +265,7 @@ class SchemaNormalizer:
         if key not in self._class_of:
             self._class_of[key] = self._names.take(name)
             self._waiting.append((self._class_of[key], flat))
-        return {"$ref": f"#/$defs/{self._class_of[key]}"}
+        return reference(self._class_of[key])
 
     def _flatten(self) -> None:
         """Remove nodes that are too deep for Python's stack; each class is entered once."""
@@ -274,17 +273,17 @@ class SchemaNormalizer:
         waiting: list[tuple[Node, int]] = [(self.root, 0)]
         while waiting:
             node, level = waiting.pop()
-            name = unions.name_of(node)
+            name = target(node)
             if name in entered:
                 continue
-            inner = _inner(node) if name is None else list(self.classes[name]["properties"].values())
-            if inner and level + ("anyOf" in node) >= _MOST_LEVELS:
+            held = inner(node) if name is None else tuple(self.classes[name]["properties"].values())
+            if held and level + ("anyOf" in node) >= _MOST_LEVELS:
                 self.unsupported.add("$ref")
                 for word in [word for word in node if word not in ANNOTATIONS]:
                     del node[word]
             else:
                 entered.update([name] if name else [])
-                waiting.extend((one, level + 1) for one in reversed(inner))
+                waiting.extend((one, level + 1) for one in reversed(held))
 
     def _finish(self) -> None:
         """Tag the unions; keep the classes that are used, in order of first use."""
@@ -292,34 +291,22 @@ class SchemaNormalizer:
         waiting: list[Any] = [self.root]
         while waiting:
             at = waiting.pop()
-            inner = _inner(at)
-            name = unions.name_of(at)
+            held = inner(at)
+            name = target(at)
             if name is not None and name not in used:
                 used[name] = self.classes[name]
-                inner = list(self.classes[name]["properties"].values())
+                held = tuple(self.classes[name]["properties"].values())
             elif "anyOf" in at:
-                tag = unions.tag_of(inner, self.classes)
+                tag = unions.tag_of(held, self.classes)
                 at.update({} if tag is None else {"discriminator": tag})
             if name is None:
-                self._lose_sizes(inner)
-            waiting.extend(reversed(inner))
+                self._lose_sizes(held)
+            waiting.extend(reversed(held))
         self.classes = used
 
-    def _lose_sizes(self, nodes: list[Node]) -> None:
+    def _lose_sizes(self, nodes: Iterable[Node]) -> None:
         """Remove the sizes of maps inside other values; types hold only those of attributes."""
         for node in nodes:
             for word in lengths_of("map"):
                 if node.pop(word, None) is not None:
                     self.unsupported.add(word)
-
-
-def _inner(node: Node) -> list[Node]:
-    """Return the child nodes of a node, without those behind a reference."""
-    return [
-        *node.get("anyOf", ()),
-        *(node[word] for word in ("items", "additionalProperties") if word in node),
-    ]
-
-
-def _size(node: Node) -> int:
-    return 1 + sum(map(_size, _inner(node)))

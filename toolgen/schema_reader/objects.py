@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import lengths_of
+from toolgen.shapes.foreign.nodes import Node
 
 from . import scalars
 from .keywords import ANNOTATIONS, Schema, Subschema, accepts_all, has_no_effect
 from .merging import Merger, UnsupportedKeywords, types_of
-from .scalars import Node
 
 _ONLY_LOST = ("dependentRequired", "dependentSchemas")
 

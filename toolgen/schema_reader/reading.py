@@ -9,11 +9,11 @@ from toolgen.shapes.fields import Foreign
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from . import validator
-from .arguments import require_object
 from .defaults import invalid_defaults
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
 from .keywords import Schema, children
+from .merging import NEVER, Merger, UnsupportedKeywords, types_of
 from .normalizer import SchemaNormalizer
 from .pattern_size import expanded_size
 from .problems import Problem, Reading
@@ -21,6 +21,8 @@ from .schema_index import SchemaIndex
 
 _MOST_PARTS: Final = 100_000
 """Characters of all patterns of a schema, repetitions written out; the public corpora have 130."""
+
+_DEFINITIONS: Final = ("$defs", "definitions")
 
 
 def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
@@ -40,7 +42,7 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     survey, problems = _upgraded(document)
     problems = problems or survey.cycles() + _bad_patterns(survey) or survey.multiplied()
     if arguments and not problems:
-        survey, problems = require_object(survey)
+        survey, problems = _require_object(survey)
     if not problems:
         unbuildable = validator.contract_problem(survey.root)
         problems = [unbuildable] if unbuildable else []
@@ -110,6 +112,38 @@ def _compiles(pattern: str) -> bool:
     except PatternError:
         return validator.compiles(pattern)
     return True
+
+
+def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
+    """Add `type: object` to the root of a tool's arguments; return the schemas, and why it cannot be one."""
+    root = survey.root
+    merged = Merger(survey, UnsupportedKeywords()).flat(root)
+    if merged is NEVER or "object" not in types_of(merged.get("type", "object")):
+        said = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
+        message = f"{said}, but a tool's arguments are an object"
+        pointer = "/type" if "type" in root else ""
+        return survey, [Problem(pointer=pointer, message=message, hint="make it an object with properties")]
+    if root.get("type") == "object":
+        return survey, []
+    if any(target is root for target in survey.targets.values()):
+        _keep_for_references(survey)
+    root["type"] = "object"
+    return SchemaIndex(root), []
+
+
+def _keep_for_references(survey: SchemaIndex) -> None:
+    """Give what refers to the root a copy that still accepts values of other types."""
+    root = survey.root
+    held: Schema = root.setdefault("$defs", {})
+    name = "Root"
+    while name in held:
+        name += "_"
+    held[name] = {word: value for word, value in root.items() if word not in _DEFINITIONS}
+    for place, target in survey.targets.items():
+        if target is root:
+            survey.places[place][1]["$ref"] = f"#/$defs/{name}"
+    if held[name].get("$ref"):
+        held[name]["$ref"] = root["$ref"]
 
 
 def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from toolgen.contract.json_value import identity
 from toolgen.shapes.constraints import LIMITS, Holder, lengths_of, limits_of
 from toolgen.shapes.design.annotations import is_written_by_toolgen
+from toolgen.shapes.foreign.nodes import NULL, Node
 from toolgen.shapes.numbers import EXACT_FLOATS
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .merging import UnsupportedKeywords, types_of
 from .validator import accepts_scalar
-
-Node: TypeAlias = dict[str, Any]
-"""A node of the normal form."""
 
 _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
@@ -139,7 +137,7 @@ def _is_constrained(schema: Schema, kind: str) -> bool:
 def _of_kind(kind: str, values: list[Any], losses: UnsupportedKeywords) -> Node:
     match kind:
         case "null":
-            return {"type": "null"}
+            return NULL.copy()
         case "boolean":
             return {"type": "boolean"} if len(values) == 2 else {"enum": values}
         case "string":

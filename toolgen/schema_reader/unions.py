@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
 from math import inf
 from typing import Any, Final
 
 from toolgen.shapes.constraints import lengths_of, limits_of
-
-from .scalars import Node
-
-Classes = Mapping[str, Node]
+from toolgen.shapes.foreign.nodes import NULL, Classes, Node, target
 
 _DEEPEST: Final = 4
 """How far two objects are followed to tell them apart."""
@@ -47,10 +44,10 @@ def _enum_kind(node: Node) -> str:
     return type(node["enum"][0]).__name__ if "enum" in node else ""
 
 
-def tag_of(branches: list[Node], classes: Classes) -> str | None:
+def tag_of(branches: Collection[Node], classes: Classes) -> str | None:
     """Return the first property whose strings distinguish all the objects, or None."""
-    objects = [classes[_name(branch)] for branch in branches if "$ref" in branch]
-    if len(objects) < 2 or any("$ref" not in branch and branch != {"type": "null"} for branch in branches):
+    objects = [classes[name] for branch in branches if (name := target(branch))]
+    if len(objects) < 2 or any("$ref" not in branch and branch != NULL for branch in branches):
         return None
     required = [set(object_["required"]) for object_ in objects]
     for key in objects[0]["required"]:
@@ -63,15 +60,6 @@ def tag_of(branches: list[Node], classes: Classes) -> str | None:
 
 def _strings(node: Node) -> list[str]:
     return [value for value in node.get("enum", ()) if isinstance(value, str)]
-
-
-def name_of(node: Node) -> str | None:
-    """Return the class that a node refers to."""
-    return str(node["$ref"]).rpartition("/")[2] if "$ref" in node else None
-
-
-def _name(node: Node) -> str:
-    return str(node["$ref"]).rpartition("/")[2]
 
 
 class Disjointness:
@@ -132,10 +120,11 @@ class Disjointness:
 
     def _objects_disjoint(self, one: Node, other: Node, depth: int) -> bool:
         """Return whether a key that `one` requires cannot be as `one` wants it in `other`."""
-        if "$ref" not in one:
+        name, other_name = target(one), target(other)
+        if name is None:
             return False
-        object_ = self._classes[_name(one)]
-        held = self._classes[_name(other)] if "$ref" in other else other
+        object_ = self._classes[name]
+        held = self._classes[other_name] if other_name else other
         for key in object_["required"]:
             node = held.get("properties", {}).get(key, held["additionalProperties"])
             if node is False:

@@ -12,7 +12,7 @@ import base64
 import datetime as dt
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from decimal import Decimal
 from typing import Any, Final
 
@@ -28,8 +28,8 @@ from .values import bytes_text, decimal_text, duration_text
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
-_OWN: Final = tuple(row for row in LIMITS if row.is_annotation)
-"""The limits of texts in JSON, which are compared in Python."""
+_OWN: Final = tuple(row for row in LIMITS if row.is_annotation and row.takes != "length")
+"""The limits of values that are texts in JSON, which are compared in Python."""
 _UNIQUE: Final = "toolgen_unique"
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
@@ -45,10 +45,32 @@ _INNER: Final = {
 }
 
 
+_LIMITS: Final = {row.core for row in LIMITS}
+_ENFORCED: Final = {
+    "int": cs.IntSchema,
+    "float": cs.FloatSchema,
+    "str": cs.StringSchema,
+    "bytes": cs.BytesSchema,
+    "date": cs.DateSchema,
+    "datetime": cs.DatetimeSchema,
+    "timedelta": cs.TimedeltaSchema,
+    "decimal": cs.DecimalSchema,
+    "list": cs.ListSchema,
+    "dict": cs.DictSchema,
+}
+"""By kind, the keywords that pydantic-core enforces: it ignores every other one without an error."""
+
+
 def exact(schema: AnySchema) -> Any:
-    """Return a core schema that accepts exactly the lexical forms of the contract."""
+    """Return a core schema that accepts exactly the lexical forms of the contract.
+
+    Raises:
+        TypeError: the schema has a limit that no validator of its kind compares a value with.
+    """
     node: AnySchema = dict(schema)
     kind = node["type"]
+    if unknown := (_LIMITS & node.keys()) - _enforced(kind):
+        raise TypeError(f"no validator of {kind!r} enforces the limit {min(unknown)!r}")
     if kind in _SCALARS:
         return _SCALARS[kind](node)
     if kind in ("model-fields", "typed-dict"):
@@ -62,6 +84,11 @@ def exact(schema: AnySchema) -> Any:
     if kind == "list" and _UNIQUE in node.get("metadata", {}):
         return dict(cs.no_info_after_validator_function(all_different, node))
     return _null_gives_default(node) if kind == "default" else node
+
+
+def _enforced(kind: str) -> Set[str]:
+    keywords = _ENFORCED[kind].__annotations__.keys() if kind in _ENFORCED else frozenset[str]()
+    return keywords | {row.core for row in _OWN} if kind in _LEXICAL else keywords
 
 
 def json_value(value: object) -> object:
@@ -186,21 +213,26 @@ def _datetime(node: AnySchema) -> AnySchema:
 
 def _bytes(node: AnySchema) -> AnySchema:
     form = cs.str_schema(pattern=forms.BYTES, strict=True)
-    parsed = cs.no_info_after_validator_function(base64.b64decode, form)
+    decoded = cs.no_info_after_validator_function(base64.b64decode, form)
+    strict: Any = {**node, "strict": True}
     text = cs.plain_serializer_function_ser_schema(bytes_text, when_used="json")
-    return dict(cs.json_or_python_schema(parsed, cs.bytes_schema(strict=True), serialization=text))
+    return dict(cs.json_or_python_schema(cs.chain_schema([decoded, strict]), strict, serialization=text))
 
 
-_SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
-    "int": _int,
-    "float": _float,
-    "literal": _literal,
-    "bytes": _bytes,
+_LEXICAL: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
     "datetime": _datetime,
     "date": lambda node: _lexical_schema(forms.DATE, node),
     "timedelta": lambda node: _lexical_schema(forms.DURATION, node, duration_text),
     "uuid": lambda node: _lexical_schema(forms.UUID, node),
     "decimal": lambda node: _lexical_schema(forms.DECIMAL, node, decimal_text),
+}
+"""The kinds whose own limits are compared in Python."""
+_SCALARS: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {
+    "int": _int,
+    "float": _float,
+    "literal": _literal,
+    "bytes": _bytes,
+    **_LEXICAL,
 }
 
 

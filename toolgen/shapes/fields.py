@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
 
@@ -149,13 +149,13 @@ class Field:
 class Foreign:
     """A foreign schema, and the part of it that Python types hold.
 
-    `root` and `classes` are in the normal form of `toolgen.schema_reader.normalizer`.
+    `root` and `classes` are in the normal form of `shapes/foreign/nodes.py`.
     """
 
     schema: dict[str, Json]
     """The contract: JSON Schema 2020-12, self-contained, without `$schema`."""
-    root: dict[str, Json]
-    classes: dict[str, dict[str, Json]]
+    root: dict[str, Any]
+    classes: dict[str, dict[str, Any]]
     """Objects by class name, in order of first use."""
     is_exact: bool
     """Whether the types accept what the schema accepts; else the schema itself is checked too."""

@@ -33,14 +33,14 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
+from toolgen.calls.codec import arguments_json
+from toolgen.calls.specs import LongRunningSpec
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
 from toolgen.runtime import CallMeta, ConfirmSpec, Pending, Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.codec import arguments_json
-from toolgen.runtime.specs import LongRunningSpec
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.errors import LateAnswerError
+from toolgen.waiting.errors import LateAnswerError
 
 from .files import store
 
@@ -195,11 +195,11 @@ async def pending_work() -> list[RunRecord]:
     async with running(agent("x.agent", planner, TOOLS, MORE)) as (runtime, engine):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s", run_id="r")
         await handle.settled()
-        tokens = {one.handle: one.token for one in await runtime.suspended("s")}
+        tokens = {one.handle: one.token for one in await runtime.waits.list("s")}
         assert set(tokens) == {"job-1", "job-2"}
-        delivering = asyncio.create_task(runtime.deliver(tokens["job-2"], "came"))
+        delivering = asyncio.create_task(runtime.waits.answer(tokens["job-2"], "came"))
         await asyncio.sleep(5)
-        await runtime.deliver(tokens["job-1"], "2.4.0")
+        await runtime.waits.answer(tokens["job-1"], "2.4.0")
         await delivering
         await handle.result()
         opened = await _ended(engine, "r/done:call_0_1")
@@ -217,7 +217,7 @@ async def busy_session() -> list[RunRecord]:
         second = await client.start("More.", session_id="s", run_id="second")
         asked = await waiting(second)
         for work in works:
-            await runtime.deliver(work.token, "came")
+            await runtime.waits.answer(work.token, "came")
         await asyncio.sleep(5)
         await second.answer(asked, "now")
         for work in works:
@@ -292,19 +292,19 @@ async def direct_calls() -> list[RunRecord]:
     """Calls of no agent: approved, denied, asked twice, never answered, done elsewhere."""
     engine = InProcessEngine(clock=lambda: asyncio.get_running_loop().time())
     async with running(engine=engine) as (runtime, _):
-        runtime.register(TOOLS)
-        runtime.register(MORE)
+        runtime.tools.register(TOOLS)
+        runtime.tools.register(MORE)
         for given in (YES, NO):
-            await runtime.deliver(await _asked(runtime, *RESET), given)
+            await runtime.waits.answer(await _asked(runtime, *RESET), given)
         token = await _asked(runtime, "twice")
-        again = await runtime.deliver(token, "again")
+        again = await runtime.waits.answer(token, "again")
         assert again.suspension is not None
-        await runtime.deliver(again.suspension.token, "Bo")
-        await runtime.deliver(await _asked(runtime, "update"), "2.4.0")
+        await runtime.waits.answer(again.suspension.token, "Bo")
+        await runtime.waits.answer(await _asked(runtime, "update"), "2.4.0")
         late = await _asked(runtime, "ask")
         await asyncio.sleep(7 * 24 * 3600)
         try:
-            await runtime.deliver(late, "Bo")
+            await runtime.waits.answer(late, "Bo")
         except LateAnswerError:
             return await _records(engine)
         raise AssertionError("a call was answered long after its time")
@@ -317,11 +317,11 @@ async def agents_tool() -> list[RunRecord]:
     )
     low = agent("x.low", asking, TOOLS, MORE)
     async with running(low) as (runtime, engine):
-        runtime.register(exported("x.lows", "x.low"))
+        runtime.tools.register(exported("x.lows", "x.low"))
         result = await runtime.call("look", {}, META)
         for given in (YES, NO):
             assert result.suspension is not None, result
-            result = await runtime.deliver(result.suspension.token, given)
+            result = await runtime.waits.answer(result.suspension.token, given)
         assert result.status == "ok", result
         await runtime.call("look", {}, META)
         return await _records(engine)
@@ -331,14 +331,16 @@ async def executed() -> list[RunRecord]:
     """Calls that begin in a run of their own: one ends at once, one asks, an agent answers one."""
     low = agent("x.low", ScriptedPlanner(['"all is well"']), TOOLS, MORE)
     async with running(low) as (runtime, engine):
-        runtime.register(exported("x.lows", "x.low"))
+        runtime.tools.register(exported("x.lows", "x.low"))
         directory = runtime._directory
         for name, arguments in (("add", {"a": 1, "b": 2}), RESET, ("look", {})):
             tool = directory.by_name.get(name)
             assert tool is not None, name
-            result = await runtime._calls.execute(tool, arguments_json(arguments), META, f"call_{name}")
+            result = await runtime.assembly.calls.execute(
+                tool, arguments_json(arguments), META, f"call_{name}"
+            )
             if result.suspension is not None:
-                await runtime.deliver(result.suspension.token, YES)
+                await runtime.waits.answer(result.suspension.token, YES)
         return await _records(engine)
 
 
@@ -417,7 +419,7 @@ async def _records(engine: InProcessEngine) -> list[RunRecord]:
     runs = await engine.list_runs()
     for status in runs:
         await engine.result(status.run_id)
-    return [engine._client.record(status.run_id) for status in reversed(runs)]
+    return [engine._store.record(status.run_id) for status in reversed(runs)]
 
 
 def main() -> None:

@@ -32,8 +32,8 @@ from toolgen.agents import (
     RunOutput,
     agents_of,
 )
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.runtime import Runtime
-from toolgen.runtime.toolsets.functions import function_toolset
 
 TEXT = "I remove the files under /tmp/x now, and tell you when they are gone."
 ONE = Said(text=TEXT, calls=(Called("wipe", '{"path": "/tmp/x"}', "call_1"),))

@@ -25,10 +25,10 @@ from tests.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import KEY, Provider
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, agents_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
+from toolgen.runs import NonRetryableError
 from toolgen.runtime import NativeTool, RegistrationError, Runtime, ToolContext
-from toolgen.runtime.engine import NonRetryableError
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.runtime.tools import Listing
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import agents_of
 from toolgen.agents.planner.chats import Chats
-from toolgen.runtime.telemetry import ToolSpans
+from toolgen.observability.spans import ToolSpans
 
 NAMES: Final = {"gpt-4o": "openai", "claude-haiku-4-5": "anthropic", "gemini-2.5-flash": "gcp.gemini"}
 """Providers by the conventions, by the models of these tests."""

@@ -50,9 +50,9 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.portable import portable_arguments, portable_json
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
-from toolgen.runtime.toolsets.functions import function_toolset
 
 DEEP = '{"name": ' * 400 + "1" + "}" * 400
 ODD = (

@@ -25,6 +25,7 @@ from tests.adapters.mcp.serving.project import (
     serve,
     write_project,
 )
+from tests.adapters.mcp.serving.test_stdio import open_session, stdio_process
 from tests.conftest import ProjectFolder
 
 
@@ -168,3 +169,40 @@ async def test_a_person_approves_beside_the_server(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-1] == '"p1 is ash"'
         assert not (await client.call_tool("count", {})).is_error
+
+
+def test_ctrl_c_ends_it_while_its_client_is_silent(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    with stdio_process(tmp_path) as process:
+        open_session(process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def test_it_ends_when_its_client_no_longer_reads(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    with stdio_process(tmp_path) as process:
+        open_session(process)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+        process.stdin.flush()
+        assert process.wait(60) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    lines = ("garbage", "", "[]", "null", "{" * 3_000, '{"jsonrpc":"2.0","id":9,"method":5}', "x" * 300_000)
+    with stdio_process(tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.writelines(f"{line}\n" for line in lines)
+        open_session(process)
+        process.stdin.writelines(f"{line}\n" for line in lines)
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "ping"}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+        process.communicate(timeout=60)

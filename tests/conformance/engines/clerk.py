@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.engines.toys import script
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import WaitOverError
+from toolgen.runs import WaitOverError
 
 
 async def serve(settings: dict[str, Any], told: Connection[str, list[Any]]) -> None:

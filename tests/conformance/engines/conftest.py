@@ -16,8 +16,8 @@ from tests.engines.starting import toys as toys
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
 from tests.virtual_time import LoopFactory
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import Engine
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.runs import Engine
 
 from .processes import HEARTBEAT_S, TemporalWorkers
 
@@ -43,8 +43,7 @@ async def start_engine(server: TemporalServer, toys: Toys) -> AsyncIterator[Star
             server.address,
             queue=f"test {number}",
             prefix=f"{number}:",
-            heartbeat_s=HEARTBEAT_S,
-            max_payload_bytes=max_payload_bytes or 1_000_000,
+            limits=TemporalLimits(heartbeat_s=HEARTBEAT_S, max_payload_bytes=max_payload_bytes or 1_000_000),
         )
 
     async with starting(make, toys) as start:

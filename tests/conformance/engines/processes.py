@@ -13,8 +13,8 @@ from typing import Any, Final
 from tests.engines.processes import PATIENCE_S, WorkLog
 from tests.engines.toys import script
 from toolgen.contract.json_value import Json
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import Engine
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.runs import Engine
 
 from . import worker
 from .codec import XorCodec
@@ -34,7 +34,7 @@ class TemporalWorkers(WorkLog):
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         super().__init__(folder)
-        self.settings = {"heartbeat_s": HEARTBEAT_S, **settings}
+        self.settings = {"limits": TemporalLimits(heartbeat_s=HEARTBEAT_S), **settings}
         self._processes: dict[str, BaseProcess] = {}
         self.client = self.new_client()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.payloads import data_converter
 from toolgen.engines.temporal.settings import GivesSettings
 from toolgen.engines.temporal.workflow import RunWorkflow
-from toolgen.runtime.engine import LastEvents, Loop
+from toolgen.runs import LastEvents, Loop
 
 _WORKER: Final = re.compile(r'"[0-9]+@[^"]+"')
 """The name of a worker and its queue: its process, and its machine."""
@@ -47,9 +47,9 @@ class Histories:
         client = await engine._connected()
         for run_id in run_ids:
             history = await client.client.get_workflow_handle(client._id(run_id)).fetch_history()
-            events = _without(history.to_json_dict(), "stackTrace")
-            document = {"run": run_id, "prefix": client._settings.prefix, "history": events}
-            text = _WORKER.sub('"worker"', json.dumps(document, indent=1, sort_keys=True)) + "\n"
+            events = _without(history.to_json_dict(), "stackTrace")["events"]
+            head = {"run": run_id, "prefix": client._settings.prefix}
+            text = _WORKER.sub('"worker"', _text_of(head, events))
             (self._folder / f"{name_of(run_id)}.json").write_text(text, "utf-8")
 
     def names(self) -> list[str]:
@@ -66,6 +66,12 @@ class Histories:
 def name_of(run_id: str) -> str:
     """Return the name of the history of a run."""
     return run_id.replace("/", ".").replace(":", "-")
+
+
+def _text_of(head: Mapping[str, str], events: Sequence[Any]) -> str:
+    """Return a history as JSON, with each event on a line of its own."""
+    lines = ",\n".join(json.dumps(event, sort_keys=True) for event in events)
+    return f'{json.dumps(head)[:-1]}, "history": {{"events": [\n{lines}\n]}}}}\n'
 
 
 def _without(value: Any, key: str) -> Any:
@@ -92,7 +98,7 @@ async def replay(
     replayer = Replayer(
         workflows=[RunWorkflow],
         data_converter=data_converter(codec),
-        interceptors=[GivesSettings(engine._settings(engine._require_registered()))],
+        interceptors=[GivesSettings(engine._settings)],
         workflow_runner=UnsandboxedWorkflowRunner(),
     )
     return await replayer.replay_workflow(stored.history, raise_on_replay_failure=False)

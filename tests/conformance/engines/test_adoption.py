@@ -16,9 +16,9 @@ from tests.runtime.tools import Listing, runtime, spec
 from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import ConfirmSpec, Runtime
-from toolgen.runtime.waiting.errors import UnsealedSuspensionError
-from toolgen.runtime.waiting.frozen import FIRST, Sealer, seal_call
-from toolgen.runtime.waiting.loop import LOOP, waiting_call
+from toolgen.waiting.errors import UnsealedSuspensionError
+from toolgen.waiting.frozen import FIRST, Sealer, seal_call
+from toolgen.waiting.loop import LOOP, waiting_call
 
 from .recorder import Histories, replay
 
@@ -46,14 +46,14 @@ async def test_what_has_no_seal_waits_for_an_operator(server: TemporalServer) ->
     async with host(server, executor, "adopted") as made:
         await waits(made, call.as_json())
         token = Sealer(SECRET).issue(seal_call(Sealer(SECRET), RUN, FIRST, call).claims)
-        assert await made.suspended() == ()
+        assert await made.waits.list() == ()
         with pytest.raises(UnsealedSuspensionError):
-            await made.deliver(token, YES)
-        (adopted,) = await made.adopt(RUN, by="ann")
+            await made.waits.answer(token, YES)
+        (adopted,) = await made.waits.adopt(RUN, by="ann")
         assert (adopted.state, adopted.call) == ("unsealed", call)
-        (listed,) = await made.suspended()
+        (listed,) = await made.waits.list()
         assert listed.token == token
-        assert (await made.deliver(token, YES)).status == "ok"
+        assert (await made.waits.answer(token, YES)).status == "ok"
         assert len(executor.calls) == 1
 
 
@@ -65,11 +65,11 @@ async def test_an_answer_runs_nothing_before_the_adoption(server: TemporalServer
         assert made.engine is not None
         await made.engine.answer(RUN, FIRST, Sealer(SECRET).seal(claims, YES, "ann"), key="k")
         await made.engine.settled(RUN)
-        (waiting,) = await made.checked()
+        (waiting,) = await made.waits.check()
         assert (waiting.op, waiting.state, executor.calls) == ("wait:2", "unsealed", [])
-        await made.adopt(RUN, by="ann")
-        (again,) = await made.suspended()
-        assert (await made.deliver(again.token, YES)).status == "ok"
+        await made.waits.adopt(RUN, by="ann")
+        (again,) = await made.waits.list()
+        assert (await made.waits.answer(again.token, YES)).status == "ok"
 
 
 async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> None:
@@ -77,12 +77,12 @@ async def test_an_adoption_by_another_secret_is_none(server: TemporalServer) -> 
     async with host(server, executor, "other") as made:
         await waits(made, call.as_json())
         async with host(server, executor, "other", OTHER) as eve:
-            await eve.adopt(RUN, by="eve")
-            assert len(await eve.suspended()) == 1
-        assert await made.suspended() == ()
-        assert [one.state for one in await made.checked()] == ["unsealed"]
-        await made.adopt(RUN, by="ann")
-        assert len(await made.suspended()) == 1
+            await eve.waits.adopt(RUN, by="eve")
+            assert len(await eve.waits.list()) == 1
+        assert await made.waits.list() == ()
+        assert [one.state for one in await made.waits.check()] == ["unsealed"]
+        await made.waits.adopt(RUN, by="ann")
+        assert len(await made.waits.list()) == 1
 
 
 async def test_the_history_of_an_adopted_run_of_before_is_replayed() -> None:

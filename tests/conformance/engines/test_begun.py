@@ -15,10 +15,10 @@ from temporalio.service import RPCError
 from temporalio.testing import ActivityEnvironment
 
 from tests.temporal_server import TemporalServer
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.engines.temporal.activities import Heart
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.engines.temporal.activities import Heartbeats
 from toolgen.engines.temporal.payloads import data_converter
-from toolgen.runtime.engine import ActivityInfo, CallOptions, RunContext
+from toolgen.runs import ActivityInfo, CallOptions, RunContext
 
 from .codec import ContextCodec
 
@@ -31,7 +31,7 @@ async def test_no_older_heartbeat_is_sent_after_it(server: TemporalServer) -> No
 
     async def attempt() -> None:
         with pytest.raises(RPCError):  # the server knows no such activity
-            await Heart(client, timedelta(seconds=60)).keep_begun()
+            await Heartbeats(client, timedelta(seconds=60)).keep_begun()
 
     await environment.run(attempt)
     assert beats == [("begun",)]
@@ -52,7 +52,7 @@ async def test_it_is_encoded_in_the_context_in_which_it_is_read(
 
     async def attempt() -> None:
         with pytest.raises(RPCError):  # the server knows no such activity
-            await Heart(client, timedelta(seconds=60)).keep_begun()
+            await Heartbeats(client, timedelta(seconds=60)).keep_begun()
 
     await environment.run(attempt)
     info = environment.info
@@ -97,9 +97,8 @@ async def test_a_canceled_call_that_would_begin_is_canceled_and_no_failure(
 ) -> None:
     """With one activity at a time the run ends after the call; with more the call is left behind."""
     of_run, prefix = Beginning(), f"beginning {max_activities}:"
-    engine = TemporalEngine(
-        server.address, queue=prefix, prefix=prefix, reply_s=0.1, max_activities=max_activities
-    )
+    limits = TemporalLimits(reply_s=0.1, max_activities=max_activities)
+    engine = TemporalEngine(server.address, queue=prefix, prefix=prefix, limits=limits)
     engine.register(loops={"one": of_run.loop}, activities={"begin": of_run.begin})
     await engine.start()
     try:

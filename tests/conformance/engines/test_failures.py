@@ -6,7 +6,7 @@ import pytest
 from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.engines.temporal.failures import of_server
-from toolgen.runtime.engine import EngineError
+from toolgen.runs import EngineError
 
 
 def test_a_namespace_without_search_attributes_has_the_command_that_adds_them() -> None:
@@ -16,7 +16,8 @@ def test_a_namespace_without_search_attributes_has_the_command_that_adds_them() 
     assert raised.value.message == f"the Temporal server says INVALID_ARGUMENT: {message}"
     assert raised.value.hint == (
         "start a worker, which adds them (toolgen worker), or run: temporal operator search-attribute create "
-        "--name ToolgenSession --type Keyword --name ToolgenAgent --type Keyword"
+        "--name ToolgenSession --type Keyword --name ToolgenAgent --type Keyword "
+        "--name ToolgenTurn --type Keyword --name ToolgenWaits --type KeywordList"
     )
 
 

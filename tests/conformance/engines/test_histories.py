@@ -17,11 +17,13 @@ import pytest
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import EndedRun
+from toolgen.runs import EndedRun
 
 from .recorder import Histories, StoredHistory, name_of, replay
 
 HISTORIES: Final = Histories(Path(__file__).parent / "histories")
+"""Of runs that had all of their log in activities of its own."""
+OF_NOW: Final = Histories(Path(__file__).parent / "histories_projected")
 Scenario = Callable[[TemporalEngine, Toys], Awaitable[list[str]]]
 SCENARIOS: Final[list[Scenario]] = []
 """Each makes runs, and returns their ids."""
@@ -141,22 +143,33 @@ async def test_what_runs_do_now_can_be_replayed(
     engine = await start_engine(last_events=last_events)
     assert isinstance(engine, TemporalEngine)
     ids = await make(engine, toys)
-    histories = HISTORIES if os.environ.get("UPDATE") else Histories(tmp_path / "histories")
+    histories = OF_NOW if os.environ.get("UPDATE") else Histories(tmp_path / "histories")
     await histories.store(engine, *ids)
     for run_id in ids:
         name = name_of(run_id)
-        assert name in HISTORIES.names(), "it is not stored: UPDATE=1"
+        assert name in OF_NOW.names(), "it is not stored: UPDATE=1"
         assert await failure(histories.read(name), toys) == ""
 
 
 @pytest.mark.parametrize("name", HISTORIES.names())
-async def test_a_stored_history_can_be_replayed(name: str, toys: Toys) -> None:
-    assert await failure(HISTORIES.read(name), toys) == ""
+@pytest.mark.parametrize("histories", [HISTORIES, OF_NOW], ids=["before", "projected"])
+async def test_a_stored_history_can_be_replayed(histories: Histories, name: str, toys: Toys) -> None:
+    assert await failure(histories.read(name), toys) == ""
 
 
 def test_histories_are_stored_of_before_and_since_a_canceled_run_waits_for_what_began() -> None:
     """Both are canceled in the middle of a call; the workflow of now goes on with either."""
     assert [patches(HISTORIES.read(name)) for name in ("canceled", "cut")] == [[], ["all-begun"]]
+
+
+async def test_a_run_that_a_client_of_now_started_and_an_older_worker_began_goes_on(toys: Toys) -> None:
+    """It has the search attribute of what it waits for, and its history none of the changes of it."""
+    stored = HISTORIES.read("waits")
+    given = stored.history.events[0].workflow_execution_started_event_attributes
+    waits = given.search_attributes.indexed_fields["ToolgenWaits"]
+    waits.metadata.update({"encoding": b"json/plain", "type": b"KeywordList"})
+    waits.data = b'["nothing"]'
+    assert await failure(stored, toys) == ""
 
 
 def patches(stored: StoredHistory) -> list[str]:

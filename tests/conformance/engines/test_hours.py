@@ -15,7 +15,7 @@ from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import RunContext, WaitOverError
+from toolgen.runs import RunContext, WaitOverError
 
 HOUR_S = 3600.0
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import Any
 
 import pytest
+from temporalio import workflow
 
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import Engine
+from toolgen.engines.temporal import TemporalEngine, listing
+from toolgen.runs import Engine
 
 ENDED = 12
 WAITING = 3
@@ -33,14 +35,14 @@ async def given(engine: Engine) -> list[str]:
 
 
 class Requests(Counter[str]):
-    """How often an engine asks its server for pages of lists, and for histories."""
+    """How often an engine asks its server for pages of lists, and for one run."""
 
     def __init__(self, engine: TemporalEngine, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
         self.most_at_once = self._now = 0
         assert engine._client is not None
         service = engine._client.client.workflow_service
-        for name in ("list_workflow_executions", "get_workflow_execution_history"):
+        for name in ("list_workflow_executions", "describe_workflow_execution"):
             monkeypatch.setattr(service, name, self._counted(name, getattr(service, name)))
 
     def _counted(self, name: str, method: Any) -> Any:
@@ -56,13 +58,13 @@ class Requests(Counter[str]):
         return call
 
     def taken(self) -> tuple[int, int]:
-        """Return the pages and the histories since the last time."""
-        found = self["list_workflow_executions"], self["get_workflow_execution_history"]
+        """Return the pages and the runs since the last time."""
+        found = self["list_workflow_executions"], self["describe_workflow_execution"]
         self.clear()
         return found
 
 
-async def test_a_list_reads_the_pages_and_the_histories_that_it_needs(
+async def test_a_list_reads_the_pages_and_the_runs_that_it_needs(
     start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = await start_engine()
@@ -87,8 +89,8 @@ async def test_a_list_reads_the_pages_and_the_histories_that_it_needs(
     assert requests.taken() == (2, 3), "`late` is first in the server's order, and last in ours"
     for limit in range(1, len(ids) + 2):
         assert await listed(limit=limit) == ids[:limit]
-        pages, histories = requests.taken()
-        assert histories == min(limit, len(ids))
+        pages, runs = requests.taken()
+        assert runs == min(limit, len(ids))
         assert pages <= 4
     assert await listed(limit=0) == []
     assert requests.taken() == (0, 0)
@@ -111,3 +113,42 @@ async def test_runs_of_other_states_are_read_side_by_side(
     assert [run.run_id for run in await engine.list_runs(state="waiting", limit=1)] == ["waits"]
     assert requests.most_at_once > 1, "after the first, which does not wait"
     toys.open("1")
+
+
+async def test_the_oldest_waits_of_all_are_found_without_a_list_of_all(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server lists the newest first; runs that wait for nobody are not read."""
+    monkeypatch.setattr(listing, "_FEW", 2)
+    engine = await start_engine()
+    assert isinstance(engine, TemporalEngine)
+    for number in range(20):
+        about = {"about": number} if number % 2 else {}
+        await play(engine, [{"wait": ["go"], **about}], run_id=f"r{number}")
+        await engine.settled(f"r{number}")
+    async with asyncio.timeout(30):
+        while len(await engine.open_waits()) < 10:
+            pass
+    requests = Requests(engine, monkeypatch)
+    assert [wait.about for wait in await engine.open_waits(limit=3)] == [1, 3, 5]
+    pages, runs = requests.taken()
+    assert pages <= 4
+    assert runs <= 6
+    assert [wait.about for wait in await engine.open_waits()] == list(range(1, 20, 2))
+    assert requests.taken()[1] == 10
+
+
+async def test_what_a_run_waits_for_that_an_older_worker_has_begun_is_listed(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client has said that it waits for nothing, and no worker says anything else."""
+    engine = await start_engine()
+    with monkeypatch.context() as older:
+        older.setattr(workflow, "patched", lambda patch: False)
+        await play(engine, [{"wait": ["go"], "about": "older"}], run_id="older")
+        await engine.settled("older")
+    await play(engine, [{"wait": ["go"], "about": "newer"}], run_id="newer")
+    await engine.settled("newer")
+    async with asyncio.timeout(10):
+        while [wait.about for wait in await engine.open_waits()] != ["older", "newer"]:
+            pass

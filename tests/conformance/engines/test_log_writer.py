@@ -11,7 +11,7 @@ import pytest
 from tests.engines.starting import StartEngine
 from tests.engines.toys import play
 from toolgen.engines.temporal.log_writer import LogWriter
-from toolgen.runtime.engine import NondeterminismError
+from toolgen.runs import NondeterminismError
 
 next_piece = LogWriter._next_piece
 

@@ -19,7 +19,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play, until_listed
 from toolgen.engines.temporal import TemporalEngine, scheduling
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 from .processes import ends
 
@@ -71,7 +71,7 @@ async def test_a_malformed_signal_is_dropped_and_logged(
     assert isinstance(engine, TemporalEngine)
     await play(engine, [{"wait": ["answer:wait:0"], "about": "?"}, {"wait": ["go"]}], run_id="r")
     await engine.settled("r")
-    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r")
     with caplog.at_level(logging.WARNING):
         await handle.signal(name, args=args)
         assert (await engine.settled("r")).state == "waiting"
@@ -89,7 +89,7 @@ async def test_a_signal_that_is_named_as_an_answer_ends_no_wait(engine: Engine) 
     steps = [{"wait": ["go"]}, {"wait": ["answer:wait:1"], "about": "?"}]
     await play(engine, steps, run_id="r")
     await engine.settled("r")
-    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r")
     forged = {"id": "1", "name": "answer:wait:1", "payload": "forged"}
     await handle.signal("signal", forged)
     await engine.signal("r", "go", 1, signal_id="2")
@@ -132,7 +132,9 @@ async def test_events_of_no_activity_in_flight_and_ends_are_not_in_the_log(
     await play(engine, steps, run_id="r")
     await toys.has("start", "a")
     with caplog.at_level(logging.WARNING):
-        await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", sent)
+        await (
+            (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r").signal("begun", sent)
+        )
         toys.open("1")
         assert (await engine.result("r")).state == "completed"
     assert "drops a begun record" in caplog.text
@@ -147,7 +149,7 @@ async def test_events_of_an_activity_that_waits_for_others_are_not_in_the_log(
     await play(engine, [{"calls": [call("a", gate="1"), call("b")]}], run_id="r")
     await toys.has("start", "a")
     forged = {"op": "tool:b", "events": [{"type": "approved"}]}
-    await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", forged)
+    await (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r").signal("begun", forged)
     toys.open("1")
     assert (await engine.result("r")).state == "completed"
     assert [event["type"] for event in await ends(engine, "r")] == ["run_stream_end"]
@@ -161,7 +163,7 @@ async def test_an_event_of_very_many_values_is_cut(engine: Engine, toys: Toys) -
     values = b",".join(b'"%d":1e15' % number for number in range(90_000))
     data = b'{"op":"tool:a","events":[{%b,"type":"x"}]}' % values
     sent = RawValue(Payload(metadata={"encoding": b"json/plain"}, data=data))
-    await (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r").signal("begun", sent)
+    await (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r").signal("begun", sent)
     toys.open("1")
     async with asyncio.timeout(30):
         assert (await engine.result("r")).state == "completed"
@@ -175,7 +177,7 @@ async def test_a_malformed_update_is_refused(engine: Engine, args: list[Any]) ->
     assert isinstance(engine, TemporalEngine)
     await play(engine, [{"wait": ["answer:wait:0"], "about": "?"}], run_id="r")
     await engine.settled("r")
-    handle = (await stranger(engine)).get_workflow_handle(f"{engine._prefix}r")
+    handle = (await stranger(engine)).get_workflow_handle(f"{engine._settings.prefix}r")
     with pytest.raises(WorkflowUpdateFailedError):
         await handle.execute_update("answer", args=args)
     assert await engine.answer("r", "wait:0", "yes", key="1") == "accepted"
@@ -189,11 +191,11 @@ async def test_a_workflow_that_is_no_run_hides_no_other(engine: Engine, args: li
     await engine.settled("r")
     client = await stranger(engine)
     handle = await client.start_workflow(
-        "toolgen.run", args=args, id=f"{engine._prefix}other", task_queue=engine._queue
+        "toolgen.run", args=args, id=f"{engine._settings.prefix}other", task_queue=engine._settings.queue
     )
     while True:
         listed = [one.id async for one in client.list_workflows("WorkflowType = 'toolgen.run'")]
-        if f"{engine._prefix}other" in listed and f"{engine._prefix}r" in listed:
+        if f"{engine._settings.prefix}other" in listed and f"{engine._settings.prefix}r" in listed:
             break
     assert [wait.op for wait in await engine.open_waits()] == ["wait:0"]
     assert "r" in [run.run_id for run in await engine.list_runs()]
@@ -209,7 +211,7 @@ async def test_a_workflow_with_the_id_of_another_run_tells_nobody_of_it(start_en
     start = {"version": 1, "run_id": "r", "loop": "script", "session": "", "input": []}
     client = await stranger(engine)
     handle = await client.start_workflow(
-        "toolgen.run", start, id=f"{engine._prefix}other", task_queue=engine._queue
+        "toolgen.run", start, id=f"{engine._settings.prefix}other", task_queue=engine._settings.queue
     )
     await handle.result()
     await play(engine, [], run_id="own")
@@ -237,7 +239,13 @@ class OfAStranger:
 async def test_an_activity_that_is_no_piece_of_a_log_hides_no_run(engine: Engine) -> None:
     assert isinstance(engine, TemporalEngine)
     client = await stranger(engine)
-    start = {"version": 1, "run_id": "other", "loop": "script", "session": "", "input": engine._queue}
+    start = {
+        "version": 1,
+        "run_id": "other",
+        "loop": "script",
+        "session": "",
+        "input": engine._settings.queue,
+    }
     async with Worker(
         client,
         task_queue="stranger",
@@ -245,7 +253,7 @@ async def test_an_activity_that_is_no_piece_of_a_log_hides_no_run(engine: Engine
         workflow_runner=UnsandboxedWorkflowRunner(),
     ):
         handle = await client.start_workflow(
-            "toolgen.run", start, id=f"{engine._prefix}other", task_queue="stranger"
+            "toolgen.run", start, id=f"{engine._settings.prefix}other", task_queue="stranger"
         )
         told = 0
         async for event in handle.fetch_history_events(wait_new_event=True):

@@ -9,10 +9,10 @@ import pytest
 
 from tests.runtime.bank import META, Bank
 from tests.temporal_server import TemporalServer
+from toolgen.calls.call_names import CallName, CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.waiting.call_names import CallName, CallNameError
 
 _SECRET = b"0123456789abcdef"
 _NUMBERS = itertools.count(1)
@@ -21,7 +21,7 @@ _NUMBERS = itertools.count(1)
 def served(server: TemporalServer, bank: Bank, number: int) -> Runtime:
     engine = TemporalEngine(server.address, queue=f"named {number}", prefix=f"named {number}:")
     runtime = Runtime(engine=engine, secret=_SECRET)
-    runtime.register(bank.toolset())
+    runtime.tools.register(bank.toolset())
     return runtime
 
 
@@ -41,9 +41,33 @@ async def test_a_named_call_is_executed_once(server: TemporalServer, tool: str) 
             assert {result.suspension.id for result in results if result.suspension} == {asked.id}
             assert await other.question(name, tool, {"amount": 5}, META) == asked
             yes: Json = {"approved": True} if asked.kind == "confirmation" else "here"
-            await other.deliver(asked.token, yes)
+            await other.waits.answer(asked.token, yes)
             results = [await runtime.call_once(name, tool, {"amount": 5}, META) for runtime in (one, other)]
         refused = await one.call_once(name, tool, {"amount": 6}, META)
     assert {(result.status, result.json) for result in results} == {("ok", f'"{tool} 5"'.encode())}
     assert isinstance(refused.error, CallNameError)
     assert bank.paid == [(tool, 5)]
+
+
+async def test_a_named_call_goes_on_for_who_has_joined_it(server: TemporalServer) -> None:
+    """Though the caller is cancelled that began it, on another worker."""
+    bank, number = Bank(hold=asyncio.Event()), next(_NUMBERS)
+    name = CallName(door="test", call_id="c1")
+    async with (
+        asyncio.timeout(120),
+        served(server, bank, number) as one,
+        served(server, bank, number) as other,
+    ):
+        first = asyncio.ensure_future(one.call_once(name, "pay", {"amount": 5}, META))
+        await bank.holding.wait()
+        joined = asyncio.ensure_future(other.call_once(name, "pay", {"amount": 5}, META))
+        assert other.engine is not None
+        (run,) = await other.engine.list_runs()
+        while await other.engine.kept_answer(run.run_id, "joined") is None:  # noqa: ASYNC110  # of another worker
+            await asyncio.sleep(0.05)
+        first.cancel()
+        await asyncio.wait([first])
+        assert bank.hold is not None
+        bank.hold.set()
+        result = await joined
+    assert (first.cancelled(), result.json, bank.paid) == (True, b'"pay 5"', [("pay", 5)])

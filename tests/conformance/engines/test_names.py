@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.toys import call, play, until_listed
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import Engine, EngineError
+from toolgen.runs import Engine, EngineError
 
 from .processes import ends
 
@@ -68,3 +68,18 @@ async def test_an_id_that_the_server_refuses_fails_its_run(engine: Engine) -> No
     assert (await engine.result("y" * 980)).state == "completed"
     with pytest.raises(EngineError, match="length"):
         await play(engine, [], run_id=LONG)
+
+
+@pytest.mark.parametrize(
+    "session",
+    ["\U0001f600" * 255, "\U0001f600" * 1_000, "é" * 255],
+    ids=["as long as listed", "longer", "smaller"],
+)
+async def test_a_session_of_large_characters_is_found(engine: Engine, session: str) -> None:
+    """The server counts the bytes of their JSON."""
+    await engine.start_run("script", [], run_id="r", session=session)
+    await engine.start_run("script", [], run_id="other", session=f"{session}+")
+    for run_id in ("r", "other"):
+        await engine.result(run_id)
+        await until_listed(engine, run_id)
+    assert [run.run_id for run in await engine.list_runs(session=session)] == ["r"]

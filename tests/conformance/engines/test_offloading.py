@@ -13,12 +13,12 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.converter import PayloadCodec
 
-from tests.engines.toys import Toys, call
+from tests.engines.toys import Toys, call, until_listed
 from tests.temporal_server import TemporalServer
 from toolgen.adapters.postgres import Postgres, PostgresPayloads
 from toolgen.contract.json_value import Json
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import (
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.runs import (
     ActivityFailed,
     ActivityInfo,
     CallOptions,
@@ -101,13 +101,22 @@ async def start(server: TemporalServer, toys: Toys, payloads: PostgresPayloads) 
     engines: list[TemporalEngine] = []
     number = next(_NUMBERS)
 
-    async def make(codec: PayloadCodec | None = None, **how: Any) -> TemporalEngine:
-        settings: dict[str, Any] = {"payloads": payloads, "max_payload_bytes": 50_000_000, **how}
+    async def make(
+        codec: PayloadCodec | None = None,
+        *,
+        max_payload_bytes: int = 50_000_000,
+        offload_bytes: int = 64_000,
+        **how: Any,
+    ) -> TemporalEngine:
+        limits = TemporalLimits(
+            heartbeat_s=HEARTBEAT_S, max_payload_bytes=max_payload_bytes, offload_bytes=offload_bytes
+        )
+        settings: dict[str, Any] = {"payloads": payloads, **how}
         engine = TemporalEngine(
             server.address,
             queue=f"offloading {number}",
             prefix=f"o{number}:",
-            heartbeat_s=HEARTBEAT_S,
+            limits=limits,
             codec=codec,
             **settings,
         )
@@ -202,6 +211,22 @@ async def test_a_replay_stores_nothing_again(start: Start, conninfo: str) -> Non
     before = table(conninfo)
     await engine.replay("r")
     assert table(conninfo) == before
+
+
+async def test_what_a_run_waits_for_is_kept_for_the_run(start: Start, conninfo: str) -> None:
+    """In its memo, and in its log: it is erased with it."""
+    engine = await start(offload_bytes=1_000)
+    steps: Any = [{"wait": ["answer:wait:0"], "about": "?" * 5_000}]
+    await engine.start_run("script", steps, run_id="r", session="s-1")
+    await engine.settled("r")
+    client = await engine._connected()
+    assert set(table(conninfo)) == {client._id("r")}
+    assert len(table(conninfo)[client._id("r")]) == 3, "input, log and memo"
+    await engine.answer("r", "wait:0", "yes", key="1")
+    await engine.result("r")
+    await until_listed(engine, "r")
+    assert await engine.forget_session("s-1") == 1
+    assert table(conninfo) == {}
 
 
 async def test_many_large_arguments_may_start_at_once(start: Start) -> None:
@@ -347,7 +372,7 @@ async def start_role(start: Start, role: Any) -> TemporalEngine:
 async def has_scheduled(engine: TemporalEngine, run_id: str, count: int) -> None:
     """Return when the history of a run has so many activities that are not of its log."""
     client = (await engine._connected()).client
-    handle = client.get_workflow_handle(f"{engine._prefix}{run_id}")
+    handle = client.get_workflow_handle(f"{engine._settings.prefix}{run_id}")
     async for event in handle.fetch_history_events(wait_new_event=True):
         scheduled = event.activity_task_scheduled_event_attributes
         count -= scheduled.activity_type.name in ("large", "length")

@@ -13,8 +13,8 @@ from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys, call, play
 from tests.temporal_server import TemporalServer
 from toolgen.contract.json_value import Json
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import (
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.runs import (
     ActivityInfo,
     CallOptions,
     Engine,
@@ -130,7 +130,7 @@ def no_failing_task(engine: Engine) -> Check:
     async def check(run_id: str) -> None:
         assert isinstance(engine, TemporalEngine)
         client = (await engine._connected()).client
-        handle = client.get_workflow_handle(f"{engine._prefix}{run_id}")
+        handle = client.get_workflow_handle(f"{engine._settings.prefix}{run_id}")
         described = await handle.describe()
         pending = described.raw_description.pending_workflow_task
         assert pending.attempt <= 1, run_id
@@ -255,10 +255,10 @@ async def test_a_payload_over_the_limit_of_the_server_stalls_its_run(toys: Toys)
 
 def test_a_limit_that_the_server_does_not_take_is_refused() -> None:
     with pytest.raises(EngineError, match="max_payload_bytes is 2000001") as caught:
-        TemporalEngine(max_payload_bytes=2_000_001)
+        TemporalEngine(limits=TemporalLimits(max_payload_bytes=2_000_001))
     assert "payloads=PostgresPayloads(database)" in caught.value.hint
     with pytest.raises(EngineError, match="offload_bytes is 999; give 1000 to"):
-        TemporalEngine(offload_bytes=999)
+        TemporalEngine(limits=TemporalLimits(offload_bytes=999))
 
 
 async def test_a_run_that_the_server_ends_has_failed(toys: Toys) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
-from toolgen.runtime.engine import Receipt, WaitOverError
+from toolgen.runs import Receipt, WaitOverError
 
 from . import clerk
 from .processes import FORKS, TemporalWorkers, ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from temporalio import activity
 
 from tests.engines.toys import call, play
 from tests.temporal_server import TemporalServer
-from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
+from toolgen.runs import OUTCOME_UNKNOWN, ActivityInfo, EngineError, RunContext
 
 from .processes import HEARTBEAT_S, TemporalWorkers, ends
 
@@ -26,7 +27,11 @@ class Draining:
         self.gate = asyncio.Event()
         self.closing: asyncio.Future[None] | None = None
         self.engine = TemporalEngine(
-            address, queue=prefix, queues={"x.b": f"{prefix}b"}, prefix=prefix, heartbeat_s=HEARTBEAT_S
+            address,
+            queue=prefix,
+            queues={"x.b": f"{prefix}b"},
+            prefix=prefix,
+            limits=TemporalLimits(heartbeat_s=HEARTBEAT_S),
         )
         activities = {"held": self._held, "told": self._told, "following": self._following}
         self.engine.register(loops={"one": self._one, "parked": self._parked}, activities=activities)
@@ -187,7 +192,7 @@ async def test_a_call_that_follows_a_run_goes_on_within_the_drain(draining: Drai
     closing = draining.close()
     await draining.has("told")
     client = (await draining.engine._connected()).client
-    await client.get_workflow_handle(f"{draining.engine._prefix}parked").terminate("enough")
+    await client.get_workflow_handle(f"{draining.engine._settings.prefix}parked").terminate("enough")
     await closing
     await draining.engine.start()
     assert (await draining.engine.result("following")).output == [1, "canceled"]
@@ -201,3 +206,14 @@ async def test_what_follows_a_run_for_ever_ends_with_the_engine(draining: Draini
     await engine.close()
     with pytest.raises(EngineError, match="closed"):
         await following
+
+
+async def test_a_worker_that_does_not_end_is_left(
+    draining: Draining, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The one of the SDK still waits for its activity."""
+    await draining.play("held")
+    monkeypatch.setattr(draining.engine._workers, "_drain", timedelta(0))
+    monkeypatch.setattr("toolgen.engines.temporal.workers._END_S", 0)
+    await draining.close()
+    assert "did not end within 0 s of its close, and is left" in caplog.text

@@ -10,7 +10,7 @@ from tests.engines.starting import StartEngine
 from tests.engines.toys import Toys
 from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import EngineError
+from toolgen.runs import EngineError
 
 
 async def test_a_worker_that_is_started_twice_at_once_starts_once(

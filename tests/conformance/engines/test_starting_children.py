@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
 
-from temporalio.api.common.v1 import Payload
+import pytest
+from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
 
+from tests.engines.starting import StartEngine
 from tests.engines.toys import call, play
-from toolgen.engines.temporal.history import RunView
-from toolgen.engines.temporal.payloads import data_converter
-from toolgen.runtime.engine import Engine
-
-from .test_histories import HISTORIES
-
-
-async def test_a_run_is_running_until_its_child_is_there() -> None:
-    async def decode(payloads: Sequence[Payload], activity: object = None, /) -> list[Any]:
-        return await data_converter(None).decode(payloads)
-
-    view, asked = RunView(), 0
-    for event in HISTORIES.read("above").history.events:
-        await view.read(event, decode)
-        if event.event_type == EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED:
-            asked += 1
-            assert event.event_id in view.starting
-            assert event.event_id not in view.open_children, "nobody can ask for it yet"
-            assert not view.is_idle
-    assert asked == 3
-    assert not view.starting
-    assert not view.open_children
+from toolgen.engines.temporal import TemporalEngine, context
+from toolgen.runs import Engine
 
 
 async def test_runs_can_be_watched_and_canceled_while_their_children_start(engine: Engine) -> None:
@@ -47,3 +27,44 @@ async def test_runs_can_be_watched_and_canceled_while_their_children_start(engin
         assert (await engine.result(run_id)).state == "canceled"
 
     await asyncio.gather(*(one(number, run_id) for number, run_id in enumerate(ids)))
+
+
+async def test_more_children_than_the_server_takes_begin_when_others_end(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that outlive the run count as well."""
+    monkeypatch.setattr(context, "_MOST_CHILDREN", 2)
+    engine = await start_engine()
+    assert isinstance(engine, TemporalEngine)
+    below = [{"wait": ["go"]}]
+    parts = [{"child": below} for _ in range(4)]
+    await play(engine, [{"detach": below}, {"parts": parts}], run_id="r")
+    ids = [f"r/child:1.{number}" for number in range(4)]
+    for number, run_id in enumerate(ids):
+        status = await engine.settled("r")
+        assert status.children == tuple(ids[: number + 1]), "beside the one that outlives the run"
+        await engine.signal(run_id, "go", None, signal_id="1")
+        await engine.result(run_id)
+    assert (await engine.result("r")).output == ["r/work:0", [[{"go": None}]] * 4]
+    assert await engine.replay("r") == ["r/work:0", [[{"go": None}]] * 4]
+    history = await (await engine._connected()).history("r")
+    begun = EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+    assert sum(event.event_type == begun for event in history.events) == 5
+    await engine.signal("r/work:0", "go", None, signal_id="1")
+
+
+async def test_more_children_that_an_older_worker_has_begun_at_once_go_on(
+    start_engine: StartEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It began as many as the server takes; a worker of now does not ask again for fewer."""
+    engine = await start_engine()
+    assert isinstance(engine, TemporalEngine)
+    with monkeypatch.context() as older:
+        older.setattr(workflow, "patched", lambda patch: False)
+        await play(engine, [{"parts": [{"child": [{"wait": ["go"]}]} for _ in range(4)]}], run_id="r")
+        await engine.settled("r")
+    monkeypatch.setattr(context, "_MOST_CHILDREN", 2)
+    for number in range(4):
+        await engine.signal(f"r/child:0.{number}", "go", None, signal_id="1")
+    output = (await engine.result("r")).output
+    assert await engine.replay("r") == output

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.engines.toys import call, play
-from toolgen.runtime.engine import NondeterminismError
+from toolgen.runs import NondeterminismError
 
 from .processes import TemporalWorkers, ends
 

@@ -17,7 +17,7 @@ from typing import Any
 from tests.engines.toys import script
 from tests.engines.worker import logging_tool, write
 from toolgen.engines.temporal import TemporalEngine
-from toolgen.runtime.engine import Activity, ActivityInfo
+from toolgen.runs import Activity, ActivityInfo
 
 from .codec import XorCodec
 from .versions import versioned

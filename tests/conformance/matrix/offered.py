@@ -11,7 +11,7 @@ from toolgen.runtime import ReadonlyContext, Runtime, Snapshot
 
 async def snapshot_of(runtime: Runtime) -> Snapshot:
     """Return the tools of a runtime for one request."""
-    return await runtime.snapshot(ReadonlyContext(meta=FACTS))
+    return await runtime.tools.snapshot(ReadonlyContext(meta=FACTS))
 
 
 def failed(text: str) -> Seen:

@@ -48,7 +48,7 @@ def draw(shape: Annotated[Circle | Square, Field(discriminator="kind")]) -> str:
 
 def drawing():
     made = runtime()
-    made.register(function_toolset("desk.drawing", [draw]))
+    made.tools.register(function_toolset("desk.drawing", [draw]))
     return made
 '''
 

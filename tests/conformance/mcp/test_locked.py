@@ -59,7 +59,7 @@ async def test_a_generated_package_is_served_by_the_live_server(
     runtime = Runtime()
     made = {name: MCPToolset(name, server) for name, server in servers.items()}
     for name, package in toolsets.items():
-        runtime.register(package.registration(made[name].executor))
+        runtime.tools.register(package.registration(made[name].executor))
     entity = {"name": "Jo", "entityType": "person", "observations": ["travels"]}
     async with made["everything"], made["memory"], made["time"]:
         created = await runtime.call("create_entities", {"entities": [entity]})
@@ -74,7 +74,7 @@ async def test_a_generated_package_is_served_by_the_live_server(
         assert now.result.timezone == "Asia/Tokyo"
     other = MCPToolset("time", servers["memory"])
     runtime = Runtime()
-    runtime.register(toolsets["time"].registration(other.executor))
+    runtime.tools.register(toolsets["time"].registration(other.executor))
     async with other:
         result = await runtime.call("get_current_time", {"timezone": "Asia/Tokyo"})
     assert str(result.error) == "the MCP server 'time' has no tool 'get_current_time' any more"

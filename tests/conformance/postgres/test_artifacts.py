@@ -12,7 +12,7 @@ from tests.runtime.test_artifact_stores import (
     test_what_was_dropped_makes_room,
 )
 from toolgen.adapters.postgres import Postgres, PostgresArtifactStore
-from toolgen.runtime.capabilities import ArtifactStore
+from toolgen.capabilities import ArtifactStore
 
 __all__ = [
     "clock",

@@ -6,7 +6,7 @@ import pytest
 
 from tests.runtime.test_capabilities import *  # noqa: F403  # its tests, with the fixtures below
 from toolgen.adapters.postgres import Postgres, PostgresArtifactStore, PostgresStateStore
-from toolgen.runtime.capabilities import ArtifactStore, StateStore
+from toolgen.capabilities import ArtifactStore, StateStore
 
 
 @pytest.fixture  # type: ignore[no-redef]  # in the place of the imported one

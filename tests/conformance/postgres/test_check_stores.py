@@ -15,11 +15,10 @@ from toolgen.adapters.postgres import (
     PostgresStateStore,
 )
 from toolgen.agents import Agents
+from toolgen.capabilities import ArtifactsCapability, DisabledTools, MemoryStateStore, StateCapability
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.capabilities import ArtifactsCapability, MemoryStateStore, StateCapability
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.stores import StoreClosedError, StoreConnectionError
+from toolgen.stores import StoreClosedError, StoreConnectionError
 
 Make = Callable[[Postgres], Runtime]
 

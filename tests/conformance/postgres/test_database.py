@@ -20,10 +20,10 @@ from toolgen.adapters.postgres import (
     PostgresSessionStore,
     PostgresStateStore,
 )
-from toolgen.adapters.postgres.database import Connection
+from toolgen.adapters.postgres.connection import Connection
 from toolgen.agents import EngineLease
-from toolgen.runtime.capabilities import Change
-from toolgen.runtime.stores import (
+from toolgen.capabilities import Change
+from toolgen.stores import (
     StoreClosedError,
     StoreConnectionError,
     StoreError,

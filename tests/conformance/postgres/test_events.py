@@ -7,9 +7,9 @@ from psycopg import sql
 
 from examples.servers.postgres import Server
 from toolgen.adapters.postgres import Postgres, PostgresEventSink, PostgresEventStore
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import EventsDropped, ToolOutputDelta, ToolUpdate
+from toolgen.calls.call import CallMeta
+from toolgen.events.hub import Events
+from toolgen.events.records import EventsDropped, ToolOutputDelta, ToolUpdate
 
 RUN = CallMeta(run_id="r1", session_id="s")
 

@@ -13,10 +13,10 @@ from tests.agents.tools import Bench, agent, calling, everything, first_answer, 
 from tests.many_workers import SECRET, Cluster
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.events.hub import Events
+from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec, Runtime
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.telemetry import ToolSpans
-from toolgen.runtime.toolsets.functions import func_tool
 
 SEEDS = range(6)
 
@@ -145,7 +145,7 @@ async def test_an_answer_to_any_worker_resumes_the_call_once(database: Postgres,
         handle = await agents_of(runtimes[0]).client("x.agent").start("Go.", session_id="s")
         asked = (await handle.settled()).awaiting
         for runtime, one_asked in zip(runtimes[1:], asked, strict=True):
-            done = await runtime.deliver(one_asked.token, {"approved": True})
+            done = await runtime.waits.answer(one_asked.token, {"approved": True})
             assert done.status == "ok"
         output = await handle.result()
     assert output.text == '"a is empty" | "b is empty"'

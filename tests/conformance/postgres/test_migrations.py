@@ -5,27 +5,25 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
 import psycopg
 import pytest
 
+from examples.servers.postgres import Server
 from tests.conformance.postgres.test_database import break_commit, count, nothing
 from tests.conftest import surroundings
-from toolgen.adapters.postgres import Postgres, PostgresPayloads, PostgresStateStore
+from tests.runtime.kept_stores import goes_on, kept
+from toolgen.adapters.postgres import (
+    Postgres,
+    PostgresArtifactStore,
+    PostgresEventStore,
+    PostgresPayloads,
+    PostgresSessionStore,
+    PostgresStateStore,
+)
 from toolgen.adapters.postgres.migrations import MIGRATIONS
-from toolgen.runtime.stores import StoreFormatError
-
-
-def migrate_once(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Leave the database as the first version of the stores has left it."""
-    connection.execute("CREATE SCHEMA toolgen")
-    connection.execute(
-        "CREATE TABLE toolgen.migration"
-        " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
-    )
-    connection.execute("INSERT INTO toolgen.migration (number) VALUES (1)")
-    connection.execute(MIGRATIONS[0].encode())
-
+from toolgen.stores import StoreFormatError
 
 RACE = textwrap.dedent(
     """
@@ -72,13 +70,33 @@ def test_processes_migrate_at_once_and_one_gets_the_turn(conninfo: str) -> None:
     assert count(conninfo, b"SELECT count(*) FROM toolgen.migration") == len(MIGRATIONS)
 
 
-async def test_a_database_of_an_earlier_version_gets_the_migrations_that_it_lacks(conninfo: str) -> None:
+@pytest.mark.parametrize("number", range(1, len(MIGRATIONS) + 1))
+async def test_a_database_of_an_earlier_version_goes_on(
+    postgres: Server, conninfo: str, database: Postgres, number: int
+) -> None:
+    other = postgres.new_database()
+    with psycopg.connect(other) as connection:
+        connection.execute(kept(f"postgres-{number}").encode())
+    async with Postgres(other) as earlier:
+        await goes_on(PostgresSessionStore(earlier))
+        assert await PostgresStateStore(earlier).load("app", "a") == {"hits": 1}
+        assert await PostgresArtifactStore(earlier).save("s", "plan", b"22", "text/plain", {}, 100) == 2
+        assert [event.type for event in await PostgresEventStore(earlier).read()] == ["events_dropped"]
+        ref = await PostgresPayloads(earlier).put(b"large")
+        assert await PostgresPayloads(earlier).forget("r0") == int(number > 1)
+        assert await PostgresPayloads(earlier).get(ref) == b"large"
+    assert schema(other) == schema(conninfo)
+
+
+def schema(conninfo: str) -> tuple[list[Any], ...]:
+    """Return columns and indexes, by name."""
+    columns = b"""
+        SELECT table_name, ordinal_position, column_name, data_type, is_nullable, is_identity
+        FROM information_schema.columns WHERE table_schema = 'toolgen' ORDER BY 1, 2
+    """
+    indexes = b"SELECT indexdef FROM pg_indexes WHERE schemaname = 'toolgen' ORDER BY 1"
     with psycopg.connect(conninfo) as connection:
-        migrate_once(connection)
-        connection.execute("INSERT INTO toolgen.state VALUES ('app', 'a', '{\"n\": 1}')")
-    async with Postgres(conninfo) as later:
-        assert await PostgresPayloads(later).put(b"x")
-        assert await PostgresStateStore(later).load("app", "a") == {"n": 1}
+        return tuple(connection.execute(query).fetchall() for query in (columns, indexes))
 
 
 async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> None:
@@ -93,7 +111,7 @@ async def test_a_later_schema_is_refused(conninfo: str, database: Postgres) -> N
 async def test_migrations_are_run_again_where_the_idle_connection_for_them_was_killed(conninfo: str) -> None:
     database = Postgres(conninfo)
     with psycopg.connect(conninfo) as connection:
-        migrate_once(connection)
+        connection.execute(kept("postgres-1").encode())
         connection.execute("INSERT INTO toolgen.migration (number) VALUES (99)")
     with pytest.raises(StoreFormatError):  # its connection is idle now
         await database.read(nothing)
@@ -109,7 +127,7 @@ async def test_migrations_are_run_again_where_the_idle_connection_for_them_was_k
 async def test_migrations_are_run_again_where_their_commit_has_no_answer(conninfo: str) -> None:
     database = Postgres(conninfo)
     with psycopg.connect(conninfo) as connection:
-        migrate_once(connection)
+        connection.execute(kept("postgres-1").encode())
         break_commit(connection, "toolgen.migration")
     await database.write(nothing)
     database.close()

@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from toolgen.adapters.postgres import Postgres, PostgresPayloads
-from toolgen.runtime.engine import PayloadGoneError, PayloadStore
-from toolgen.runtime.stores import StoreCorruptError
+from toolgen.runs import PayloadGoneError, PayloadStore
+from toolgen.stores import StoreCorruptError
 
 HOUR_S = 3600.0
 

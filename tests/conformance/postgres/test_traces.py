@@ -10,9 +10,9 @@ from tests.conventions import violations
 from tests.otlp import Receiver
 from toolgen.adapters.postgres import Postgres
 from toolgen.agents import FinalResult, HandOver, PlanInput, ScriptedPlanner, agents_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec
-from toolgen.runtime.telemetry import ToolSpans
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 
 async def burn(id: str) -> str:
@@ -39,7 +39,7 @@ async def test_a_run_with_a_child_and_a_wait_is_one_trace(database: Postgres, se
         ) as runtimes:
             handle = await agents_of(runtimes[0]).client("x.top").start("Go.", session_id="s")
             (asked,) = (await handle.settled()).awaiting
-            await runtimes[1].deliver(asked.token, {"approved": True})
+            await runtimes[1].waits.answer(asked.token, {"approved": True})
             assert (await handle.result()).status == "completed"
         spans = receiver.spans()
     assert {span.trace for span in spans} == {spans[0].trace}

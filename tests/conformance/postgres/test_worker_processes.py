@@ -29,10 +29,10 @@ def write_project(project: ProjectFolder, conninfo: str) -> None:
     write_runs(project)
     imports = (
         "from toolgen.adapters.postgres import Postgres, PostgresStateStore\n"
-        "from toolgen.runtime.capabilities import StateCapability\n"
+        "from toolgen.capabilities import StateCapability\n"
     )
     given = f"capabilities=[StateCapability(PostgresStateStore(Postgres({conninfo!r})))]"
-    main = MAIN.replace("from toolgen.runtime.toolsets", f"{imports}from toolgen.runtime.toolsets", 1)
+    main = MAIN.replace("from toolgen.calls.toolsets", f"{imports}from toolgen.calls.toolsets", 1)
     project.write("app/main.py", main.replace("engine=engine()", f"engine=engine(), {given}"))
 
 

@@ -42,14 +42,14 @@ class Direct:
         self.restart = host.restart
 
     async def call(self) -> Seen:
-        within = await self._host.runtime.snapshot(ReadonlyContext(meta=FACTS))
+        within = await self._host.runtime.tools.snapshot(ReadonlyContext(meta=FACTS))
         return self._seen(await self._made(self._host.world.tool, within))
 
     async def _made(self, tool: str, within: Snapshot) -> ToolResult:
         return await self._host.runtime.call(tool, {}, META, within=within)
 
     async def answer(self, answer: Json) -> Seen:
-        result = await self._host.runtime.deliver(self._token, answer, session_id="s", by="bob")
+        result = await self._host.runtime.waits.answer(self._token, answer, session_id="s", by="bob")
         return self._seen(result)
 
     def _seen(self, result: ToolResult) -> Seen:

@@ -16,7 +16,7 @@ _READABLE: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset(get_args(ImageMediaType)),
     "audio": frozenset(get_args(AudioMediaType)),
 }
-"""By kind, the media types that providers know; with another one the whole request would be refused."""
+"""Media types that providers know, by kind; with another one the whole request would be refused."""
 
 
 def accepted_media_types(model: Model | None) -> frozenset[str]:
@@ -76,8 +76,8 @@ def _file(data: str, media_type: str, name: str, media_types: Set[str]) -> Binar
 def _link(uri: str, block: Mapping[str, Any]) -> str:
     size = block.get("size")
     facts = [str(block.get("mimeType") or ""), f"{size} bytes" if size is not None else ""]
-    known = ", ".join(fact for fact in facts if fact)
-    name = f"{block.get('name') or 'resource'}{f' ({known})' if known else ''}"
+    description = ", ".join(fact for fact in facts if fact)
+    name = f"{block.get('name') or 'resource'}{f' ({description})' if description else ''}"
     about = block.get("description")
     return f"{name}: {uri}" + (f"\n{about}" if about else "")
 

@@ -26,7 +26,7 @@ _PROVIDERS: Final = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""By their names in pydantic-ai, the providers that have another one in the conventions."""
+"""Providers' names in the conventions by their names in pydantic-ai, where they differ."""
 _PARAMETERS: Final = (
     *("max_tokens", "temperature", "top_p", "top_k", "seed"),
     *("frequency_penalty", "presence_penalty", "stop_sequences"),
@@ -40,9 +40,9 @@ def chat_span(
     """Return the span of a request, to be entered; none where a wrapper of the model makes one itself."""
     if chats is NO_CHATS or _is_instrumented(model):
         return NO_CHATS.of(model.model_name)
-    found: dict[str, Any] = {**(model.settings or {}), **settings}
+    merged: dict[str, Any] = {**(model.settings or {}), **settings}
     parameters = {
-        f"gen_ai.request.{name}": found[name] for name in _PARAMETERS if found.get(name) is not None
+        f"gen_ai.request.{name}": merged[name] for name in _PARAMETERS if merged.get(name) is not None
     }
     if is_streamed:
         parameters["gen_ai.request.stream"] = True
@@ -74,10 +74,10 @@ def _is_instrumented(model: Model) -> bool:
 
 def _server(url: str | None) -> dict[str, str | int]:
     try:
-        found = urlsplit(url or "")
-        host, port = found.hostname, found.port
+        parsed = urlsplit(url or "")
+        host, port = parsed.hostname, parsed.port
     except ValueError:
         return {}
     if not host:
         return {}
-    return {"server.address": host, "server.port": port or (80 if found.scheme == "http" else 443)}
+    return {"server.address": host, "server.port": port or (80 if parsed.scheme == "http" else 443)}

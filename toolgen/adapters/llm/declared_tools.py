@@ -22,7 +22,7 @@ from toolgen.catalog.providers import Projection
 from .wrappers import inner_models, rewrapped
 
 _KEY: Final = "toolgen_declaration"
-"""In the metadata of a definition, the declaration."""
+"""Key of the declaration in the metadata of a definition."""
 _STRICT_SYSTEMS: Final = frozenset(("openai", "azure"))
 """Providers of OpenAI's wire formats that hold models to a schema."""
 _PLAIN: Final = "openai"
@@ -36,18 +36,18 @@ class _DeclaredModel(Model):
         self, model_request_parameters: ModelRequestParameters
     ) -> ModelRequestParameters:
         """Return what pydantic-ai makes of the rest, and declared schemas as they are."""
-        given = model_request_parameters
+        parameters = model_request_parameters
         made = super().customize_request_parameters(
             replace(
-                given,
-                function_tools=[_without_schema(tool) for tool in given.function_tools],
-                output_tools=[_without_schema(tool) for tool in given.output_tools],
+                parameters,
+                function_tools=[_without_schema(tool) for tool in parameters.function_tools],
+                output_tools=[_without_schema(tool) for tool in parameters.output_tools],
             )
         )
         return replace(
             made,
-            function_tools=_with_schemas(given.function_tools, made.function_tools),
-            output_tools=_with_schemas(given.output_tools, made.output_tools),
+            function_tools=_with_schemas(parameters.function_tools, made.function_tools),
+            output_tools=_with_schemas(parameters.output_tools, made.output_tools),
         )
 
     def _map_tool_definition(self, f: ToolDefinition, *args: Any, **more: Any) -> Any:
@@ -62,7 +62,7 @@ _DIALECTS: Final[Mapping[str, tuple[str, str]]] = {
     "AnthropicModel": ("anthropic-strict", "anthropic"),
     "GoogleModel": ("gemini-json", "gemini-json"),
 }
-"""By pydantic-ai's class, the dialects with and without strict tools."""
+"""Dialects without and with strict tools by pydantic-ai's class."""
 
 
 def with_declared_tools(model: Model) -> Model:
@@ -74,7 +74,7 @@ def with_declared_tools(model: Model) -> Model:
         return rewrapped(model, with_declared_tools(model.wrapped))
     if isinstance(model, FallbackModel):
         router = copy.copy(model)
-        router.models = [with_declared_tools(one) for one in model.models]
+        router.models = [with_declared_tools(inner) for inner in model.models]
         return router
     made = _declared_class(type(model)) if _is_own_wire(model) else None
     if made is None or isinstance(model, _DeclaredModel):
@@ -86,14 +86,14 @@ def with_declared_tools(model: Model) -> Model:
 
 def dialect_of(model: Model, *, strict: bool) -> str:
     """Return the dialect in which a model is told of tools; a router of several has the plain one."""
-    found = {_dialect(one, strict=strict) for one in inner_models(model)}
-    return found.pop() if len(found) == 1 else _PLAIN
+    dialects = {_dialect(inner, strict=strict) for inner in inner_models(model)}
+    return dialects.pop() if len(dialects) == 1 else _PLAIN
 
 
 def definitions(model: Model, projections: Iterable[Projection]) -> list[ToolDefinition]:
     """Return the tools as pydantic-ai takes them, with the declarations where the model sends them."""
-    is_declared = all(isinstance(one, _DeclaredModel) for one in inner_models(model))
-    return [_definition(one, is_declared=is_declared) for one in projections]
+    is_declared = all(isinstance(inner, _DeclaredModel) for inner in inner_models(model))
+    return [_definition(projection, is_declared=is_declared) for projection in projections]
 
 
 def _definition(projection: Projection, *, is_declared: bool) -> ToolDefinition:
@@ -136,8 +136,8 @@ def _declared_class(kind: type[Model]) -> type[Model] | None:
 
 
 def _declaration(tool: ToolDefinition) -> dict[str, Any]:
-    found: dict[str, Any] = (tool.metadata or {}).get(_KEY, {})
-    return found
+    declaration: dict[str, Any] = (tool.metadata or {}).get(_KEY, {})
+    return declaration
 
 
 def _without_schema(tool: ToolDefinition) -> ToolDefinition:
@@ -145,10 +145,10 @@ def _without_schema(tool: ToolDefinition) -> ToolDefinition:
     return replace(tool, parameters_json_schema=empty) if _declaration(tool) else tool
 
 
-def _with_schemas(given: list[ToolDefinition], made: list[ToolDefinition]) -> list[ToolDefinition]:
+def _with_schemas(tools: list[ToolDefinition], made: list[ToolDefinition]) -> list[ToolDefinition]:
     return [
-        replace(other, parameters_json_schema=one.parameters_json_schema, strict=one.strict)
-        if _declaration(one)
+        replace(other, parameters_json_schema=tool.parameters_json_schema, strict=tool.strict)
+        if _declaration(tool)
         else other
-        for one, other in zip(given, made, strict=True)
+        for tool, other in zip(tools, made, strict=True)
     ]

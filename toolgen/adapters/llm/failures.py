@@ -63,9 +63,11 @@ def planner_error(error: Exception, model: str, *, has_begun: bool = False) -> E
     """
     match error:
         case FallbackExceptionGroup():
-            found = [planner_error(one, model) for one in error.exceptions if isinstance(one, Exception)]
-            passing = [one for one in found if not isinstance(one, PlannerError)]
-            return (passing or found or [error])[0]
+            errors = [
+                planner_error(inner, model) for inner in error.exceptions if isinstance(inner, Exception)
+            ]
+            passing = [inner for inner in errors if not isinstance(inner, PlannerError)]
+            return (passing or errors or [error])[0]
         case ModelAuthenticationError():
             return PlannerError(f"{model}: the provider refused the credentials{_status(error)}")
         case ModelQuotaExceededError():

@@ -134,7 +134,7 @@ def monitored_model(model: Model) -> Model:
         return rewrapped(model, monitored_model(model.wrapped))
     if isinstance(model, FallbackModel):
         router = copy.copy(model)
-        router.models = [_MonitoredModel(monitored_model(one)) for one in model.models]
+        router.models = [_MonitoredModel(monitored_model(inner)) for inner in model.models]
         return router
     return model
 

@@ -72,12 +72,12 @@ class ModelClient:
     ) -> None:
         self.model = model
         self.dialect = dialect_of(model, strict=strict)
-        """In which the model is told of tools."""
+        """Dialect of the tools that are sent to the model."""
         self._settings: ModelSettings = {**_no_retry_setting(model), **(settings or {})}
         self._streams = stream and _can_stream(model)
         self._needs_reason = require_finish_reason
         self._needs_raw_finish_reason = any(
-            _is_class_named(one, "OpenAIChatModel") for one in inner_models(model)
+            _is_class_named(inner, "OpenAIChatModel") for inner in inner_models(model)
         )
 
     async def request(
@@ -85,7 +85,7 @@ class ModelClient:
         messages: Sequence[ModelMessage],
         parameters: ModelRequestParameters,
         settings: ModelSettings,
-        given: PlanInput,
+        plan_input: PlanInput,
         telling: StreamReporter | None = None,
     ) -> ModelReply:
         """Request an answer, in as many pieces as the provider gives, and return it whole.
@@ -99,11 +99,11 @@ class ModelClient:
         for _ in range(_MOST_SEGMENTS):
             asked = [*messages, answer] if answer else list(messages)
             is_streamed = self._is_streamed(settings, telling)
-            with chat_span(given.chats, self.model, settings, is_streamed=is_streamed) as chat:
+            with chat_span(plan_input.chats, self.model, settings, is_streamed=is_streamed) as chat:
                 piece, closings = await self._request_once(asked, parameters, settings, telling, is_streamed)
                 record_response(chat, piece)
             used = piece.usage
-            given.reports.usage(
+            plan_input.reports.usage(
                 piece.model_name or self.model.model_name, used.input_tokens, used.output_tokens
             )
             if not _is_incomplete(piece, closings):
@@ -198,8 +198,10 @@ def _can_stream(model: Model) -> bool:
 def _is_streamed_anyway(model: Model, settings: ModelSettings) -> bool:
     """Return whether pydantic-ai streams a request that asks for no stream, which hides how it ends."""
 
-    def may_be_long(one: Model) -> bool:
-        most = settings.get("max_tokens", (one.settings or {}).get("max_tokens"))
+    def may_be_long(inner: Model) -> bool:
+        most = settings.get("max_tokens", (inner.settings or {}).get("max_tokens"))
         return most is None or most > _MOST_UNSTREAMED
 
-    return any(_is_class_named(one, "AnthropicModel") and may_be_long(one) for one in inner_models(model))
+    return any(
+        _is_class_named(inner, "AnthropicModel") and may_be_long(inner) for inner in inner_models(model)
+    )

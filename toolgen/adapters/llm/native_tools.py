@@ -25,7 +25,7 @@ _KINDS: Final[Mapping[str, str]] = {
     "url_context": "web_fetch",
     "web_search_preview": "web_search",
 }
-"""By a provider's name of a tool, pydantic-ai's."""
+"""Names of tools in pydantic-ai by their names at a provider."""
 
 
 class _UnknownToolError(Exception):
@@ -52,14 +52,14 @@ def check(native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]], mod
     """
     declared = [ToolDefinition(name=spec.name, description=spec.description) for spec in tools[:1]]
     try:
-        found = natives(native, model)
-        if not found:
+        own = natives(native, model)
+        if not own:
             return
         if declared and model.profile.get("google_supports_tool_combination") is False:
             raise PlannerError("it cannot have tools of its provider together with other tools")
-        model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=found))
+        model.prepare_request(None, ModelRequestParameters(function_tools=declared, native_tools=own))
     except (PlannerError, UserError) as error:
-        ids = ", ".join(one.id for one in native)
+        ids = ", ".join(tool.id for tool in native)
         raise RegistrationError(
             f"{model.model_name} cannot have {ids}: {redact(str(error))}",
             hint="remove the NativeTool from what the agent uses, or give the agent another model",
@@ -76,14 +76,14 @@ def _canonical(model: Model) -> str:
 def _native_tool(tool: NativeTool, model: Model) -> AbstractNativeTool:
     inner = verbatim_model_of(model)
     try:
-        known = _known_tool(tool)
+        native = _known_tool(tool)
     except _UnknownToolError as error:
         if inner is None:
             raise PlannerError(f"{tool.id}: {error}") from None
     else:
         takes = tuple(model.profile.get("supported_native_tools", ()))
-        if inner is None or isinstance(known, takes):
-            return known
+        if inner is None or isinstance(native, takes):
+            return native
     try:
         return VerbatimTool(document=inner.document(tool.kind, tool.config))
     except ValueError as error:
@@ -101,13 +101,13 @@ def _known_tool(tool: NativeTool) -> AbstractNativeTool:
     made = NATIVE_TOOL_TYPES.get(kind)
     if made is None:
         raise _UnknownToolError(f"pydantic-ai knows no tool {tool.kind!r} of {tool.provider}")
-    known = {field.name for field in fields(made)} - {"kind"}
-    if unknown := sorted(set(tool.config) - known):
+    options = {field.name for field in fields(made)} - {"kind"}
+    if unknown := sorted(set(tool.config) - options):
         raise _UnknownToolError(f"pydantic-ai has no {unknown[0]!r} for {tool.kind}")
     try:
-        found: AbstractNativeTool = TypeAdapter(made).validate_python({**tool.config, "kind": kind})
+        native: AbstractNativeTool = TypeAdapter(made).validate_python({**tool.config, "kind": kind})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise _UnknownToolError(f"{place}: {first['msg']}") from None
-    return found
+    return native

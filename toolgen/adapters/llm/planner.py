@@ -49,24 +49,24 @@ class LLMPlanner:
         self._asking = _model_client(model, settings, stream, require_finish_reason, strict)
         self._instructions = instructions
 
-    async def plan_start(self, given: PlanInput) -> PlanResult:
+    async def plan_start(self, plan_input: PlanInput) -> PlanResult:
         """Return what the model wants to do first.
 
         Raises:
             PlannerError: the provider will not answer this, however often it is asked.
             ProviderError: it does not answer now.
         """
-        return await self._plan(given)
+        return await self._plan(plan_input)
 
-    async def plan_resume(self, given: PlanInput) -> PlanResult:
+    async def plan_resume(self, plan_input: PlanInput) -> PlanResult:
         """Return what the model wants to do after the newest results; raises as `plan_start`."""
-        return await self._plan(given)
+        return await self._plan(plan_input)
 
-    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+    async def summarize(self, messages: tuple[Message, ...], plan_input: PlanInput, history: History) -> str:
         """Return a short summary of the messages, by one request to the model; raises as `plan_start`."""
         from .summaries import summarize
 
-        return await summarize(self._asking, messages, given)
+        return await summarize(self._asking, messages, plan_input)
 
     def check_native(self, native: Sequence[NativeTool], tools: Sequence[ToolSpec[Any, Any]]) -> None:
         """Raise for native tools of the model's provider that it cannot have beside these other tools.
@@ -78,10 +78,10 @@ class LLMPlanner:
 
         check(native, tools, self._asking.model)
 
-    async def _plan(self, given: PlanInput) -> PlanResult:
+    async def _plan(self, plan_input: PlanInput) -> PlanResult:
         from .planning import request_plan
 
-        return await request_plan(self._asking, self._instructions or given.description, given)
+        return await request_plan(self._asking, self._instructions or plan_input.description, plan_input)
 
 
 def _model_client(

@@ -43,23 +43,23 @@ _REMINDERS: Final[Mapping[FinishReason, str]] = {
 """What a model is told when it is asked again, by how its answer ended; of a filter it is told nothing."""
 
 
-async def request_plan(asking: ModelClient, instructions: str, given: PlanInput) -> PlanResult:
+async def request_plan(asking: ModelClient, instructions: str, plan_input: PlanInput) -> PlanResult:
     """Ask the model for a plan; an unusable answer is requested once more.
 
     Raises:
         PlannerError: the provider will not answer this, however often it is asked.
         ProviderError: it does not answer now, or says nothing.
     """
-    offered = request_options(given, instructions, asking.model, asking.dialect)
-    messages = transcript(given.messages, asking.model, offered.projections)
-    told = "\n".join(_reminders(given, offered))
-    answer = await _request_reply(asking, messages, told, offered, given)
-    if (result := _interpret_reply(answer, offered, given)) is not None:
+    offered = request_options(plan_input, instructions, asking.model, asking.dialect)
+    messages = transcript(plan_input.messages, asking.model, offered.projections)
+    reminders = "\n".join(_reminders(plan_input, offered))
+    answer = await _request_reply(asking, messages, reminders, offered, plan_input)
+    if (result := _interpret_reply(answer, offered, plan_input)) is not None:
         return result
-    given.reports.restarted(_rejection_reason(answer))
-    words = f"{told}\n{_REMINDERS.get(answer.finish_reason, '')}".strip()
-    answer = await _request_reply(asking, messages, words, offered, given)
-    if (result := _interpret_reply(answer, offered, given)) is not None:
+    plan_input.reports.restarted(_rejection_reason(answer))
+    words = f"{reminders}\n{_REMINDERS.get(answer.finish_reason, '')}".strip()
+    answer = await _request_reply(asking, messages, words, offered, plan_input)
+    if (result := _interpret_reply(answer, offered, plan_input)) is not None:
         return result
     message = f"{asking.model.model_name}: {_rejection_reason(answer)}"
     if answer.finish_reason in ("length", "filtered"):
@@ -68,13 +68,17 @@ async def request_plan(asking: ModelClient, instructions: str, given: PlanInput)
 
 
 async def _request_reply(
-    asking: ModelClient, messages: list[ModelMessage], words: str, offered: RequestOptions, given: PlanInput
+    asking: ModelClient,
+    messages: list[ModelMessage],
+    words: str,
+    offered: RequestOptions,
+    plan_input: PlanInput,
 ) -> ModelReply:
     """Return the model's answer, its calls under ids that are new in the conversation."""
-    ids = CallIds(_call_ids(messages), given.step)
-    telling = StreamReporter(given.reports, ids, offered.own)
+    ids = CallIds(_call_ids(messages), plan_input.step)
+    telling = StreamReporter(plan_input.reports, ids, offered.own)
     asked = _with_reminder(messages, words)
-    answer = await asking.request(asked, offered.parameters, offered.settings, given, telling)
+    answer = await asking.request(asked, offered.parameters, offered.settings, plan_input, telling)
     parts = [
         replace(part, tool_call_id=ids.assign_id(index, part.tool_call_id))
         if isinstance(part, ToolCallPart)
@@ -110,28 +114,28 @@ def _with_reminder(messages: list[ModelMessage], words: str) -> list[ModelMessag
     return [*messages, ModelRequest(parts=[part])]
 
 
-def _reminders(given: PlanInput, offered: RequestOptions) -> Iterator[str]:
+def _reminders(plan_input: PlanInput, offered: RequestOptions) -> Iterator[str]:
     """Yield the reminders for the model: retry hints, closing, the final result."""
-    names = {spec.id: spec.name for spec in given.tools}
-    newest = given.messages[-1] if given.messages else None
+    names = {spec.id: spec.name for spec in plan_input.tools}
+    newest = plan_input.messages[-1] if plan_input.messages else None
     shown = "\n".join(answer.text for answer in newest.answers) if isinstance(newest, ToolMessage) else ""
-    for hint in given.retry_hints:
+    for hint in plan_input.retry_hints:
         name = names.get(hint.tool, hint.tool)
         if hint.message and hint.message not in shown:
             yield hint.message
         if hint.clarifying_question:
             yield f"If you cannot know it, ask: {hint.clarifying_question}"
-        if hint.restrict_to_tool and not given.closing:
+        if hint.restrict_to_tool and not plan_input.closing:
             yield f"Repair the call of {name} before you call another tool."
-    if given.closing:
-        why = given.closing.replace("_", " ")
+    if plan_input.closing:
+        why = plan_input.closing.replace("_", " ")
         how = f" by {offered.final}" if offered.final else ""
         yield (
             f"The run ends here ({why}): no tool can be called any more. Give your final answer now{how}, "
             "from what is known, and say what is missing."
         )
-    elif given.restrict_to_tool:
-        yield f"The only tool that you should call next is {given.restrict_to_tool}."
+    elif plan_input.restrict_to_tool:
+        yield f"The only tool that you should call next is {plan_input.restrict_to_tool}."
 
 
 def _call_ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
@@ -141,28 +145,30 @@ def _call_ids(messages: Iterable[ModelMessage]) -> Iterator[str]:
             yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart))
 
 
-def _interpret_reply(answer: ModelReply, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
+def _interpret_reply(answer: ModelReply, offered: RequestOptions, plan_input: PlanInput) -> PlanResult | None:
     """Interpret an answer as a plan; None where it is empty or was cut off.
 
     Of an answer that came to its limit nothing but its words are taken: they may be half a sentence, while
     half a call would do something else.
     """
     if answer.finish_reason == "complete":
-        return _plan_of_response(answer.response, offered, given)
+        return _plan_of_response(answer.response, offered, plan_input)
     text = answer.response.text or ""
     has_calls = any(isinstance(part, ToolCallPart) for part in answer.response.parts)
     if (
         answer.finish_reason != "length"
         or offered.final
         or not text.strip()
-        or (has_calls and not given.closing)
+        or (has_calls and not plan_input.closing)
     ):
         return None
     document = None if has_calls else native_json(answer.response, [])
     return FinalResponse(text=text, native=document, is_truncated=True)
 
 
-def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: PlanInput) -> PlanResult | None:
+def _plan_of_response(
+    answer: ModelResponse, offered: RequestOptions, plan_input: PlanInput
+) -> PlanResult | None:
     """Return the plan of a complete answer; None when the answer is empty.
 
     Calls of tools come first: a final result or a transfer beside them was decided without their results.
@@ -171,7 +177,7 @@ def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: Pla
     own = [call for call in calls if call.tool_name in offered.own]
     asked = [_planned_call(call, offered) for call in calls if call.tool_name not in offered.own]
     text = answer.text or ""
-    if asked and not (given.closing and (own or text)):
+    if asked and not (plan_input.closing and (own or text)):
         document = native_json(answer, [call.id for call in asked])
         return CallTools(calls=tuple(asked), text=text, native=document)
     if own:
@@ -185,17 +191,17 @@ def _plan_of_response(answer: ModelResponse, offered: RequestOptions, given: Pla
 
 def _planned_call(call: ToolCallPart, offered: RequestOptions) -> PlannedCall:
     """Return the call by the tool's own name, with arguments of the tool's own schema."""
-    told = offered.projections.get(call.tool_name)
-    name = told.tool if told else call.tool_name
+    projection = offered.projections.get(call.tool_name)
+    name = projection.tool if projection else call.tool_name
     return PlannedCall(name=name, arguments=_arguments(call, offered), id=call.tool_call_id)
 
 
 def _arguments(call: ToolCallPart, offered: RequestOptions) -> str:
     """Return the arguments of a call as a document of the tool's own schema; what is none stays as it is."""
     text = arguments_text(call.args)
-    told = offered.projections.get(call.tool_name)
+    projection = offered.projections.get(call.tool_name)
     try:
-        return told.decode(text).decode() if told else text
+        return projection.decode(text).decode() if projection else text
     except UnicodeDecodeError:
         return text
 
@@ -203,10 +209,10 @@ def _arguments(call: ToolCallPart, offered: RequestOptions) -> str:
 def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: RequestOptions) -> PlanResult:
     arguments = _parse_json(_arguments(call, offered))
     if call.tool_name == offered.final:
-        found = arguments
+        result = arguments
         if offered.key and isinstance(arguments, dict) and offered.key in arguments:
-            found = arguments[offered.key]
-        return FinalResult(result=found, text=text, native=document)
+            result = arguments[offered.key]
+        return FinalResult(result=result, text=text, native=document)
     message = arguments.get("message") if isinstance(arguments, dict) else None
     agent = offered.transfers[call.tool_name]
     return HandOver(agent=agent, message=message if isinstance(message, str) else "", native=document)
@@ -214,15 +220,15 @@ def _final_or_hand_over(call: ToolCallPart, text: str, document: Json, offered: 
 
 def _final_of_text(text: str, document: Json, offered: RequestOptions) -> PlanResult:
     """Return the plan that ends the run with a text, or with the JSON result that the text holds."""
-    if offered.final and isinstance(found := _parse_json(text), dict | list):
-        return FinalResult(result=found, native=document)
+    if offered.final and isinstance(result := _parse_json(text), dict | list):
+        return FinalResult(result=result, native=document)
     return FinalResponse(text=text, native=document)
 
 
 def _parse_json(text: str) -> Json:
     """Return the value of a JSON text; the text itself where it is not JSON, which the runtime rejects."""
     try:
-        found: Json = from_json(text.encode(), allow_inf_nan=False)
+        document: Json = from_json(text.encode(), allow_inf_nan=False)
     except ValueError:
         return text
-    return found
+    return document

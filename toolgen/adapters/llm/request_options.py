@@ -13,16 +13,16 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolOrOutput
 
 from toolgen.agents import PlanInput
+from toolgen.calls.toolsets.descriptions import model_description
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.json_value import Json
-from toolgen.runtime.toolsets.descriptions import model_description
 
 from .declared_tools import definitions
 from .native_tools import natives
 
 _MOST_CHARACTERS: Final = 64
-"""Of a tool's name (OpenAI, Anthropic)."""
+"""Length of a tool's name (OpenAI, Anthropic)."""
 _MESSAGE: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -42,9 +42,9 @@ class RequestOptions:
     parameters: ModelRequestParameters
     settings: ModelSettings
     projections: Mapping[str, Projection] = field(default_factory=dict)
-    """By the name that the model is told, how its tool is declared and its arguments are read."""
+    """Projections by the names that are sent: how a tool is declared and its arguments are read."""
     transfers: Mapping[str, str] = field(default_factory=dict)
-    """By the name of a tool, the agent that takes over when it is called."""
+    """Agents by the names of the tools that hand the conversation over to them."""
     final: str = ""
     """Name of the tool that takes the final result; "" where the run ends with text."""
     key: str = ""
@@ -56,49 +56,53 @@ class RequestOptions:
         return frozenset({*self.transfers, *([self.final] if self.final else [])})
 
 
-def request_options(given: PlanInput, instructions: str, model: Model, dialect: str) -> RequestOptions:
+def request_options(plan_input: PlanInput, instructions: str, model: Model, dialect: str) -> RequestOptions:
     """Build the request options of a planning; equal inputs give equal text, for prompt caches.
 
     Raises:
         PlannerError: a tool of the model's provider cannot be expressed.
     """
     tools: list[Any] = []
-    if not given.closing:
+    if not plan_input.closing:
         tools = [
-            {**tool_entry(spec.record()), "description": model_description(spec, given.tools)}
-            for spec in given.tools
+            {**tool_entry(spec.record()), "description": model_description(spec, plan_input.tools)}
+            for spec in plan_input.tools
         ]
-    taken = {spec.name for spec in given.tools}
+    taken = {spec.name for spec in plan_input.tools}
     transfers: dict[str, str] = {}
-    if not given.closing:
-        for agent, description in given.transfers.items():
+    if not plan_input.closing:
+        for agent, description in plan_input.transfers.items():
             name = _unique_name(f"transfer_to_{agent}", taken)
             transfers[name] = agent
             tools.append(_entry(name, f"Hand the conversation over to {agent}. {description}", _MESSAGE))
     final, key = "", ""
-    if given.result_schema is not None:
+    if plan_input.result_schema is not None:
         final = _unique_name("final_result", taken)
-        key, schema = _object_schema(given.result_schema)
+        key, schema = _object_schema(plan_input.result_schema)
         tools.append(_entry(final, "Give the final result. Call it alone, when the work is done.", schema))
-    told = declarations(tools, dialect).projections
-    made = definitions(model, told)
+    projections = declarations(tools, dialect).projections
+    made = definitions(model, projections)
     output = [replace(made.pop(), kind="output")] if final else []
     parameters = ModelRequestParameters(
         function_tools=made,
-        native_tools=[] if given.closing else natives(given.native, model),
+        native_tools=[] if plan_input.closing else natives(plan_input.native, model),
         output_mode="tool" if output else "text",
         output_tools=output,
         allow_text_output=not output,
-        instruction_parts=_instructions(instructions, given),
+        instruction_parts=_instructions(instructions, plan_input),
     )
     settings: ModelSettings = {}
-    only = [one.name for one in told if one.tool == given.restrict_to_tool and one.tool != final]
+    only = [
+        projection.name
+        for projection in projections
+        if projection.tool == plan_input.restrict_to_tool and projection.tool != final
+    ]
     if only and len(made) > 1:
         settings["tool_choice"] = ToolOrOutput(function_tools=only)
     return RequestOptions(
         parameters=parameters,
         settings=settings,
-        projections={one.name: one for one in told},
+        projections={projection.name: projection for projection in projections},
         transfers=transfers,
         final=final,
         key=key,
@@ -109,9 +113,12 @@ def _entry(name: str, description: str, schema: dict[str, Any]) -> dict[str, Any
     return {"name": name, "description": description.strip(), "payload": {"schema": schema}}
 
 
-def _instructions(instructions: str, given: PlanInput) -> list[InstructionPart]:
+def _instructions(instructions: str, plan_input: PlanInput) -> list[InstructionPart]:
     """Return the instructions: first the agent's, which never change, then those of the toolsets."""
-    parts = [InstructionPart(content=instructions), InstructionPart(content=given.instructions, dynamic=True)]
+    parts = [
+        InstructionPart(content=instructions),
+        InstructionPart(content=plan_input.instructions, dynamic=True),
+    ]
     return [part for part in parts if part.content]
 
 

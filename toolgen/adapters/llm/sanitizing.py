@@ -23,7 +23,7 @@ from toolgen.agents.planner.portable import portable_arguments, portable_json, p
 
 _NO_JSON: Final = "[arguments that cannot be written as JSON]"
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""Of tools (OpenAI, Anthropic)."""
+"""Names of tools (OpenAI, Anthropic)."""
 _GEMINI_NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}")
 
 
@@ -83,5 +83,5 @@ def _part(part: ModelResponsePart) -> ModelResponsePart:
 def _arguments(arguments: str | Mapping[str, Any] | None) -> str | dict[str, Any]:
     """Return arguments in their own form, text or object, where it is portable; else as text."""
     text = arguments_text(arguments)
-    kept = portable_arguments(text)
-    return dict(arguments) if isinstance(arguments, Mapping) and kept == text else kept
+    portable = portable_arguments(text)
+    return dict(arguments) if isinstance(arguments, Mapping) and portable == text else portable

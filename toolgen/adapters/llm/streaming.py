@@ -32,13 +32,13 @@ class CallIds:
     def __init__(self, taken: Iterable[str], step: int) -> None:
         self._taken = set(taken)
         self._step = step
-        self._known: dict[tuple[int, str], str] = {}
+        self._assigned: dict[tuple[int, str], str] = {}
 
     def assign_id(self, index: int, own: str) -> str:
         """Return the id of the call at this index of the answer, to which the model gave the id `own`."""
-        if (index, own) not in self._known:
-            self._known[index, own] = self._new(index, own)
-        return self._known[index, own]
+        if (index, own) not in self._assigned:
+            self._assigned[index, own] = self._new(index, own)
+        return self._assigned[index, own]
 
     def _new(self, index: int, own: str) -> str:
         id_, number = own, 0

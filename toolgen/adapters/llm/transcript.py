@@ -59,17 +59,17 @@ def transcript(
 
     Calls that another planner made are written as the model would write them, by the projections.
     """
-    by_tool = {one.tool: one for one in (projections or {}).values()}
-    found = _Transcript(model.system, accepted_media_types(model), by_tool)
+    by_tool = {projection.tool: projection for projection in (projections or {}).values()}
+    converted = _Transcript(model.system, accepted_media_types(model), by_tool)
     for message in messages:
         match message:
             case UserMessage():
-                found.add_user_message(message)
+                converted.add_user_message(message)
             case AssistantMessage():
-                found.add_assistant_message(message)
+                converted.add_assistant_message(message)
             case ToolMessage():
-                found.add_tool_results(message)
-    return found.end()
+                converted.add_tool_results(message)
+    return converted.end()
 
 
 class _Transcript:
@@ -84,7 +84,7 @@ class _Transcript:
         self._results: list[ModelRequestPart] = []
         self._words: list[ModelRequestPart] = []
         self._open: dict[str, tuple[str, str]] = {}
-        """By id, the name of a call without a result, and what stands in the place of one."""
+        """Calls without a result by id: their names, and what stands in the place of a result."""
 
     def add_user_message(self, message: UserMessage) -> None:
         if message.text.strip():
@@ -150,8 +150,8 @@ class _Transcript:
 
     def _name(self, name: str) -> str:
         """Return the name that the provider was told of a tool, or one that it takes."""
-        told = self._projections.get(name)
-        return told.name if told else sanitize_tool_name(name, self._system)
+        projection = self._projections.get(name)
+        return projection.name if projection else sanitize_tool_name(name, self._system)
 
     def _end_request(self) -> None:
         closed = [
@@ -192,15 +192,15 @@ def _renamed(part: ModelResponsePart, names: Mapping[str, str]) -> ModelResponse
 def _rebuilt(message: AssistantMessage, projections: Mapping[str, Projection]) -> ModelResponse:
     parts: list[ModelResponsePart] = [TextPart(content=message.text)] if message.text else []
     for call in message.calls:
-        told = projections.get(call.name)
-        name = told.name if told else call.name
-        parts.append(ToolCallPart(tool_name=name, args=_as_sent(call, told), tool_call_id=call.id))
+        projection = projections.get(call.name)
+        name = projection.name if projection else call.name
+        parts.append(ToolCallPart(tool_name=name, args=_as_sent(call, projection), tool_call_id=call.id))
     return ModelResponse(parts=parts)
 
 
-def _as_sent(call: PlannedCall, told: Projection | None) -> str:
+def _as_sent(call: PlannedCall, projection: Projection | None) -> str:
     """Return the arguments of a call as the model would send them; those that it cannot stay as they are."""
     try:
-        return told.encode(call.arguments).decode() if told else call.arguments
+        return projection.encode(call.arguments).decode() if projection else call.arguments
     except (ValueError, RecursionError):
         return call.arguments

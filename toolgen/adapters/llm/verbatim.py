@@ -82,7 +82,10 @@ class _Responses(VerbatimModel):
         parameters: ModelRequestParameters,
     ) -> tuple[ModelSettings | None, ModelRequestParameters]:
         made: Any = dict(settings or {})
-        made["openai_native_tools"] = [*made.get("openai_native_tools", ()), *(one.document for one in tools)]
+        made["openai_native_tools"] = [
+            *made.get("openai_native_tools", ()),
+            *(tool.document for tool in tools),
+        ]
         return made, parameters
 
 
@@ -101,12 +104,12 @@ class _Anthropic(VerbatimModel):
         self, tools: list[Any], parameters: ModelRequestParameters, *args: Any, **more: Any
     ) -> tuple[list[Any], Any, Any]:
         own, rest = _split_tools(parameters)
-        documents = [dict(one.document) for one in own]
+        documents = [dict(tool.document) for tool in own]
         names = [document["name"] for document in documents]
-        kept = [tool for tool in tools if tool.get("name") not in names]
+        others = [tool for tool in tools if tool.get("name") not in names]
         other: Any = super()  # the author's model
-        found, servers, betas = other._add_native_tools(kept, rest, *args, **more)
-        return [*found, *documents], servers, betas
+        documents_of_others, servers, betas = other._add_native_tools(others, rest, *args, **more)
+        return [*documents_of_others, *documents], servers, betas
 
 
 class _Google(VerbatimModel):
@@ -138,7 +141,7 @@ class _Google(VerbatimModel):
         other: Any = super()  # the author's model
         tools, config, images = other._get_tool_config(rest, *args, **more)
         if own:
-            tools = [*(tools or []), *(dict(one.document) for one in own)]
+            tools = [*(tools or []), *(dict(tool.document) for tool in own)]
             tells = self.profile.get("google_supports_server_side_tool_invocations", False)
             if tells and not self._is_vertex:
                 config = {**(config or {}), "include_server_side_tool_invocations": True}
@@ -150,7 +153,7 @@ _CARRIERS: Final[Mapping[str, tuple[type[VerbatimModel], str]]] = {
     "AnthropicModel": (_Anthropic, "_add_native_tools"),
     "GoogleModel": (_Google, "_get_tool_config"),
 }
-"""By pydantic-ai's class, which an SDK has to be installed for: how, and the method that it needs to have."""
+"""Functions by pydantic-ai's class, whose SDK has to be installed, and the method that each needs."""
 
 
 def without_version(kind: str) -> str:

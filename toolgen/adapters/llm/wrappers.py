@@ -30,7 +30,7 @@ def inner_models(model: Model) -> Iterator[Model]:
     """Yield the models that a model stands for: those within wrappers and routers."""
     model = unwrapped(model)
     if isinstance(model, FallbackModel):
-        for one in model.models:
-            yield from inner_models(one)
+        for inner in model.models:
+            yield from inner_models(inner)
     else:
         yield model

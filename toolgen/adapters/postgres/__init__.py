@@ -1,11 +1,9 @@
 """Sessions, state, artifacts, events and payloads in PostgreSQL, by psycopg: `toolgen[postgres]`."""
 
-from .artifacts import PostgresArtifactStore
 from .database import Postgres
 from .events import PostgresEventSink, PostgresEventStore
 from .payloads import PostgresPayloads
-from .sessions import PostgresSessionStore
-from .state import PostgresStateStore
+from .stores import PostgresArtifactStore, PostgresSessionStore, PostgresStateStore
 
 __all__ = [
     "Postgres",

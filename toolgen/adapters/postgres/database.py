@@ -9,23 +9,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
-from psycopg.rows import TupleRow
 
-from toolgen.runtime.stores import StoreClosedError, StoreError
+from toolgen.stores import StoreClosedError, StoreError
+from toolgen.stores.transactions import putting
 
+from .connection import Connection
 from .errors import connection_error, is_lost, server_of, store_error, unknown_commit
 from .migrations import migrate
-from .text import register
 
 T = TypeVar("T")
-Connection: TypeAlias = psycopg.AsyncConnection[TupleRow]
 Step: TypeAlias = Callable[[Connection], Awaitable[T]]
 
 _LOCK_S: Final = 10
@@ -132,7 +131,9 @@ class Postgres:
         """
         await self.read(_nothing)
 
-    async def write(self, step: Step[T], *, may_repeat: bool = False, is_snapshot: bool = False) -> T:
+    async def write(
+        self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
+    ) -> T:
         """Run the step as one transaction and return its value; it is rolled back when the step raises.
 
         The step is run again where the server rolled it back for the sake of another transaction, and where
@@ -140,6 +141,7 @@ class Postgres:
 
         Args:
             step: What is done; it may run several times, and touches nothing but the connection.
+            is_brief: Nothing to a server.
             may_repeat: A step that was stored may be run again without effect, so it is, where the
                 connection broke during its COMMIT.
             is_snapshot: All statements see the rows of its beginning.
@@ -150,13 +152,17 @@ class Postgres:
         """
         return await self._run(_SNAPSHOT if is_snapshot else _WRITE, step, may_repeat)
 
-    async def read(self, step: Step[T]) -> T:
+    async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
         """Run the step on one snapshot of the database and return its value; it waits for no writer.
 
         Raises:
             StoreError: the server cannot be used; the class says why.
         """
         return await self._run(_READ, step, True)
+
+    async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Execute statements as one transaction; as `toolgen.stores.transactions.Database.put`."""
+        await self.write(putting(statements), may_repeat=True)
 
     async def _run(self, begin: str, step: Step[T], may_repeat: bool) -> T:
         if not self._is_migrated:
@@ -210,7 +216,7 @@ class Postgres:
 
     async def _connect(self) -> Connection:
         try:
-            connection = await psycopg.AsyncConnection.connect(
+            connection = await Connection.connect(
                 self._conninfo,
                 autocommit=True,  # transactions begin and end by statements
                 prepare_threshold=None,  # poolers give each transaction another connection of the server
@@ -219,7 +225,7 @@ class Postgres:
             )
         except psycopg.Error as error:
             raise connection_error(error, self.server) from None  # its frames hold the password
-        register(connection)
+        connection.register_texts()
         encoding = connection.info.parameter_status("server_encoding")
         if encoding not in (None, "UTF8"):
             connection.pgconn.finish()

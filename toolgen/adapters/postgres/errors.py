@@ -11,7 +11,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from toolgen.runtime.stores import (
+from toolgen.stores import (
     StoreConnectionError,
     StoreError,
     StoreFullError,

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 import uuid
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import Final
 
-from toolgen.contract.logs import logger
-from toolgen.runtime.events.document import as_json, from_json
-from toolgen.runtime.events.hub import Events, Subscription
-from toolgen.runtime.events.records import Event, EventsDropped
-from toolgen.runtime.stores import StoreError
+from toolgen.events.document import as_json, from_json
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
+from toolgen.events.sinks import EventSink
 
-from .database import Connection, Postgres
-from .rows import rows
+from .connection import Connection
+from .database import Postgres
 
-log = logger("toolgen.runtime")
-
-_ADD: Final = """
+_ADD: Final = b"""
     INSERT INTO toolgen.event (writer, place, run_id, session_id, type, time, document)
     VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (writer, place) DO NOTHING
 """
@@ -40,124 +34,66 @@ class PostgresEventStore:
             ValueError: an event holds a value that is not JSON; nothing is stored.
             StoreError: the server cannot be used.
         """
-        values = [
-            (
-                writer,
-                place,
-                event.run_id,
-                event.session_id,
-                event.type,
-                event.time,
-                json.dumps(as_json(event), separators=(",", ":")),
-            )
-            for place, event in events
-        ]
+        await self.add_rows(writer, [(place, *_row(event)) for place, event in events])
+
+    async def add_rows(self, writer: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Store rows of events, each with its place before it; as `add`."""
 
         async def step(connection: Connection) -> None:
             async with connection.cursor() as cursor:
-                await cursor.executemany(_ADD, values)
+                await cursor.executemany(_ADD, [(writer, *row) for row in rows])
 
         await self.database.write(step, may_repeat=True)
 
     async def read(self, *, run_id: str | None = None, session_id: str | None = None) -> tuple[Event, ...]:
         """Return the events of a run, of a session, or all of them, in their order."""
-
-        async def step(connection: Connection) -> tuple[Event, ...]:
-            query = (
-                "SELECT document FROM toolgen.event WHERE (%s::text IS NULL OR run_id = %s)"
-                " AND (%s::text IS NULL OR session_id = %s) ORDER BY number"
-            )
-            found = await rows(connection, query, (run_id, run_id, session_id, session_id))
-            return tuple(from_json(json.loads(document)) for (document,) in found)
-
-        return await self.database.read(step)
+        asked = {"run_id": run_id, "session_id": session_id}
+        given = {column: value for column, value in asked.items() if value is not None}
+        which = "".join(f" AND {column} = ?" for column in given)
+        query = f"SELECT document FROM event WHERE true{which} ORDER BY number"
+        found = await self.database.read(lambda tx: tx.rows(query, *given.values()))
+        return tuple(from_json(json.loads(document)) for (document,) in found)
 
     async def forget(
         self, *, before: float | None = None, sessions: Sequence[str] = (), runs: Sequence[str] = ()
     ) -> int:
         """Drop events of sessions, of runs, and from before this second since 1970; return how many."""
-
-        async def step(connection: Connection) -> int:
-            query = "DELETE FROM toolgen.event WHERE time < %s OR session_id = ANY(%s) OR run_id = ANY(%s)"
-            values = (float("-inf") if before is None else float(before), list(sessions), list(runs))
-            return (await connection.execute(query, values)).rowcount
-
-        return await self.database.write(step, may_repeat=True)
+        query = "DELETE FROM event WHERE time < ? OR session_id = ANY(?) OR run_id = ANY(?)"
+        values = float("-inf") if before is None else before, list(sessions), list(runs)
+        return await self.database.write(lambda tx: tx.change(query, *values), may_repeat=True)
 
 
-class PostgresEventSink:
-    """Stores the events of a hub while it is entered: `async with PostgresEventSink(events, database)`.
-
-    A server that is away reaches no call: what could not be stored is counted, and the next events are tried
-    again. What is missing in the end is said in the last event, an `events_dropped`.
-    """
+class PostgresEventSink(EventSink[tuple[object, ...]]):
+    """Stores the events of a hub while it is entered: `async with PostgresEventSink(events, database)`."""
 
     def __init__(
         self, events: Events, database: Postgres, *, size: int = 1000, types: Iterable[str] | None = None
     ) -> None:
         """Construct a sink; `size` and `types` are those of `Events.subscribe`."""
-        self._events = events
+        super().__init__(events, database.server, size=size, types=types)
         self._store = PostgresEventStore(database)
-        self._size = size
-        self._types = types
         self._writer = uuid.uuid4().hex
-        self._place = 0
-        self.written = 0
-        """Events in the database."""
-        self.failed = 0
-        """Events that could not be stored."""
+        self._next = 0
+        """Place of the next event."""
 
-    @property
-    def dropped(self) -> int:
-        """Number of events that were dropped because the server was too slow."""
-        return self._subscription.dropped
+    async def _open(self) -> None:
+        await self._store.add_rows(self._writer, ())  # so that a server that takes none is said now
 
-    async def __aenter__(self) -> PostgresEventSink:
-        """Connect and subscribe.
+    def _encode(self, event: Event) -> tuple[object, ...]:
+        return _row(event)
 
-        Raises:
-            StoreError: the server cannot be used.
-            ValueError: as `Events.subscribe`.
-        """
-        await self._store.add(self._writer, ())
-        self._subscription: Subscription = self._events.subscribe(size=self._size, types=self._types)
-        self._task = asyncio.get_running_loop().create_task(self._write_all(), name="store events")
-        return self
+    async def _write(self, encoded: Sequence[tuple[object, ...]]) -> None:
+        first, self._next = self._next, self._next + len(encoded)
+        await self._store.add_rows(self._writer, [(place, *row) for place, row in enumerate(encoded, first)])
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Store what is queued, and the number of dropped events."""
-        self._subscription.close()
-        await self._task
-        missing = self.dropped + self.failed
-        if missing:
-            await self._add([EventsDropped(time=time.time(), count=self.failed, total=missing)])
 
-    async def _write_all(self) -> None:
-        while events := await self._subscription.batch():
-            await self._add(events)
+def _row(event: Event) -> tuple[object, ...]:
+    """Return the row of an event, without its writer and place.
 
-    async def _add(self, events: Sequence[Event]) -> None:
-        good = [event for event in events if self._is_json(event)]
-        placed = list(enumerate(good, self._place))
-        self._place += len(good)
-        try:
-            await self._store.add(self._writer, placed)
-            self.written += len(good)
-        except StoreError as error:
-            if not self.failed:
-                log.warning("events are not stored: %s; more failures are not logged", error)
-            self.failed += len(good)
-
-    def _is_json(self, event: Event) -> bool:
-        """Return whether the event is JSON; one that is not is counted."""
-        try:
-            json.dumps(as_json(event))
-            f"{event.run_id}{event.session_id}".encode()
-        except (ValueError, RecursionError):
-            if not self.failed:
-                log.warning("an event %s is not JSON; more failures are not logged", event.type)
-            self.failed += 1
-            return False
-        return True
+    Raises:
+        ValueError: it is not JSON, or an id is not of whole characters.
+        RecursionError: a value is within itself.
+    """
+    f"{event.run_id}{event.session_id}".encode()
+    document = json.dumps(as_json(event), separators=(",", ":"))
+    return event.run_id, event.session_id, event.type, event.time, document

@@ -1,132 +1,85 @@
 """The tables of the schema `toolgen`, as numbered migrations; each is applied once, and none is undone.
 
-A released migration never changes. All text is compared by code points (`COLLATE "C"`), and JSON is stored as
-the ASCII text that was written, which keeps numbers and lone surrogates as they are.
+A released migration never changes. The tables are those of SQLite, in the same statements, with the types of
+PostgreSQL. All text is compared by code points (`COLLATE "C"`), and JSON is stored as the ASCII text that was
+written, which keeps numbers and lone surrogates as they are.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final, LiteralString
 
-from psycopg import AsyncConnection
-from psycopg.rows import TupleRow
+from toolgen.capabilities.artifacts_tables import ARTIFACTS
+from toolgen.capabilities.state_tables import STATE
+from toolgen.stores import StoreFormatError
+from toolgen.stores.session_tables import SESSION_MIGRATIONS
 
-from toolgen.runtime.stores import StoreFormatError
+from .connection import Connection
 
 _LOCK: Final = 0x746F6F6C67656E
 """Key of the advisory lock of migrations: "toolgen"."""
-_SESSIONS: Final = """
-    CREATE TABLE toolgen.session (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        id text COLLATE "C" NOT NULL UNIQUE,
-        agent text COLLATE "C" NOT NULL,
-        created_at float8 NOT NULL,
-        ended_at float8,
-        labels text NOT NULL,
-        summary text,
-        summary_through text COLLATE "C"
-    );
-    CREATE INDEX session_by_age ON toolgen.session (created_at, number);
-    CREATE TABLE toolgen.turn (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        run_id text COLLATE "C" NOT NULL UNIQUE,
-        turn_id text COLLATE "C" NOT NULL,
-        session_id text COLLATE "C" NOT NULL,
-        agent text COLLATE "C" NOT NULL,
-        started_at float8 NOT NULL
-    );
-    CREATE INDEX turn_of_session ON toolgen.turn (session_id, number);
-    CREATE TABLE toolgen.message (
-        run_id text COLLATE "C" NOT NULL,
-        step bigint NOT NULL,
-        written_at float8 NOT NULL,
-        messages text NOT NULL,
-        PRIMARY KEY (run_id, step)
-    );
-    CREATE TABLE toolgen.answer (
-        run_id text COLLATE "C" NOT NULL,
-        call_id text COLLATE "C" NOT NULL,
-        written_at float8 NOT NULL,
-        messages text NOT NULL,
-        PRIMARY KEY (run_id, call_id)
-    );
-    CREATE TABLE toolgen.spoken (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        run_id text COLLATE "C" NOT NULL,
-        id text COLLATE "C" NOT NULL,
-        written_at float8 NOT NULL,
-        messages text NOT NULL,
-        UNIQUE (run_id, id)
-    );
-    CREATE TABLE toolgen.engine (
-        id text COLLATE "C" PRIMARY KEY,
-        is_durable boolean NOT NULL,
-        alive_until float8 NOT NULL
-    );
-    CREATE TABLE toolgen.active (
-        session_id text COLLATE "C" PRIMARY KEY,
-        run_id text COLLATE "C" NOT NULL,
-        engine_id text COLLATE "C" NOT NULL,
-        taken_at float8 NOT NULL
-    );
-"""
-_STATE: Final = """
-    CREATE TABLE toolgen.state (
-        scope text COLLATE "C" NOT NULL,
-        owner text COLLATE "C" NOT NULL,
-        document text NOT NULL,
-        PRIMARY KEY (scope, owner)
-    );
-"""
-_ARTIFACTS: Final = """
-    CREATE TABLE toolgen.artifact_owner (
-        owner text COLLATE "C" PRIMARY KEY,
-        saved_at float8 NOT NULL
-    );
-    CREATE TABLE toolgen.artifact (
-        owner text COLLATE "C" NOT NULL,
-        name text COLLATE "C" NOT NULL,
-        version bigint NOT NULL,
-        media_type text NOT NULL,
-        metadata text NOT NULL,
-        data bytea NOT NULL,
-        PRIMARY KEY (owner, name, version)
-    );
-"""
-_EVENTS: Final = """
-    CREATE TABLE toolgen.event (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        writer text NOT NULL,
-        place bigint NOT NULL,
-        run_id text COLLATE "C" NOT NULL,
-        session_id text COLLATE "C" NOT NULL,
-        type text NOT NULL,
-        time float8 NOT NULL,
-        document text NOT NULL,
+_EVENTS: Final = (
+    """
+    CREATE TABLE event (
+        number INTEGER PRIMARY KEY,
+        writer TEXT NOT NULL,
+        place INTEGER NOT NULL,
+        run_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        type TEXT NOT NULL,
+        time REAL NOT NULL,
+        document TEXT NOT NULL,
         UNIQUE (writer, place)
-    );
-    CREATE INDEX event_of_run ON toolgen.event (run_id, number);
-    CREATE INDEX event_of_session ON toolgen.event (session_id, number);
-    CREATE INDEX event_by_age ON toolgen.event (time);
-"""
-_PAYLOADS: Final = """
-    CREATE TABLE toolgen.payload (
-        digest bytea NOT NULL,
-        session_id text COLLATE "C" NOT NULL,
-        created_at float8 NOT NULL,
-        last_used float8 NOT NULL,
-        data bytea NOT NULL,
+    ) STRICT
+    """,
+    "CREATE INDEX event_of_run ON event (run_id, number)",
+    "CREATE INDEX event_of_session ON event (session_id, number)",
+    "CREATE INDEX event_by_age ON event (time)",
+)
+_PAYLOADS: Final = (
+    """
+    CREATE TABLE payload (
+        digest BLOB NOT NULL,
+        session_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        last_used REAL NOT NULL,
+        data BLOB NOT NULL,
         PRIMARY KEY (digest, session_id)
-    );
-    CREATE INDEX payload_of_session ON toolgen.payload (session_id);
-    CREATE INDEX payload_by_use ON toolgen.payload (last_used);
-"""
-_HEARD: Final = "ALTER TABLE toolgen.spoken ADD COLUMN is_heard boolean NOT NULL DEFAULT false"
-MIGRATIONS: Final = (f"{_SESSIONS}{_STATE}{_ARTIFACTS}{_EVENTS}", _PAYLOADS, _HEARD)
+    ) STRICT
+    """,
+    "CREATE INDEX payload_of_session ON payload (session_id)",
+    "CREATE INDEX payload_by_use ON payload (last_used)",
+)
+_HEARD: Final = ("ALTER TABLE spoken ADD COLUMN is_heard boolean NOT NULL DEFAULT false",)
+"""Of versions in which what was heard was said by it; now its `messages` are `[]`, as they were then too."""
+MIGRATIONS: Final = (
+    (
+        *SESSION_MIGRATIONS[0],
+        *SESSION_MIGRATIONS[1],
+        *STATE.migrations[0],
+        *ARTIFACTS.migrations[0],
+        *ARTIFACTS.migrations[1],
+        *_EVENTS,
+    ),
+    _PAYLOADS,
+    _HEARD,
+)
 """By number, from 1."""
+_TYPES: Final = {
+    "INTEGER PRIMARY KEY": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "is_durable INTEGER": "is_durable boolean",
+    "INTEGER": "bigint",
+    "TEXT": 'text COLLATE "C"',
+    "REAL": "float8",
+    "BLOB": "bytea",
+    "STRICT": "",
+}
+_TYPE: Final = re.compile("|".join(_TYPES))
+_TABLE: Final = re.compile(r"\b(TABLE|EXISTS|ON|INTO|FROM) (?=[a-z])")
 
 
-async def migrate(connection: AsyncConnection[TupleRow], server: str) -> None:
+async def migrate(connection: Connection, server: str) -> None:
     """Bring the schema to the newest migration, in a transaction of the caller.
 
     Processes that do so at once come one after the other.
@@ -146,11 +99,11 @@ async def migrate(connection: AsyncConnection[TupleRow], server: str) -> None:
             " (number integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
     for number, statements in enumerate(MIGRATIONS[done:], done + 1):
-        await connection.execute(statements.encode())
+        await connection.execute(b";".join(map(_definition, statements)))
         await connection.execute("INSERT INTO toolgen.migration (number) VALUES (%s)", (number,))
 
 
-async def _number(connection: AsyncConnection[TupleRow], server: str) -> int:
+async def _number(connection: Connection, server: str) -> int:
     """Return the number of the newest applied migration; 0 where there is none.
 
     Raises:
@@ -173,5 +126,11 @@ async def _number(connection: AsyncConnection[TupleRow], server: str) -> int:
     return number
 
 
-async def _exists(connection: AsyncConnection[TupleRow], query: LiteralString) -> bool:
+async def _exists(connection: Connection, query: LiteralString) -> bool:
     return await (await connection.execute(query)).fetchone() is not None
+
+
+def _definition(statement: str) -> bytes:
+    """Return a statement that defines a table of SQLite, or fills it, as one of the schema."""
+    typed = _TYPE.sub(lambda found: _TYPES[found[0]], statement)
+    return _TABLE.sub(r"\1 toolgen.", typed).encode()

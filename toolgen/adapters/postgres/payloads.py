@@ -6,24 +6,22 @@ import re
 import time
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Final, LiteralString
+from typing import Final
 
-from toolgen.runtime.engine import PayloadGoneError
-from toolgen.runtime.stores import StoreCorruptError
+from toolgen.runs import PayloadGoneError
+from toolgen.stores import StoreCorruptError
 
-from .database import Connection, Postgres
-from .rows import rows
+from .connection import Connection
+from .database import Postgres
 
 _REF: Final = re.compile(r"sha256:([0-9a-f]{64}):(0|[1-9][0-9]{0,18})")
 _USED_S: Final = 3600.0
 """How exact `last_used` is, in seconds: what was read again within them is not written to."""
-_NEWEST: Final = """
-    SELECT data, last_used FROM toolgen.payload WHERE digest = %s ORDER BY last_used DESC LIMIT 1
-"""
-_USE: Final = "UPDATE toolgen.payload SET last_used = greatest(last_used, %s) WHERE digest = %s"
+_NEWEST: Final = "SELECT data, last_used FROM payload WHERE digest = ? ORDER BY last_used DESC LIMIT 1"
+_USE: Final = "UPDATE payload SET last_used = greatest(last_used, ?) WHERE digest = ?"
 _ADD: Final = """
-    INSERT INTO toolgen.payload (digest, session_id, created_at, last_used, data)
-    VALUES (%s, %s, %s, %s, %s) ON CONFLICT (digest, session_id)
+    INSERT INTO payload (digest, session_id, created_at, last_used, data)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest, session_id)
     DO UPDATE SET last_used = greatest(payload.last_used, excluded.last_used)
 """
 
@@ -47,11 +45,9 @@ class PostgresPayloads:
         """
         digest, now = sha256(data).digest(), float(self._clock())
 
-        async def step(connection: Connection) -> None:
-            use = f"{_USE} AND session_id = %s"
-            if (await connection.execute(use, (now, digest, owner))).rowcount:
-                return  # the data is not sent a second time
-            await connection.execute(_ADD, (digest, owner, now, now, bytes(data)))
+        async def step(tx: Connection) -> None:
+            if not await tx.change(f"{_USE} AND session_id = ?", now, digest, owner):  # it is sent once
+                await tx.change(_ADD, digest, owner, now, now, bytes(data))
 
         await self.database.write(step, may_repeat=True)
         return _ref(data)
@@ -68,12 +64,7 @@ class PostgresPayloads:
         if found is None:
             raise _gone(ref)
         digest, now = bytes.fromhex(found[1]), float(self._clock())
-
-        async def step(connection: Connection) -> list[tuple[bytes, float]]:
-            found = await rows(connection, _NEWEST, (digest,))
-            return [(bytes(data), last_used) for data, last_used in found]
-
-        for data, last_used in await self.database.read(step):
+        for data, last_used in await self.database.read(lambda tx: tx.rows(_NEWEST, digest)):
             if sha256(data).digest() != digest:
                 raise StoreCorruptError(
                     f"holds other data as the payload {ref}",
@@ -83,8 +74,8 @@ class PostgresPayloads:
             if len(data) != int(found[2]):
                 raise _gone(ref)
             if last_used < now - _USED_S:
-                await self._use(digest, now)
-            return data
+                await self._change(_USE, now, digest)
+            return bytes(data)
         raise _gone(ref)
 
     async def prune(self, older_than_s: float) -> int:
@@ -97,7 +88,7 @@ class PostgresPayloads:
             StoreError: the server cannot be used.
         """
         before = float(self._clock()) - older_than_s
-        return await self._delete("last_used < %s", before)
+        return await self._change("DELETE FROM payload WHERE last_used < ?", before)
 
     async def forget(self, owner: str) -> int:
         """Erase what was stored for an owner; return how many payloads it were.
@@ -108,19 +99,10 @@ class PostgresPayloads:
         """
         if not owner:
             raise ValueError("owner is empty; name the owner whose payloads are erased")
-        return await self._delete("session_id = %s", owner)
+        return await self._change("DELETE FROM payload WHERE session_id = ?", owner)
 
-    async def _use(self, digest: bytes, now: float) -> None:
-        async def step(connection: Connection) -> None:
-            await connection.execute(_USE, (now, digest))
-
-        await self.database.write(step, may_repeat=True)
-
-    async def _delete(self, which: LiteralString, value: object) -> int:
-        async def step(connection: Connection) -> int:
-            return (await connection.execute(f"DELETE FROM toolgen.payload WHERE {which}", (value,))).rowcount
-
-        return await self.database.write(step, may_repeat=True)
+    async def _change(self, sql: str, *values: object) -> int:
+        return await self.database.write(lambda tx: tx.change(sql, *values), may_repeat=True)
 
 
 def _ref(data: bytes) -> str:

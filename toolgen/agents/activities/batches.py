@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from toolgen.runtime.call.frame import Batch, RuntimeServices
-from toolgen.runtime.context import ToolContext
-from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.events.event_reporter import EventReporter
-from toolgen.runtime.results import ToolResult
-from toolgen.runtime.values import Values
+from toolgen.calls.context import ToolContext
+from toolgen.calls.reports import CallReports
+from toolgen.calls.results import ToolResult
+from toolgen.calls.steps.frame import Batch, RuntimeServices
+from toolgen.calls.values import Values
+from toolgen.runs import ActivityInfo
 
 _TURNS: Final = 2
 """Turns of the event loop for calls to begin that wait no more, so that they are no longer about to."""
@@ -42,10 +42,10 @@ class BatchCalls:
         self.batch = batch
         self._is_followed = is_followed
         self._on_close = on_close
-        self.running: dict[int, EventReporter] = {}
+        self.running: dict[int, CallReports] = {}
         """The reporters of the calls without a result, by their place."""
         self._results: dict[int, ToolResult] = {}
-        self._reports: dict[int, EventReporter] = {}
+        self._reports: dict[int, CallReports] = {}
         self._waiting: dict[int, asyncio.Future[None]] = {}
         """Calls that wait until the batch is settled, by their place."""
         self._settling: asyncio.Task[None] | None = None
@@ -91,16 +91,16 @@ class BatchCalls:
 
     async def _settle(self) -> None:
         """Merge the changes of the calls that have a result; those of cancelled calls are dropped."""
-        batch, found = self.batch, self._results
-        batch.touched = [context for context in batch.touched if context.place in found]
+        batch, pending = self.batch, self._results
+        batch.touched = [context for context in batch.touched if context.place in pending]
         try:
             if batch.touched:
                 # The first that changed something still waits, so that its events are still taken.
                 reports = self._reports[min(context.place for context in batch.touched)]
-                some = next(iter(found.values()))
-                results = [found.get(place, some) for place in range(max(found) + 1)]
+                some = next(iter(pending.values()))
+                results = [pending.get(place, some) for place in range(max(pending) + 1)]
                 settled = await batch.settle(results, reports)
-                self._results = {place: settled[place] for place in found}
+                self._results = {place: settled[place] for place in pending}
         finally:
             for _, future in sorted(self._waiting.items()):
                 if not future.done():

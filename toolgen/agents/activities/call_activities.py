@@ -10,37 +10,38 @@ from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
-from toolgen.contract.json_value import Json
-from toolgen.contract.tasks import GRACE_S
-from toolgen.runtime.call.boundary import run_or_abandon
-from toolgen.runtime.call.bounds import remember
-from toolgen.runtime.call.dispatch import (
+from toolgen.calls.errors import (
+    MalformedResultError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+)
+from toolgen.calls.results import RetryHint, RunLink, ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.boundary import run_or_abandon
+from toolgen.calls.steps.bounds import remember
+from toolgen.calls.steps.dispatch import (
     dispatch,
     end_without_executor,
     failed_call_result,
     stray_error_result,
     unknown_tool_result,
 )
-from toolgen.runtime.call.failures import unreadable_result
-from toolgen.runtime.call.frame import Batch, Frame, RuntimeServices
-from toolgen.runtime.call.once_call import Keeping
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.call.result_encoding import encode_result, portable_text
-from toolgen.runtime.engine import ActivityInfo, Engine, UnknownRunError
-from toolgen.runtime.errors import (
-    MalformedResultError,
-    OutcomeUnknownError,
-    ToolError,
-    ToolValidationError,
-)
-from toolgen.runtime.events.event_reporter import CallEvents, EventReporter
-from toolgen.runtime.results import RetryHint, RunLink, ToolResult
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.toolsets.directory import Directory
-from toolgen.runtime.waiting.frozen import FrozenCall
-from toolgen.runtime.waiting.loop import WORK
-from toolgen.runtime.waiting.resolving import unknown_ends
-from toolgen.runtime.waiting.resuming import CallWork, resume, seal_wait
+from toolgen.calls.steps.failures import unreadable_result
+from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.steps.result_encoding import encode_result, portable_text
+from toolgen.calls.toolsets.directory import Directory
+from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import GRACE_S
+from toolgen.events.event_reporter import CallEvents, EventReporter
+from toolgen.runs import ActivityInfo, Engine, UnknownRunError
+from toolgen.waiting.frozen import FrozenCall
+from toolgen.waiting.loop import WORK
+from toolgen.waiting.once_call import Keeping
+from toolgen.waiting.resolving import unknown_ends
+from toolgen.waiting.resuming import CallWork, resume, seal_wait
+from toolgen.waiting.suspending import CallSuspender
 
 from ..host import AgentHost
 from ..loop.calls import refused_call
@@ -54,7 +55,7 @@ from .call_records import call_record, waiting_record
 from .missing_tools import leave_to_others
 
 _KEEPING_S: Final = GRACE_S / 2
-"""Before the end of an activity, when it waits no longer for its conversation to store the result."""
+"""Seconds before the end of an activity when it stops waiting for its conversation to store the result."""
 _TOO_MANY: Final = "too many calls of this run wait for an answer already"
 
 
@@ -98,18 +99,18 @@ class CallActivities:
     async def tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
         """Return the result of a call, after the conversation has stored it."""
         ends_at = _ends_at(info, _KEEPING_S)
-        return await self._kept(info, argument["facts"], await self._tool(info, argument), ends_at)
+        return await self._stored(info, argument["facts"], await self._tool(info, argument), ends_at)
 
     async def answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
         """Return the result of a suspended call after its answer, once the conversation has stored it."""
         ends_at = _ends_at(info, _KEEPING_S)
-        return await self._kept(info, argument["facts"], await self._answer(info, argument), ends_at)
+        return await self._stored(info, argument["facts"], await self._answer(info, argument), ends_at)
 
     async def conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
         """Return the result of a call that another agent's run answered, after it is stored."""
-        return await self._kept(info, argument["facts"], await self._conclude(info, argument))
+        return await self._stored(info, argument["facts"], await self._conclude(info, argument))
 
-    async def _kept(
+    async def _stored(
         self, info: ActivityInfo, facts: RunFacts, done: CallRecord, ends_at: float | None = None
     ) -> CallRecord:
         if facts["in_conversation"] and done["status"] != "suspended":
@@ -177,8 +178,8 @@ class CallActivities:
         self, facts: RunFacts, frozen: FrozenCall, run_id: str
     ) -> RegisteredTool | None:
         """Return the tool of a suspended call: as it was advertised, else as it is listed now."""
-        found = await self._host.listed(frozen, run_id)
-        return None if found is None else self._host.within_time(found, facts["policy"]["tool_timeout"])
+        tool = await self._host.listed(frozen, run_id)
+        return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
 
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
         facts, call = argument["facts"], argument["call"]
@@ -251,10 +252,13 @@ class CallActivities:
         self, info: ActivityInfo, argument: CallArgument | AnswerArgument | ConcludeArgument
     ) -> tuple[CallEvents, RuntimeServices]:
         events = CallEvents(info, self._host.clock)
-        given = {"facts": argument["facts"], "call": argument["call"]}
+        document = {"facts": argument["facts"], "call": argument["call"]}
         services = self._reporting_services(events)
         retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
-        return events, replace(services, beside=lambda: len(to_json(given)), store_retry=retry)
+        suspender = services.suspender
+        if isinstance(suspender, CallSuspender):  # a run finds its own tools again
+            suspender = CallSuspender(waits=suspender.waits, bytes_beside=lambda: len(to_json(document)))
+        return events, replace(services, suspender=suspender, store_retry=retry)
 
     def _keeping(
         self, info: ActivityInfo, facts: RunFacts, call: StepCall, events: CallEvents, *, is_checked: bool
@@ -317,10 +321,10 @@ async def result_of_run(
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer
-                told = ToolError(f"{output['agent']} escalated the call. {output['text']}".strip())
+                shown = ToolError(f"{output['agent']} escalated the call. {output['text']}".strip())
             else:
-                told = unreadable_result(spec, error)
-            result = frame.error_result(told)
+                shown = unreadable_result(spec, error)
+            result = frame.error_result(shown)
     usage: Sequence[Any] = output["usage"]
     result = replace(
         result,

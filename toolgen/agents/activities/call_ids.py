@@ -22,10 +22,10 @@ class CallIds:
         self._step = step
         self._mark = f"_{hashlib.sha256(run_id.encode()).hexdigest()[:12]}" if is_alone else ""
         self._taken: Set[str] = frozenset()
-        """Of the calls that the session has; grows with it."""
+        """Ids of the calls that the session has; grows with it."""
         self._new_ids: set[str] = set()
-        self._given: dict[str, str] = {}
-        """By the planner's own id."""
+        self._assigned: dict[str, str] = {}
+        """Ids in the conversation by the planner's own id."""
 
     def reserve(self, ids: Set[str]) -> None:
         """Reserve the ids of earlier calls of the session, before the first id is assigned."""
@@ -33,17 +33,17 @@ class CallIds:
 
     def assign_id(self, own: str) -> str:
         """Assign an id to a call while it is still streamed, and return it."""
-        if own and own not in self._given:
-            self._given[own] = self._new(own, len(self._given))
-        return self._given.get(own, own)
+        if own and own not in self._assigned:
+            self._assigned[own] = self._new(own, len(self._assigned))
+        return self._assigned.get(own, own)
 
     def all(self, own: Iterable[str]) -> list[str]:
         """Return the ids of calls to which the planner gave these ids, in their order; "" means no id."""
-        found: list[str] = []
+        ids: list[str] = []
         for place, id_ in enumerate(own):
-            known = self._given.pop(id_, "")  # of two calls with one id, the second needs another
-            found.append(known or self._new(id_, place))
-        return found
+            assigned = self._assigned.pop(id_, "")  # of two calls with one id, the second needs another
+            ids.append(assigned or self._new(id_, place))
+        return ids
 
     def _new(self, own: str, place: int) -> str:
         id_, number = "" if self._mark else own, 1

@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from toolgen.calls.content import TextContent
+from toolgen.calls.errors import causes_of
+from toolgen.calls.results import Artifact, ArtifactRef, ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.artifact_refs import NO_STORE
+from toolgen.calls.steps.result_encoding import truncate_text
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.artifact_refs import NO_STORE
-from toolgen.runtime.call.result_encoding import truncate_text
-from toolgen.runtime.content import TextContent
-from toolgen.runtime.errors import causes_of
-from toolgen.runtime.events.event_reporter import CallEvents
-from toolgen.runtime.results import Artifact, ArtifactRef, ToolResult
-from toolgen.runtime.specs import ToolSpec
+from toolgen.events.event_reporter import CallEvents
 
 from ..loop.documents import CallRecord, StepCall
 
@@ -26,7 +26,7 @@ def call_record(
     Of one that waits, the record of the call is still to be added.
     """
     content, reminder = result.content, ""
-    refs = [to_jsonable_python(one.ref) for one in result.artifacts if one.ref is not None]
+    refs = [to_jsonable_python(artifact.ref) for artifact in result.artifacts if artifact.ref is not None]
     if spec is not None and spec.reminder and content and content[-1] == TextContent(text=spec.reminder):
         content, reminder = content[:-1], spec.reminder
     status = result.status
@@ -49,7 +49,9 @@ def call_record(
         "children": result.children_count,
     }
     if result.error is not None:
-        done["errors"] = [truncate_text(str(one), limit) for one in (result.error, *causes_of(result.error))]
+        done["errors"] = [
+            truncate_text(str(cause), limit) for cause in (result.error, *causes_of(result.error))
+        ]
     if result.retry_hint is not None:
         done["hint"] = to_jsonable_python(result.retry_hint)
     return done

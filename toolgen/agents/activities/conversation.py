@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from toolgen.calls.errors import ToolError
+from toolgen.calls.steps.boundary import Contained, name_of
+from toolgen.calls.steps.failures import log
 from toolgen.contract.policy import History
 from toolgen.contract.secrets import hiding, within
-from toolgen.runtime.call.boundary import Contained, name_of
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import NonRetryableError
-from toolgen.runtime.errors import ToolError
-from toolgen.runtime.stores import StoreError
+from toolgen.runs import NonRetryableError
+from toolgen.stores import StoreError
 
 from ..loop.documents import RunFacts
 from ..planner.history import visible_history
@@ -58,7 +58,7 @@ class Conversation:
         self._tried: tuple[Message, ...] = ()
         self._step = step
         self.call_ids = set(call_ids)
-        """Of all calls so far, those of messages that the history policy hides too."""
+        """Ids of all calls so far, those of messages that the history policy hides too."""
         self.answered: set[str] = set()
         """Calls of the newest batch whose results the store has."""
         self._add(messages)
@@ -78,8 +78,10 @@ class Conversation:
     @property
     def is_kept(self) -> bool:
         """Whether the store has all messages that are new to the planning; a person's may be missing."""
-        answers = [one.answers if isinstance(one, ToolMessage) else None for one in self._tried]
-        return all(found is not None and self.answered.issuperset(a.id for a in found) for found in answers)
+        answers = [message.answers if isinstance(message, ToolMessage) else None for message in self._tried]
+        return all(
+            answers_ is not None and self.answered.issuperset(a.id for a in answers_) for answers_ in answers
+        )
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -117,7 +119,7 @@ class Conversations:
         self._sessions = sessions
         self._transcripts = transcripts
         self._is_shared = is_shared
-        self._kept: RecentRuns[Conversation] = RecentRuns(MOST_RUNS)
+        self._conversations: RecentRuns[Conversation] = RecentRuns(MOST_RUNS)
 
     async def answer(self, run_id: str, answer: ToolAnswer, *, ends_at: float | None = None) -> None:
         """Store the result of a call at once, before the whole batch is recorded.
@@ -131,8 +133,8 @@ class Conversations:
         except Exception:
             log.exception("the result of the call %s of run %s was not stored yet", answer.id, run_id)
             return
-        if (found := self._kept.get(run_id)) is not None:
-            found.answered.add(answer.id)
+        if (conversation := self._conversations.get(run_id)) is not None:
+            conversation.answered.add(answer.id)
 
     async def require_session(self, run_id: str, facts: RunFacts, name: str) -> None:
         """Raise where the session of a run is lost, before a call of it has its effect: the run cannot go on.
@@ -143,7 +145,7 @@ class Conversations:
         Raises:
             ToolError: as said; `name` is that of the call.
         """
-        if not facts["in_conversation"] or self._kept.get(run_id) is not None:
+        if not facts["in_conversation"] or self._conversations.get(run_id) is not None:
             return
         try:
             await self._sessions.get(facts["session_id"])
@@ -155,13 +157,13 @@ class Conversations:
 
     def forget(self, run_id: str) -> None:
         """Drop the conversation of a run from memory."""
-        self._kept.pop(run_id)
+        self._conversations.pop(run_id)
 
     async def of(
         self,
         agent: RegisteredAgent,
         facts: RunFacts,
-        given: PlanInput,
+        plan_input: PlanInput,
         now: float,
         *,
         is_again: bool = False,
@@ -178,55 +180,59 @@ class Conversations:
                 no writes would lose the summary of each attempt.
             is_back: Another run had the conversation since the planning before.
         """
-        found = self._kept.pop(given.run_id)
-        if found is None or is_back or not found.is_before(given.step):
-            found = await self._read(agent, facts, given, now, is_again=is_again, is_back=is_back)
+        conversation = self._conversations.pop(plan_input.run_id)
+        if conversation is None or is_back or not conversation.is_before(plan_input.step):
+            conversation = await self._read(agent, facts, plan_input, now, is_again=is_again, is_back=is_back)
         if not self._is_shared:
-            self._kept.put(given.run_id, found)
-        return found
+            self._conversations.put(plan_input.run_id, conversation)
+        return conversation
 
     async def _read(
         self,
         agent: RegisteredAgent,
         facts: RunFacts,
-        given: PlanInput,
+        plan_input: PlanInput,
         now: float,
         *,
         is_again: bool,
         is_back: bool,
     ) -> Conversation:
         sessions = self._sessions
-        said: Sequence[RunMessages] = ()
+        runs: Sequence[RunMessages] = ()
         if facts["in_conversation"] and facts["session_id"]:
-            await _join_session(sessions, agent, facts, given, now, is_back=is_back)
-            before, said = await _before(sessions, self._transcripts, agent, facts, given, is_again=is_again)
+            await _join_session(sessions, agent, facts, plan_input, now, is_back=is_back)
+            before, runs = await _before(
+                sessions, self._transcripts, agent, facts, plan_input, is_again=is_again
+            )
         else:
             heard = [await self._transcripts.of_run(run_id) for run_id in facts.get("heard", ())]
             before = [message for messages in heard for message in messages]
-        own = _first_message(said, facts, given)
+        own = _first_message(runs, facts, plan_input)
         if not own:
-            own = await sessions.run_messages(given.run_id, before=record_position(given.step))
-        ids = (call.id for run in said for call in _calls(run.messages) if run.turn.run_id != given.run_id)
-        return Conversation([*before, *own], ids, given.step, is_begun=bool(own))
+            own = await sessions.run_messages(plan_input.run_id, before=record_position(plan_input.step))
+        ids = (
+            call.id for run in runs for call in _calls(run.messages) if run.turn.run_id != plan_input.run_id
+        )
+        return Conversation([*before, *own], ids, plan_input.step, is_begun=bool(own))
 
 
 async def _join_session(
     sessions: SessionStore,
     agent: RegisteredAgent,
     facts: RunFacts,
-    given: PlanInput,
+    plan_input: PlanInput,
     now: float,
     *,
     is_back: bool,
 ) -> None:
     """Add a run to the session where it takes the conversation over or gets it back."""
     if is_back:
-        await sessions.hand_over(given.session_id, agent.spec.id)
-    elif given.step == 0 and facts["parent"] is not None:
+        await sessions.hand_over(plan_input.session_id, agent.spec.id)
+    elif plan_input.step == 0 and facts["parent"] is not None:
         turn = Turn(
-            id=given.turn_id,
-            session_id=given.session_id,
-            run_id=given.run_id,
+            id=plan_input.turn_id,
+            session_id=plan_input.session_id,
+            run_id=plan_input.run_id,
             agent=agent.spec.id,
             started_at=now,
         )
@@ -238,7 +244,7 @@ async def _before(
     transcripts: Transcripts,
     agent: RegisteredAgent,
     facts: RunFacts,
-    given: PlanInput,
+    plan_input: PlanInput,
     *,
     is_again: bool,
 ) -> tuple[Sequence[Message], Sequence[RunMessages]]:
@@ -246,34 +252,36 @@ async def _before(
 
     No turn is read that the policy does not show.
     """
-    session_id = given.session_id
+    session_id = plan_input.session_id
     history = _history(facts)
     if history is None or history.summarize_after is None:
         newest = None if history is None else history.keep_turns + 1  # one of them is that of the run itself
-        said = await transcripts.of_session(session_id, newest=newest)
-        return visible_history(_others(said, given), None, history).messages, said
+        runs = await transcripts.of_session(session_id, newest=newest)
+        return visible_history(_others(runs, plan_input), None, history).messages, runs
     summary = await sessions.summary(session_id)
     after = "" if summary is None else summary.through
-    said = await transcripts.of_session(session_id, after=after)
-    others = _others(said, given)
+    runs = await transcripts.of_session(session_id, after=after)
+    others = _others(runs, plan_input)
     seen = visible_history(others, summary, history)
     summarize = getattr(agent.planner, "summarize", None)
-    if not seen.to_summarize or summarize is None or given.step > 0 or is_again:
-        return seen.messages, said
+    if not seen.to_summarize or summarize is None or plan_input.step > 0 or is_again:
+        return seen.messages, runs
     secrets = within()
-    note_messages(secrets, seen.to_condense, given.tools, None)
+    note_messages(secrets, seen.to_condense, plan_input.tools, None)
     try:
         with hiding(secrets), Contained():
-            text = await summarize(pair_results(seen.to_condense), given, history)
+            text = await summarize(pair_results(seen.to_condense), plan_input, history)
     except Exception as error:  # the turn can do without; the next one tries again
-        is_told = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
-        why, trace = (str(error), None) if is_told else (name_of(error), error)
+        is_shown = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
+        why, trace = (str(error), None) if is_shown else (name_of(error), error)
         with hiding(secrets):
-            log.error("the turns before run %s were not summarized: %s", given.run_id, why, exc_info=trace)
-        return seen.messages, said
+            log.error(
+                "the turns before run %s were not summarized: %s", plan_input.run_id, why, exc_info=trace
+            )
+        return seen.messages, runs
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)
-    return visible_history(others, summary, history).messages, said
+    return visible_history(others, summary, history).messages, runs
 
 
 def _history(facts: RunFacts) -> History | None:
@@ -287,16 +295,18 @@ def hides_calls(facts: RunFacts) -> bool:
     return bool(parent and parent["tool"]) or _history(facts) is not None
 
 
-def _first_message(said: Sequence[RunMessages], facts: RunFacts, given: PlanInput) -> tuple[Message, ...]:
+def _first_message(
+    runs: Sequence[RunMessages], facts: RunFacts, plan_input: PlanInput
+) -> tuple[Message, ...]:
     """Return the first message of a turn if its run has no other message yet; else nothing."""
-    if given.step > 0 or facts["parent"] is not None:
+    if plan_input.step > 0 or facts["parent"] is not None:
         return ()
-    own = [run.messages for run in said if run.turn.run_id == given.run_id]
+    own = [run.messages for run in runs if run.turn.run_id == plan_input.run_id]
     return own[0] if own and len(own[0]) == 1 else ()
 
 
-def _others(said: Sequence[RunMessages], given: PlanInput) -> list[RunMessages]:
-    return [run for run in said if run.turn.run_id != given.run_id]
+def _others(runs: Sequence[RunMessages], plan_input: PlanInput) -> list[RunMessages]:
+    return [run for run in runs if run.turn.run_id != plan_input.run_id]
 
 
 def _calls(messages: Iterable[Message]) -> Iterable[PlannedCall]:
@@ -310,43 +320,43 @@ def pair_results(messages: Iterable[Message]) -> tuple[Message, ...]:
 
     A run that was canceled leaves calls without a result, a store that lost messages results without a call.
     """
-    found: list[Message] = []
+    joined: list[Message] = []
     for message in messages:
-        _add(found, message)
-    _answer(found)
-    return tuple(found)
+        _add(joined, message)
+    _answer(joined)
+    return tuple(joined)
 
 
-def _add(found: list[Message], message: Message) -> None:
+def _add(joined: list[Message], message: Message) -> None:
     if isinstance(message, ToolMessage):
-        _add_results(found, message)
+        _add_results(joined, message)
     else:
-        _answer(found)
-        found.append(message)
+        _answer(joined)
+        joined.append(message)
 
 
-def _add_results(found: list[Message], message: ToolMessage) -> None:
+def _add_results(joined: list[Message], message: ToolMessage) -> None:
     """Add results behind their calls, in the place of those that were there before the whole batch."""
-    is_again = bool(found) and isinstance(found[-1], ToolMessage)
-    batch = found[-2] if is_again else found[-1] if found else None
+    is_again = bool(joined) and isinstance(joined[-1], ToolMessage)
+    batch = joined[-2] if is_again else joined[-1] if joined else None
     calls = batch.calls if isinstance(batch, AssistantMessage) else ()
     ids = {call.id for call in calls}
     lost = [answer for answer in message.answers if answer.id not in ids]
     if len(lost) < len(message.answers):
         if is_again:
-            found.pop()
-        found.append(without_artifacts(_complete_batch(message, calls)))
+            joined.pop()
+        joined.append(without_artifacts(_complete_batch(message, calls)))
     elif not is_again:
-        _answer(found)
+        _answer(joined)
     if lost:
-        found.append(lost_calls_message(lost))
+        joined.append(lost_calls_message(lost))
 
 
-def _answer(found: list[Message]) -> None:
+def _answer(joined: list[Message]) -> None:
     """Add results for the calls of the last message, which nothing has brought."""
-    last = found[-1] if found else None
+    last = joined[-1] if joined else None
     if isinstance(last, AssistantMessage) and last.calls:
-        found.append(_complete_batch(ToolMessage(answers=()), last.calls))
+        joined.append(_complete_batch(ToolMessage(answers=()), last.calls))
 
 
 def _complete_batch(message: ToolMessage, calls: Sequence[PlannedCall]) -> ToolMessage:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
+from toolgen.calls.errors import ToolError
+from toolgen.calls.steps.boundary import Contained, run_with_timeout
+from toolgen.calls.steps.failures import log
+from toolgen.calls.steps.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
 from toolgen.contract.logs import log_failure
-from toolgen.runtime.call.boundary import Contained, run_with_timeout
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
-from toolgen.runtime.engine import NonRetryableError
-from toolgen.runtime.errors import ToolError
+from toolgen.runs import NonRetryableError
 
 from ..planner.planner import PlanInput, PlanResult
 from .plan_shape import faults, without_surrogates
@@ -30,15 +30,15 @@ class ModelHooks:
         self._on_error = overridden_methods(hooks, "on_model_error")
         self._stage_timeout = stage_timeout
 
-    async def before(self, given: PlanInput) -> PlanInput | Stop[PlanResult]:
+    async def before(self, plan_input: PlanInput) -> PlanInput | Stop[PlanResult]:
         """Run the before-hooks; return the planner's input, or the plan that a hook gives instead.
 
         Raises:
             PlannerError: a hook refused.
         """
-        return await _BEFORE.run(self._before, self._run_hook, None, given)
+        return await _BEFORE.run(self._before, self._run_hook, None, plan_input)
 
-    async def after(self, given: PlanInput, result: PlanResult) -> PlanResult:
+    async def after(self, plan_input: PlanInput, result: PlanResult) -> PlanResult:
         """Run the after-hooks; return the planner's plan, or the one that a hook gives instead.
 
         Raises:
@@ -46,12 +46,12 @@ class ModelHooks:
         """
 
         def ask(step: HookMethod, result: PlanResult) -> Awaitable[Verdict]:
-            return self._run_hook(step, given, result)
+            return self._run_hook(step, plan_input, result)
 
         left = await _AFTER.run(self._after, ask, None, result)
         return left.result if isinstance(left, Stop) else left
 
-    async def run_on_error(self, given: PlanInput, error: Exception) -> PlanResult:
+    async def run_on_error(self, plan_input: PlanInput, error: Exception) -> PlanResult:
         """Run the hooks for a failed planning and return the plan of one that recovers.
 
         Raises:
@@ -60,7 +60,7 @@ class ModelHooks:
         """
 
         def ask(step: HookMethod, error: Exception) -> Awaitable[Verdict]:
-            return self._run_hook(step, given, error)
+            return self._run_hook(step, plan_input, error)
 
         left = await _ON_ERROR.run(self._on_error, ask, None, error)
         if isinstance(left, Stop):
@@ -100,8 +100,8 @@ async def _replace_plan(around: None, result: PlanResult, answer: PlanResult) ->
     return checked_plan(answer)
 
 
-def _replace_input(around: None, given: PlanInput, payload: object) -> PlanInput:
-    return payload if isinstance(payload, PlanInput) else given
+def _replace_input(around: None, plan_input: PlanInput, payload: object) -> PlanInput:
+    return payload if isinstance(payload, PlanInput) else plan_input
 
 
 def _raise_denial(around: None, subject: object, message: str) -> Stop[PlanResult]:

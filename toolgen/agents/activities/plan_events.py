@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolgen.runtime.call.result_encoding import truncate_text
-from toolgen.runtime.calls import CallMeta
-from toolgen.runtime.engine import ActivityInfo
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import AssistantReply, Event, PlannerThought, PlanRetry, ToolArgsDelta
-from toolgen.runtime.toolsets.snapshot import Snapshot
+from toolgen.calls.call import CallMeta
+from toolgen.calls.steps.result_encoding import truncate_text
+from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.events.document import as_json
+from toolgen.events.records import AssistantReply, Event, PlannerThought, PlanRetry, ToolArgsDelta
+from toolgen.runs import ActivityInfo
 
 from ..loop.documents import Dropped, ModelUsage
 from ..planner.portable import portable_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.secrets import note_document, note_seen
 from toolgen.contract.secrets import Secrets
-from toolgen.runtime.call.secrets import note_document, note_seen
-from toolgen.runtime.specs import ToolSpec
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 

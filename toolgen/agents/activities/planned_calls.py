@@ -8,18 +8,18 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
+from toolgen.calls.call_meta import NO_META
+from toolgen.calls.errors import ToolValidationError
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.steps.secrets import secrets_of
+from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.names import SESSION
 from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import in_pieces
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.call.secrets import secrets_of
-from toolgen.runtime.call_meta import NO_META
-from toolgen.runtime.errors import ToolValidationError
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.event_reporter import tool_start
-from toolgen.runtime.events.records import ToolStart
-from toolgen.runtime.events.redaction import fits, without_secrets
-from toolgen.runtime.toolsets.snapshot import Snapshot
+from toolgen.events.document import as_json
+from toolgen.events.event_reporter import tool_start
+from toolgen.events.records import ToolStart
+from toolgen.events.redaction import fits, without_secrets
 
 from ..loop.documents import CallsStep, RunFacts, Step, StepCall
 from ..planner.messages import AssistantMessage, PlannedCall

@@ -9,24 +9,24 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from toolgen.calls.errors import MalformedResultError, ToolValidationError
+from toolgen.calls.native import NativeTool
+from toolgen.calls.results import RetryHint
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
+from toolgen.calls.steps.bounds import bounds_of
+from toolgen.calls.steps.failures import log
+from toolgen.calls.steps.hooks import Stop
+from toolgen.calls.steps.result_encoding import truncate_text
+from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import Secrets, hiding, scrubbed
 from toolgen.contract.tasks import start_task
-from toolgen.runtime.call.boundary import Contained, name_of, run_or_abandon
-from toolgen.runtime.call.bounds import bounds_of
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.call.hooks import Stop
-from toolgen.runtime.call.result_encoding import truncate_text
-from toolgen.runtime.engine import ActivityInfo, NonRetryableError
-from toolgen.runtime.errors import MalformedResultError, ToolValidationError
-from toolgen.runtime.native import NativeTool
-from toolgen.runtime.results import RetryHint
-from toolgen.runtime.specs import ToolSpec
-from toolgen.runtime.stores import StoreError
-from toolgen.runtime.stores.outages import public_text
-from toolgen.runtime.toolsets.snapshot import Snapshot
-from toolgen.runtime.waiting.answer_schema import checked_schema
+from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
+from toolgen.waiting.answer_schema import checked_schema
 
 from ..host import AgentHost
 from ..loop.admission import is_allowed
@@ -128,7 +128,7 @@ class Planning:
         snapshot = await host.snapshot(agent, host.meta(info.run_id, facts), argument["step"])
         new = messages_from_json(argument["new"])
         events.dropped(snapshot)
-        given = PlanInput(
+        plan_input = PlanInput(
             agent=agent.spec.id,
             description=agent.spec.description,
             run_id=info.run_id,
@@ -149,23 +149,25 @@ class Planning:
             chats=host.chats(facts),
         )
         is_again, is_back = argument.get("attempt", 1) > 1, argument.get("is_back", False)
-        talk = await host.conversations.of(
-            agent, facts, given, host.clock(), is_again=is_again, is_back=is_back
+        conversation = await host.conversations.of(
+            agent, facts, plan_input, host.clock(), is_again=is_again, is_back=is_back
         )
-        place, new = record_position(argument["step"]), talk.missing_messages(new)
-        if is_again or not talk.is_kept:  # what is new is not lost, and a store is there that takes writes
+        place, new = record_position(argument["step"]), conversation.missing_messages(new)
+        if (
+            is_again or not conversation.is_kept
+        ):  # what is new is not lost, and a store is there that takes writes
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
-        events.ids.reserve(talk.call_ids)
-        given = replace(given, messages=talk.messages)
-        note_messages(secrets, talk.messages, snapshot.directory.specs, host.returned_by(facts))
-        result = await run_or_abandon(self._ask_planner(agent, given))
-        step = await self._step(result, given, snapshot, facts, events.ids)
+        events.ids.reserve(conversation.call_ids)
+        plan_input = replace(plan_input, messages=conversation.messages)
+        note_messages(secrets, conversation.messages, snapshot.directory.specs, host.returned_by(facts))
+        result = await run_or_abandon(self._ask_planner(agent, plan_input))
+        step = await self._step(result, plan_input, snapshot, facts, events.ids)
         step["usage"] = events.spent
         if events.without:
             step["dropped"] = events.without
-        kept = await portable_message(assistant_message_of(with_run_ids(result, step)))
-        await self._keep(info.run_id, place, new, kept)
-        talk.say(kept)
+        portable = await portable_message(assistant_message_of(with_run_ids(result, step)))
+        await self._keep(info.run_id, place, new, portable)
+        conversation.say(portable)
         return step
 
     async def _keep(self, run_id: str, place: int, new: Sequence[Message], message: AssistantMessage) -> None:
@@ -177,14 +179,14 @@ class Planning:
             start_task(self._undoing, sessions.write(run_id, place, new), name=f"undo {run_id}")
             raise
 
-    async def _ask_planner(self, agent: RegisteredAgent, given: PlanInput) -> PlanResult:
+    async def _ask_planner(self, agent: RegisteredAgent, plan_input: PlanInput) -> PlanResult:
         """Return the planner's plan, or the one that a hook gives instead.
 
         Raises:
             PlannerError: a hook refused, or the planner did.
         """
         hooks = self._hooks
-        left = await hooks.before(given)
+        left = await hooks.before(plan_input)
         if isinstance(left, Stop):
             return left.result
         try:
@@ -196,9 +198,9 @@ class Planning:
         return await hooks.after(left, result)
 
     async def _step(
-        self, result: PlanResult, given: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
+        self, result: PlanResult, plan_input: PlanInput, snapshot: Snapshot, facts: RunFacts, ids: CallIds
     ) -> Step:
-        if given.closing and not isinstance(result, FinalResponse | FinalResult):
+        if plan_input.closing and not isinstance(result, FinalResponse | FinalResult):
             return _problem("the run ends now; give the final answer")
         match result:
             case CallTools():
@@ -207,13 +209,13 @@ class Planning:
                 step = await calls_step(result, snapshot, facts, ids, self._host.tools.limits.result_bytes)
                 return self._with_designed(step, facts) if self._host.is_shared else step
             case FinalResponse():
-                return self._final_text_step(result, given, facts)
+                return self._final_text_step(result, plan_input, facts)
             case FinalResult():
-                return self._final(result.text, result, given, facts)
+                return self._final(result.text, result, plan_input, facts)
             case Await():
-                return self._await(result, given.run_id)
+                return self._await(result, plan_input.run_id)
             case HandOver():
-                return self._hand_over(result, given, facts)
+                return self._hand_over(result, plan_input, facts)
 
     def _with_designed(self, step: CallsStep, facts: RunFacts) -> CallsStep:
         """Return a step whose calls of tools of the agent's design say so."""
@@ -223,16 +225,16 @@ class Planning:
                 call["is_designed"] = True
         return step
 
-    def _final_text_step(self, result: FinalResponse, given: PlanInput, facts: RunFacts) -> Step:
+    def _final_text_step(self, result: FinalResponse, plan_input: PlanInput, facts: RunFacts) -> Step:
         if result.is_truncated and self._host.returned_by(facts) is not None:
             why = "the final result was cut off at the limit of the answer; make it shorter"
             return _problem(why, is_malformed=True)
-        step = self._final(result.text, None, given, facts)
+        step = self._final(result.text, None, plan_input, facts)
         if result.is_truncated and step["kind"] == "final":
             step["is_truncated"] = True
         return step
 
-    def _final(self, text: str, typed: FinalResult | None, given: PlanInput, facts: RunFacts) -> Step:
+    def _final(self, text: str, typed: FinalResult | None, plan_input: PlanInput, facts: RunFacts) -> Step:
         spec = self._host.returned_by(facts)
         if spec is None:
             if typed is None:
@@ -268,11 +270,11 @@ class Planning:
             "usage": [],
         }
 
-    def _hand_over(self, result: HandOver, given: PlanInput, facts: RunFacts) -> Step:
-        if result.agent not in given.transfers:
-            known = ", ".join(given.transfers) or "no agent"
-            return _problem(f"{result.agent} cannot take over; {known} can")
-        child = self._host.hand_over_run(result.agent, result.message, given.run_id, facts)
+    def _hand_over(self, result: HandOver, plan_input: PlanInput, facts: RunFacts) -> Step:
+        if result.agent not in plan_input.transfers:
+            others = ", ".join(plan_input.transfers) or "no agent"
+            return _problem(f"{result.agent} cannot take over; {others} can")
+        child = self._host.hand_over_run(result.agent, result.message, plan_input.run_id, facts)
         return {"kind": "hand_over", "agent": result.agent, "input": child["input"], "usage": []}
 
 
@@ -280,9 +282,9 @@ def _log_failure(error: Exception, info: ActivityInfo, attempt: int) -> str:
     """Log a failure of the planner and return its reason for the run."""
     if getattr(error, "is_told", False):
         text = error.message if isinstance(error, ToolgenError) else str(error)
-        told = scrubbed(portable_text(text))
-        log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, told)
-        return told
+        shown = scrubbed(portable_text(text))
+        log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, shown)
+        return shown
     if isinstance(error, StoreError) and error.is_temporary:
         log.warning("run %s: attempt %d at %s failed: %s", info.run_id, attempt, info.op, error.message)
         return public_text(error)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityInfo
+from toolgen.runs import ActivityInfo
 
 from ..host import AgentHost
 from ..loop.documents import KeepArgument

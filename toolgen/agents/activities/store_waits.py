@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.engine import ActivityInfo, NonRetryableError
-from toolgen.runtime.stores import StoreError
-from toolgen.runtime.stores.outages import public_text
+from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
 
 from ..host import AgentHost
 

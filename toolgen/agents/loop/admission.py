@@ -18,13 +18,13 @@ class Admission:
     """The decision about the calls of one batch."""
 
     refused: dict[str, str]
-    """By call id, why it does not run; every other call runs."""
+    """Reasons by the id of a call that does not run; every other call runs."""
     is_over_cap: bool
     """The batch is more than the run has left, so none of it runs (Goa-AI: batches are atomic)."""
     counted: int
     """Calls that count against the cap."""
     shares: dict[str, int] = field(default_factory=dict)
-    """By id of a call that another agent's run answers, how many calls this run may make; "" has what any
+    """Calls that this run may make, by id of a call that another agent's run answers; "" has what any
     other run may make that answers a call of the batch. Empty without a cap."""
 
 

@@ -8,12 +8,12 @@ from typing import Any, Final, assert_never
 
 from pydantic_core import to_json, to_jsonable_python
 
+from toolgen.calls.results import RetryHint
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import AgentRunStarted, ToolEnd
-from toolgen.runtime.results import RetryHint
-from toolgen.runtime.waiting.loop import (
+from toolgen.events.document import as_json
+from toolgen.events.records import AgentRunStarted, ToolEnd
+from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext
+from toolgen.waiting.loop import (
     EXPIRED,
     UNKNOWN,
     VERSION,
@@ -26,8 +26,8 @@ from toolgen.runtime.waiting.loop import (
     left_work,
     with_answered_id,
 )
-from toolgen.runtime.waiting.loop import LOOP as WAITING_CALL
-from toolgen.runtime.waiting.loop import TELLING as WORK_TELLING
+from toolgen.waiting.loop import LOOP as WAITING_CALL
+from toolgen.waiting.loop import TELLING as WORK_TELLING
 
 from .documents import (
     COUNTING,
@@ -49,7 +49,7 @@ from .documents import (
 from .events import RunEvents
 from .limits import LimitCounter
 
-_KEPT: Final = 2
+_STORED: Final = 2
 """Since this version of the loop the conversation gets the results of calls that were not made at once."""
 _CHILD_CALLS: Final = 4
 """Since this version of the loop the calls of a child run count against the cap of its parent."""
@@ -66,18 +66,18 @@ class Calls:
         self._progress = progress
         self._events = events
         self._sequential: dict[str, AbstractAsyncContextManager[None]] = {}
-        """By what sequential calls have in common, what lets one of them in at a time."""
+        """Locks by what sequential calls have in common; each lets one of them in at a time."""
         self.time_left: float | None = None
         """Seconds of the run's budget when its newest step began; a child gets no more."""
         self.shares: Mapping[str, int] = {}
-        """Of the calls that the run has left, as `Admission.shares` of its newest batch."""
+        """Shares of the calls that the run has left, as `Admission.shares` of its newest batch."""
 
     async def result(self, call: StepCall, step: int, place: int, refusal: str | None) -> CallRecord:
         """Return the final result of a call, after its waits and child runs."""
         start = {**call["start"], **self._events.ids(call["id"]), "time": self._ctx.now()}
         await self._ctx.publish(f"{call['id']}:start", start)
         if refusal:
-            done = await self._kept(call, refused_call(call, refusal))
+            done = await self._stored(call, refused_call(call, refusal))
             await self._publish_events(call, done, "end")
             return done
         argument = {"facts": self._facts, "call": call, "step": step, "place": place}
@@ -99,12 +99,12 @@ class Calls:
 
     async def _detached(self, call: StepCall, frozen: dict[str, Any]) -> PendingWork:
         """Start a detached run for pending work of a call, and return where the call waits."""
-        given: Any = {"frozen": frozen}
+        document: Any = {"frozen": frozen}
         if self._facts["version"] >= TELLING:
-            given["version"] = VERSION if self._facts["version"] >= HEARING else WORK_TELLING
+            document["version"] = VERSION if self._facts["version"] >= HEARING else WORK_TELLING
         if self._facts["in_conversation"] or self._facts["version"] >= _WORK_FACTS:
-            given["facts"] = self._facts
-        run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, given)
+            document["facts"] = self._facts
+        run_id = await self._ctx.detach(f"{WORK}{call['id']}", WAITING_CALL, document)
         return {"run_id": run_id, "op": "wait:1", "frozen": frozen}
 
     async def _activity(
@@ -123,11 +123,11 @@ class Calls:
                 return refused_call(call, _late(call), "timeout")
             case "unknown":
                 unknown = unknown_call(call, self._facts["version"])
-                return unknown if self._facts["version"] < COUNTING else await self._kept(call, unknown)
+                return unknown if self._facts["version"] < COUNTING else await self._stored(call, unknown)
             case "failed":
                 return refused_call(call, f"{call['name']} gave no result: {done.message}")
             case "too_large":
-                return await self._kept(
+                return await self._stored(
                     call, refused_call(call, f"{call['name']} was not run: {done.message}")
                 )
             case _:
@@ -149,19 +149,19 @@ class Calls:
         """Return the result of a call whose time to be answered is over."""
         if is_work({"frozen": frozen}):
             left: dict[str, Json] = {"unknown": left_work(EXPIRED)}
-            return await self._kept(call, unknown_call(call, self._facts["version"], left))
+            return await self._stored(call, unknown_call(call, self._facts["version"], left))
         why = EXPIRED
         has_begun = frozen["kind"] != "confirmation" or frozen.get("is_asked_by_tool")
-        if self._facts["version"] >= _KEPT and not has_begun:
+        if self._facts["version"] >= _STORED and not has_begun:
             why = f"{call['name']} was not run: {why}"
-        return await self._kept(call, refused_call(call, why, status="denied"))
+        return await self._stored(call, refused_call(call, why, status="denied"))
 
-    async def _kept(self, call: StepCall, done: CallRecord) -> CallRecord:
+    async def _stored(self, call: StepCall, done: CallRecord) -> CallRecord:
         """Return the result of a call that was not made, after the conversation has stored it.
 
         The planning that would write it never comes where the run is canceled before the batch is over.
         """
-        if self._facts["in_conversation"] and self._facts["version"] >= _KEPT:
+        if self._facts["in_conversation"] and self._facts["version"] >= _STORED:
             argument: KeepArgument = {"answer": done["answer"]}
             with suppress(ActivityFailed, PayloadTooLargeError):  # then the next planning writes it
                 await self._ctx.start(f"keep:{call['id']}", "keep", as_plain_json(argument))
@@ -170,10 +170,10 @@ class Calls:
     async def _child(self, call: StepCall, child: ChildRun) -> CallRecord:
         """Return the result of a call that another agent answers, in a run of its own."""
         began = self._ctx.now()
-        given, counts = child["input"], self._facts["version"] >= _CHILD_CALLS
+        child_input, counts = child["input"], self._facts["version"] >= _CHILD_CALLS
         if counts and self.shares:
-            given = _with_cap(given, self.shares.get(call["id"], self.shares[""]))
-        output = await self.run_child(f"child:{call['id']}", child["agent"], given, call)
+            child_input = _with_cap(child_input, self.shares.get(call["id"], self.shares[""]))
+        output = await self.run_child(f"child:{call['id']}", child["agent"], child_input, call)
         self._progress.tool_calls += output["tool_calls"] if counts else 0
         argument = {
             "facts": self._facts,
@@ -185,7 +185,7 @@ class Calls:
         return await self._activity(f"conclude:{call['id']}", "conclude", argument, call, is_timed=False)
 
     async def run_child(
-        self, op: str, agent: str, given: RunInput, call: StepCall | None = None
+        self, op: str, agent: str, run_input: RunInput, call: StepCall | None = None
     ) -> RunDocument:
         """Return how the run of another agent ended; one that did not begin or end is a failure."""
         event = AgentRunStarted(
@@ -194,7 +194,9 @@ class Calls:
         await self._events.publish(f"started:{op}", event, call["id"] if call else "")
         began = self._ctx.now()
         try:
-            output: Any = await self._ctx.child(op, LOOP, as_plain_json(_with_budget(given, self.time_left)))
+            output: Any = await self._ctx.child(
+                op, LOOP, as_plain_json(_with_budget(run_input, self.time_left))
+            )
         except ActivityFailed as error:
             why = error.message or f"the run was {error.kind}"
             failure: Failure = {"kind": error.kind, "message": why, "causes": []}
@@ -208,8 +210,8 @@ class Calls:
         """Publish the events of a call; `answered` names what it waited for before."""
         for number, event in enumerate(done["events"]):
             time = event["time"] or self._ctx.now()
-            told = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
-            await self._ctx.publish(f"{call['id']}:{part}:{number}", told)
+            forwarded = {**with_answered_id(event, answered), **self._events.ids(call["id"]), "time": time}
+            await self._ctx.publish(f"{call['id']}:{part}:{number}", forwarded)
 
 
 class _Steps:
@@ -231,22 +233,22 @@ class _Steps:
         return await self._calls._answered(self._call, frozen, number)
 
 
-def _with_cap(given: RunInput, calls: int) -> RunInput:
+def _with_cap(run_input: RunInput, calls: int) -> RunInput:
     """Return the input of a child run that makes at most so many calls."""
-    policy = given["facts"]["policy"]
+    policy = run_input["facts"]["policy"]
     if (cap := policy["max_tool_calls"]) is not None and cap <= calls:
-        return given
-    facts: RunFacts = {**given["facts"], "policy": {**policy, "max_tool_calls": calls}}
-    return {**given, "facts": facts}
+        return run_input
+    facts: RunFacts = {**run_input["facts"], "policy": {**policy, "max_tool_calls": calls}}
+    return {**run_input, "facts": facts}
 
 
-def _with_budget(given: RunInput, time_left: float | None) -> RunInput:
+def _with_budget(run_input: RunInput, time_left: float | None) -> RunInput:
     """Return the input of a child run with its time budget cut to that of the parent."""
-    policy = given["facts"]["policy"]
+    policy = run_input["facts"]["policy"]
     if time_left is None or (policy["time_budget"] is not None and policy["time_budget"] <= time_left):
-        return given
-    facts: RunFacts = {**given["facts"], "policy": {**policy, "time_budget": time_left}}
-    return {**given, "facts": facts}
+        return run_input
+    facts: RunFacts = {**run_input["facts"], "policy": {**policy, "time_budget": time_left}}
+    return {**run_input, "facts": facts}
 
 
 def empty_document(agent: str, stop: StopReason, failure: Failure | None = None) -> RunDocument:
@@ -290,13 +292,13 @@ def _late(call: StepCall) -> str:
     return f"{call['name']} did not end within the time of the run"
 
 
-def unknown_call(call: StepCall, version: int, told: dict[str, Json] = UNKNOWN) -> CallRecord:
+def unknown_call(call: StepCall, version: int, outcome: dict[str, Json] = UNKNOWN) -> CallRecord:
     """Return the record of a call of unknown outcome, as where its process or its time ended while it ran."""
     status: Any = "unknown" if version >= TELLING else "pending"
     return {
         "status": status,
-        "answer": _answer_message(call, status, to_json(told).decode()),
-        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=told))],
+        "answer": _answer_message(call, status, to_json(outcome).decode()),
+        "events": [as_json(ToolEnd(tool=call["tool"], status=status, result=outcome))],
     }
 
 

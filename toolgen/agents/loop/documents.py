@@ -11,7 +11,7 @@ from toolgen.contract.json_value import Json
 
 LOOP: Final = "agent"
 LOOP_VERSION: Final = 6
-"""Of the runs that begin now. The loop does for a run of an older version what it did then; since version 2
+"""Version of the runs that begin now. The loop does for an older run what it did then; since version 2
 it checks answers to its planner's questions, and keeps the results of calls that it refuses. Since version 3
 it tells who answered these questions, that the outcome of a call is unknown and that pending work expired.
 Since version 4 pending work has the facts of its run in child runs too, and the calls of a child run count
@@ -54,7 +54,7 @@ class Parent(TypedDict):
     tool: str
     """Id of the tool whose result the run returns; "" for a conversation that was handed over."""
     is_designed: NotRequired[bool]
-    """As that of the call."""
+    """Whether the call is designed, as `StepCall.is_designed`."""
     child: NotRequired[str]
     """Id of the run itself, where no loop made the call."""
 
@@ -74,7 +74,7 @@ class RunFacts(TypedDict):
     restrict_to_tool: str
     parent: Parent | None
     depth: int
-    """Of agents that called one another; 0 for a run that nobody called."""
+    """Number of agents that called one another; 0 for a run that nobody called."""
     in_conversation: bool
     """The run sees the session, and is a part of it."""
     client: NotRequired[str]
@@ -82,13 +82,13 @@ class RunFacts(TypedDict):
     requested_by: NotRequired[str]
     """The person for whom the run was started."""
     conversation: NotRequired[str]
-    """Of a run that is not a part of its session: the agent whose conversation led to it, and which hears of
-    what comes when all is over."""
+    """Agent whose conversation led to a run that is not a part of its session; it hears of what comes when
+    all is over."""
     trace: NotRequired[str]
     """The span that those of the run stand under in every process, as W3C Trace Context has it
     (`traceparent`): that of the call which the run answers, else its own."""
     heard: NotRequired[list[str]]
-    """Without a session, the runs that had the conversation before this one, oldest first."""
+    """Runs that had the conversation before this one, oldest first, where there is no session."""
 
 
 class RunInput(TypedDict):
@@ -264,7 +264,7 @@ class CallRecord(TypedDict, total=False):
     answer: Required[dict[str, Any]]
     """A `ToolAnswer`."""
     events: Required[list[dict[str, Json]]]
-    """For the log, in their order; those that show how far the work is went there already."""
+    """Events for the log, in their order; those that show how far the work is went there already."""
     hint: Json
     """A `RetryHint`."""
     errors: list[str]
@@ -284,7 +284,7 @@ class CallRecord(TypedDict, total=False):
     usage: list[ModelUsage]
     children: int
     pending: list[PendingWork]
-    """Of the run of another agent that answered the call: as in its `RunDocument`."""
+    """Work of the agent's run that answered the call: as in its `RunDocument`."""
 
 
 class Failure(TypedDict):
@@ -340,7 +340,7 @@ class RunDocument(TypedDict):
     """Runs that it started, and those that they started."""
     artifacts: list[Json]
     pending: list[PendingWork]
-    """Of work that goes on, and whose calls were acknowledged."""
+    """Work that goes on, and whose calls were acknowledged."""
     waited_s: float
     """Seconds for which it waited for a person."""
     duration_s: NotRequired[float]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.names import CANCELED
 from toolgen.contract.record import record
-from toolgen.runtime.engine import EndedRun, RunContext
-from toolgen.runtime.events.document import as_json
-from toolgen.runtime.events.records import Event, RunPhase, RunStarted, ToolEnd
-from toolgen.runtime.waiting.loop import UNKNOWN, is_work, left_work
+from toolgen.events.document import as_json
+from toolgen.events.records import Event, RunPhase, RunStarted, ToolEnd
+from toolgen.runs import EndedRun, RunContext
+from toolgen.waiting.cut_calls import CutCall, cut_end
+from toolgen.waiting.loop import UNKNOWN
 
 from .documents import RunFacts, RunInput
 
@@ -52,13 +52,13 @@ def run_started(facts: RunFacts) -> RunStarted:
 
 def last_events(ended: EndedRun) -> list[dict[str, Json]]:
     """Return the events that are missing in the log of a run that ended without its loop."""
-    given: RunInput = ended.input
-    if "resolved" in given:  # of a call that somebody resolved, which is no run of an agent
+    run_input: RunInput = ended.input
+    if "resolved" in run_input:  # of a call that somebody resolved, which is no run of an agent
         return []
     if ended.log:
         ends = [_last_end(call, ended) for call in _open_calls(ended.log)]
         return [*ends, *_ends_without_start(ended)]
-    facts = given["facts"]
+    facts = run_input["facts"]
     ids: dict[str, Json] = {
         "session_id": facts["session_id"],
         "turn_id": facts["turn_id"],
@@ -73,56 +73,43 @@ class _OpenCall:
 
     start: Mapping[str, Any]
     """Its `tool_start`."""
-    waits: int = 0
-    """How often it was suspended."""
-    asked: str = ""
-    """Names what it waited for at last."""
-    is_delegated: bool = False
-    """The run of another agent had begun to answer it."""
+    asked: tuple[str, ...] = ()
+    """Names what it waited for, each time."""
+    agent_run: str = ""
+    """The run of another agent that had begun to answer it."""
 
 
 def _open_calls(log: Sequence[Mapping[str, Any]]) -> list[_OpenCall]:
-    found: dict[str, _OpenCall] = {}
+    calls: dict[str, _OpenCall] = {}
     for event in log:
         id_ = event.get("tool_call_id", "")
         if event.get("type") == "tool_start":
-            found[id_] = _OpenCall(start=event)
-        elif event.get("type") == "agent_run_started" and id_ in found:
-            found[id_] = replace(found[id_], is_delegated=True)
-        elif event.get("type") == "tool_end" and id_ in found:
-            call = found.pop(id_)
+            calls[id_] = _OpenCall(start=event)
+        elif event.get("type") == "agent_run_started" and id_ in calls:
+            calls[id_] = replace(calls[id_], agent_run=str(event["child_run_id"]))
+        elif event.get("type") == "tool_end" and id_ in calls:
+            call = calls.pop(id_)
             if event["status"] == "suspended":
-                asked = str(event["suspension_id"])
-                found[id_] = _OpenCall(start=call.start, waits=call.waits + 1, asked=asked)
-    return list(found.values())
+                calls[id_] = _OpenCall(start=call.start, asked=(*call.asked, str(event["suspension_id"])))
+    return list(calls.values())
 
 
 def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
-    """Return the `tool_end` of an open call: denied where it waited, of unknown outcome where it had begun.
-
-    One that asked something had begun before it was suspended.
-    """
+    """Return the `tool_end` of an open call."""
     start, id_ = call.start, call.start["tool_call_id"]
-    begun = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"{_TOOL}{id_}" in ended.begun else [])]
-    waits = [about for op, about in ended.waits.items() if _numbers({op}, f"wait:{id_}")]
-    is_waiting = bool(waits)
-    if any(map(is_work, waits)):
-        why = left_work(ended.reason or f"the run was {ended.ending}")
-        end = ToolEnd(tool=start["tool"], status="unknown", result={"unknown": why})
-    elif is_waiting and ended.ending == "canceled":
-        why = ended.reason or f"{start['name']} was canceled"
-        end = ToolEnd(tool=start["tool"], status="denied", result={"error": why, "code": CANCELED}, error=why)
-    elif begun and max(begun) >= call.waits and not is_waiting:
-        end = ToolEnd(tool=start["tool"], status="unknown", result=UNKNOWN, answered_id=call.asked)
-    else:
-        why = "the run ended before this call did"
-        if call.is_delegated:
-            why = f"{why}; what its agent had begun by then may have been done"
-        elif start.get("runs_once") and not begun:
-            why = f"{start['name']} was not run: the run ended before"
-        end = ToolEnd(tool=start["tool"], status="error", result={"error": why}, error=why)
+    attempts = [*_numbers(ended.begun, f"answer:{id_}"), *([0] if f"{_TOOL}{id_}" in ended.begun else [])]
+    cut = CutCall(
+        tool=start["tool"],
+        name=start["name"],
+        asked=call.asked,
+        begun=attempts,
+        waits={n: about for op, about in ended.waits.items() for n in _numbers({op}, f"wait:{id_}")},
+        agent_run=call.agent_run,
+        is_not_run=bool(start.get("runs_once") and not attempts),
+    )
     ids = ("run_id", "session_id", "turn_id", "tool_call_id", "agent_id")
-    return {**as_json(end), **{name: start[name] for name in ids if name in start}, "time": ended.at}
+    ids_of_call = {name: start[name] for name in ids if name in start}
+    return {**as_json(cut_end(cut, ended)), **ids_of_call, "time": ended.at}
 
 
 def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
@@ -131,11 +118,13 @@ def _ends_without_start(ended: EndedRun) -> list[dict[str, Json]]:
     On Temporal the log is written beside the calls, and lacks its newest piece where the server terminates a
     run; nothing else says then that they may have run.
     """
-    told = {str(event.get("tool_call_id")) for event in ended.log if event.get("type") == "tool_start"}
-    begun = sorted(op.removeprefix(_TOOL) for op in ended.begun if op.startswith(_TOOL))
+    started = {str(event.get("tool_call_id")) for event in ended.log if event.get("type") == "tool_start"}
+    ids_of_begun = sorted(op.removeprefix(_TOOL) for op in ended.begun if op.startswith(_TOOL))
     first, end = ended.log[0], as_json(ToolEnd(tool="", status="unknown", result=UNKNOWN))
     ids = {name: first[name] for name in ("run_id", "session_id", "turn_id", "agent_id") if name in first}
-    return [{**end, **ids, "tool_call_id": id_, "time": ended.at} for id_ in begun if id_ not in told]
+    return [
+        {**end, **ids, "tool_call_id": id_, "time": ended.at} for id_ in ids_of_begun if id_ not in started
+    ]
 
 
 def _numbers(ops: Set[str], prefix: str) -> list[int]:

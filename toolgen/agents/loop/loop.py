@@ -12,11 +12,11 @@ from pydantic_core import from_json
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import ActivityFailed, RunContext
-from toolgen.runtime.events.records import (
+from toolgen.events.records import (
     AssistantReply,
     RunCompleted,
 )
+from toolgen.runs import ActivityFailed, RunContext
 
 from .admission import admit
 from .calls import Calls, empty_document
@@ -50,25 +50,27 @@ _MOST_PROBLEMS: Final = 1
 log = logger("toolgen.agents")
 
 
-async def agent_loop(ctx: RunContext, given: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
+async def agent_loop(ctx: RunContext, run_input: RunInput, *, most_steps: int = _MOST_STEPS) -> RunDocument:
     """Return how the run ended. A failure of its planner or a limit is data in it; see `failure`."""
-    return await _Run(ctx, given, most_steps).go()
+    return await _Run(ctx, run_input, most_steps).go()
 
 
 class _Run:
     """One execution of the loop."""
 
-    def __init__(self, ctx: RunContext, given: RunInput, most_steps: int) -> None:
+    def __init__(self, ctx: RunContext, run_input: RunInput, most_steps: int) -> None:
         self._ctx = ctx
         self._most_steps = most_steps
-        self._facts = given["facts"]
-        self._policy = given["facts"]["policy"]
+        self._facts = run_input["facts"]
+        self._policy = run_input["facts"]["policy"]
         self._began = ctx.now()
         self._progress = LimitCounter(now=self._began, policy=self._policy)
         self._events = RunEvents(ctx, self._facts)
         self._calls = Calls(ctx, self._facts, self._progress, self._events)
         self._plannings = Plannings(ctx, self._facts, self._progress, self._events)
-        self._new: list[Json] = [{"type": "user", "text": given["message"], "source": given["source"]}]
+        self._new: list[Json] = [
+            {"type": "user", "text": run_input["message"], "source": run_input["source"]}
+        ]
         self._hints: list[Json] = []
         self._restrict = self._facts["restrict_to_tool"]
         self._is_back = False
@@ -260,11 +262,11 @@ class _Run:
                 case _:  # not sent by a runtime
                     log.warning("run %s drops a malformed interrupt", self._ctx.run_id)
 
-    async def _hand_over(self, agent: str, given: RunInput, op: str) -> RunDocument | None:
+    async def _hand_over(self, agent: str, run_input: RunInput, op: str) -> RunDocument | None:
         """Hand the conversation over and return the other agent's end; None where it is handed back."""
         await self._record()
         self._calls.time_left = self._progress.time_left(self._ctx.now())
-        output = await self._calls.run_child(op, agent, given)
+        output = await self._calls.run_child(op, agent, run_input)
         self._children += 1 + output["children"]
         self._usage += output["usage"]
         self._artifacts += output["artifacts"]

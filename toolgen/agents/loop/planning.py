@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from toolgen.contract.tasks import GRACE_S
-from toolgen.runtime.engine import ActivityFailed, CallOptions, RunContext
-from toolgen.runtime.events.records import PlanRetry, ToolsetDropped, Usage
+from toolgen.events.records import PlanRetry, ToolsetDropped, Usage
+from toolgen.runs import ActivityFailed, CallOptions, RunContext
 
 from .attempts import Attempts
 from .documents import ModelUsage, PlanArgument, RetryStep, RunFacts, Step, as_plain_json
@@ -14,9 +14,9 @@ from .events import RunEvents
 from .limits import LimitCounter
 
 _CLOSING_S: Final = 60.0
-"""For the last planning, where the policy gives no time for one."""
+"""Seconds for the last planning, where the policy gives no time for one."""
 _GRACE_S: Final = 2 * GRACE_S
-"""For an attempt to end itself when its time is over, before the engine ends it."""
+"""Seconds for an attempt to end itself when its time is over, before the engine ends it."""
 _CUT_SHORT: Final = ("timeout", "CancelledError")
 """How an attempt fails that did not come to its end."""
 _MOST_CUT_SHORT: Final = 3
@@ -57,8 +57,8 @@ class Plannings:
                 return step
             self._require_retry(op, step, attempts, deadline)
             delay = step["retry"]["delay_s"]
-            told = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
-            await self._events.publish(f"retry:{op}", told)
+            retry = PlanRetry(attempt=attempts.made, delay_s=delay, reason=step["reason"])
+            await self._events.publish(f"retry:{op}", retry)
             await self._ctx.wait(f"pause:{op}", timeout_s=delay)
 
     def _deadline(self, now: float, argument: PlanArgument) -> float | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from toolgen.runtime.engine import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
-from toolgen.runtime.events.records import AnswerAccepted, AwaitClarification
+from toolgen.events.records import AnswerAccepted, AwaitClarification
+from toolgen.runs import ActivityFailed, PayloadTooLargeError, RunContext, answer_name
 
 from .documents import TELLING, AcceptArgument, AwaitStep, Question, RunFacts
 from .events import RunEvents
@@ -35,13 +35,13 @@ async def ask(
         began, op = ctx.now(), f"wait:{name}"
         signal = await ctx.wait(op, answer_name(op), about=about)  # type: ignore[arg-type]  # it is JSON
         progress.add_wait(began, ctx.now())
-        given: Any = signal.payload if signal else {"text": ""}
+        payload: Any = signal.payload if signal else {"text": ""}
         if facts["version"] < _CHECKED:
-            return str(given["text"] if "text" in given else given["answer"])
-        text, reason = await _accepted(ctx, {"op": op, "about": about, "given": given})
+            return str(payload["text"] if "text" in payload else payload["answer"])
+        text, reason = await _accepted(ctx, {"op": op, "about": about, "given": payload})
         if text is not None:
             if facts["version"] >= TELLING:
-                person = str(given.get("by", ""))
+                person = str(payload.get("by", ""))
                 answered = AnswerAccepted(suspension_id=name, kind=step["await_kind"], person=person)
                 await events.publish(f"answered:{name}", answered)
             return text
@@ -51,10 +51,10 @@ async def ask(
 async def _accepted(ctx: RunContext, argument: AcceptArgument) -> tuple[str | None, str]:
     """Return the text of an accepted answer and ""; for a rejected one None and the reason."""
     try:
-        said: Any = await ctx.start(f"accept:{argument['about']['id']}", "accept", argument)  # type: ignore[arg-type]  # it is JSON
+        accepted: Any = await ctx.start(f"accept:{argument['about']['id']}", "accept", argument)  # type: ignore[arg-type]  # it is JSON
     except (ActivityFailed, PayloadTooLargeError) as error:
         return None, f"the answer could not be used: {error.message}"
-    return said["text"], said["reason"]
+    return accepted["text"], accepted["reason"]
 
 
 def _event(step: AwaitStep, about: Question) -> AwaitClarification:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from toolgen.runtime.call.failures import log
-from toolgen.runtime.telemetry import Attributes, ToolSpans, ending
+from toolgen.calls.steps.failures import log
+from toolgen.observability.spans import Attributes, ToolSpans, ending
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

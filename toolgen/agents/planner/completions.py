@@ -9,11 +9,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic_core import to_json
 
+from toolgen.calls.codec import Codec
+from toolgen.calls.errors import ToolValidationError
+from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
-from toolgen.runtime.call.boundary import Contained
-from toolgen.runtime.codec import Codec
-from toolgen.runtime.errors import ToolValidationError
 
 from ..activities.plan_shape import faults
 from ..loop.attempts import Attempts
@@ -106,7 +106,7 @@ async def _completed(
     reports: _Reports,
     limits: Limits,
 ) -> R:
-    given = PlanInput(
+    plan_input = PlanInput(
         agent=spec.id,
         description=spec.description,
         run_id="",
@@ -121,14 +121,14 @@ async def _completed(
         closing="",
         reports=reports,
     )
-    answer = await planner.plan(given)
+    answer = await planner.plan(plan_input)
     try:
         return _decoded(spec, answer, limits)
     except ToolValidationError as error:
         wrong = f"the answer does not fit: {error}; answer with JSON that fits the schema"
-    told = UserMessage(text=wrong, source="runtime")
-    messages = (*given.messages, assistant_message_of(answer), told)
-    again = await planner.plan(replace(given, step=1, messages=messages))
+    correction = UserMessage(text=wrong, source="runtime")
+    messages = (*plan_input.messages, assistant_message_of(answer), correction)
+    again = await planner.plan(replace(plan_input, step=1, messages=messages))
     try:
         return _decoded(spec, again, limits)
     except ToolValidationError as error:
@@ -160,7 +160,7 @@ class _Patient:
         self._planner = planner
         self._retry = retry
 
-    async def plan(self, given: PlanInput) -> PlanResult:
+    async def plan(self, plan_input: PlanInput) -> PlanResult:
         """Return the planner's plan.
 
         Raises:
@@ -168,12 +168,12 @@ class _Patient:
         """
         loop = asyncio.get_running_loop()
         attempts = Attempts(loop.time())
-        plan = self._planner.plan_start if given.step == 0 else self._planner.plan_resume
+        plan = self._planner.plan_start if plan_input.step == 0 else self._planner.plan_resume
         while True:
             attempts.made += 1
             try:
                 with Contained():
-                    return await plan(given)
+                    return await plan(plan_input)
             except PlannerUnavailableError as error:
                 retry = self._retry.after(error, attempts.made)
                 if attempts.record_failure(retry, loop.time()):

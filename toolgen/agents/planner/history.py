@@ -30,7 +30,7 @@ class VisibleHistory:
 
 
 def visible_history(
-    said: Sequence[RunMessages], summary: Summary | None, history: History | None
+    runs: Sequence[RunMessages], summary: Summary | None, history: History | None
 ) -> VisibleHistory:
     """Return the messages that a history policy shows of these runs.
 
@@ -38,13 +38,13 @@ def visible_history(
     due only when `summarize_after` further turns are over.
     """
     if history is None:
-        return VisibleHistory(messages=_messages(said))
+        return VisibleHistory(messages=_messages(runs))
     if history.summarize_after is None:
-        _, kept = _split(said, history.keep_turns)
-        return VisibleHistory(messages=_messages(kept))
+        _, newest = _split(runs, history.keep_turns)
+        return VisibleHistory(messages=_messages(newest))
     shown = None if summary is None else _shown(summary)
     before = () if shown is None else (shown,)
-    fresh = said if summary is None else _after(said, summary.through)
+    fresh = runs if summary is None else _after(runs, summary.through)
     older: tuple[RunMessages, ...] = ()
     if len(_turns(fresh)) > history.summarize_after:
         older, _ = _split(fresh, history.keep_turns)
@@ -55,26 +55,26 @@ def _shown(summary: Summary) -> UserMessage:
     return UserMessage(text=f"Summary of the conversation so far: {summary.text}", source="runtime")
 
 
-def _after(said: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
+def _after(runs: Sequence[RunMessages], run_id: str) -> tuple[RunMessages, ...]:
     """Return the runs after one; all of them when it is not there, for then it is older than they are."""
-    places = [place for place, one in enumerate(said) if one.turn.run_id == run_id]
-    return tuple(said[places[-1] + 1 :]) if places else tuple(said)
+    places = [place for place, run in enumerate(runs) if run.turn.run_id == run_id]
+    return tuple(runs[places[-1] + 1 :]) if places else tuple(runs)
 
 
 def _split(
-    said: Sequence[RunMessages], newest: int
+    runs: Sequence[RunMessages], newest: int
 ) -> tuple[tuple[RunMessages, ...], tuple[RunMessages, ...]]:
     """Return the runs of the older turns, and those of the newest."""
-    turns = _turns(said)
-    kept = set(turns[max(len(turns) - newest, 0) :])
-    older = tuple([one for one in said if one.turn.id not in kept])
-    return older, tuple([one for one in said if one.turn.id in kept])
+    turns = _turns(runs)
+    ids = set(turns[max(len(turns) - newest, 0) :])
+    older = tuple([run for run in runs if run.turn.id not in ids])
+    return older, tuple([run for run in runs if run.turn.id in ids])
 
 
-def _turns(said: Iterable[RunMessages]) -> list[str]:
+def _turns(runs: Iterable[RunMessages]) -> list[str]:
     """Return the ids of the turns, in the order of their first runs."""
-    return list(dict.fromkeys(one.turn.id for one in said))
+    return list(dict.fromkeys(run.turn.id for run in runs))
 
 
-def _messages(said: Iterable[RunMessages]) -> tuple[Message, ...]:
-    return tuple([message for one in said for message in one.messages])
+def _messages(runs: Iterable[RunMessages]) -> tuple[Message, ...]:
+    return tuple([message for run in runs for message in run.messages])

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic_core import to_json, to_jsonable_python
 
+from toolgen.calls.results import ArtifactRef, ToolStatus
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
-from toolgen.runtime.results import ArtifactRef, ToolStatus
 
 
 @record
@@ -57,7 +57,7 @@ class ToolAnswer:
     """The result of a call, as a planner sees it."""
 
     id: str
-    """Of the call."""
+    """Id of the call."""
     name: str
     """The wire name."""
     status: ToolStatus
@@ -68,9 +68,9 @@ class ToolAnswer:
     content: tuple[Any, ...] = ()
     """Blocks of text, images, audio and resources (MCP), as JSON."""
     bounds: Bounds | None = None
-    """Of a bounded result: how much of the data it shows."""
+    """Bounds of a bounded result: how much of the data it shows."""
     artifacts: tuple[ArtifactRef, ...] = ()
-    """For who shows the conversation to people; no planner gets them."""
+    """References for user interfaces; no planner gets them."""
     resolved_by: str = ""
     """Who found out what became of a call whose outcome was unknown; "" for what its tool returned."""
 
@@ -95,8 +95,8 @@ def without_artifacts(message: Message) -> Message:
 
 def messages_as_json(messages: Iterable[Message]) -> list[Json]:
     """Return the messages as JSON."""
-    found: list[Json] = to_jsonable_python(list(messages))
-    return found
+    documents: list[Json] = to_jsonable_python(list(messages))
+    return documents
 
 
 def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
@@ -105,8 +105,8 @@ def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
     Raises:
         ValueError: something in them is no message.
     """
-    found: tuple[Message, ...] = _adapter().validate_python(documents)
-    return found
+    messages: tuple[Message, ...] = _adapter().validate_python(documents)
+    return messages
 
 
 @cache

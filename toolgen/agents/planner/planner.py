@@ -12,12 +12,12 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
+from toolgen.calls.native import NativeTool
+from toolgen.calls.results import RetryHint
+from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History
 from toolgen.contract.record import record
-from toolgen.runtime.native import NativeTool
-from toolgen.runtime.results import RetryHint
-from toolgen.runtime.specs import ToolSpec
 
 from ..loop.documents import AwaitKind
 from .chats import NO_CHATS, Chats
@@ -32,7 +32,7 @@ class CallTools:
     text: str = ""
     """Said beside them."""
     native: Any = None
-    """As `AssistantMessage.native`."""
+    """Answer as the provider sent it; see `AssistantMessage.native`."""
 
 
 @record
@@ -120,7 +120,7 @@ class PlanInput:
     turn_id: str
     labels: Mapping[str, str]
     step: int
-    """From 0; counts the plannings of the run."""
+    """Number of the planning in the run; the first is 0."""
     messages: tuple[Message, ...]
     """The conversation as the history policy lets it be seen, oldest first; the last is what is new."""
     tools: tuple[ToolSpec[Any, Any], ...]
@@ -129,11 +129,11 @@ class PlanInput:
     instructions: str = ""
     """What the toolsets and tools say to the model; the same tools give the same text."""
     retry_hints: tuple[RetryHint, ...] = ()
-    """Of the newest results, how to repair what failed."""
+    """Hints of the newest results: how to repair what failed."""
     restrict_to_tool: str = ""
     """Wire name of the only tool that should be called next."""
     transfers: Mapping[str, str] = field(default_factory=dict)
-    """By id, the descriptions of the agents that may take over."""
+    """Descriptions of the agents that may take over, by id."""
     result_schema: Mapping[str, Json] | None = None
     """JSON Schema of the final result; None where the run ends with text."""
     closing: str = ""
@@ -146,7 +146,7 @@ class PlanInput:
 class Planner(Protocol):
     """Decides what a run does next."""
 
-    async def plan_start(self, given: PlanInput) -> PlanResult:
+    async def plan_start(self, plan_input: PlanInput, /) -> PlanResult:
         """Return the first plan of a run.
 
         Raises:
@@ -157,7 +157,7 @@ class Planner(Protocol):
         """
         ...
 
-    async def plan_resume(self, given: PlanInput) -> PlanResult:
+    async def plan_resume(self, plan_input: PlanInput, /) -> PlanResult:
         """Return the plan after the newest results; raises as `plan_start`."""
         ...
 
@@ -165,7 +165,9 @@ class Planner(Protocol):
 class Summarizer(Protocol):
     """A planner that can summarize; a history policy with summaries needs it."""
 
-    async def summarize(self, messages: tuple[Message, ...], given: PlanInput, history: History) -> str:
+    async def summarize(
+        self, messages: tuple[Message, ...], plan_input: PlanInput, history: History, /
+    ) -> str:
         """Return a short summary of the messages."""
         ...
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from toolgen.runtime.call.result_encoding import portable_text as portable_text
+from toolgen.calls.steps.result_encoding import portable_text as portable_text
 
 
 def escaped_text(text: str) -> str:
@@ -29,11 +29,11 @@ def portable_arguments(text: str) -> str:
     if not text.strip():
         return "{}"
     try:
-        found = from_json(text.encode(), allow_inf_nan=False)
+        document = from_json(text.encode(), allow_inf_nan=False)
         json.dumps(
-            found, allow_nan=False
+            document, allow_nan=False
         )  # as SDKs write it; not every number that can be read can be written
-        if isinstance(found, dict):
+        if isinstance(document, dict):
             return text
     except (ValueError, RecursionError):
         pass

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from toolgen.runtime.stores import StoreError
+from toolgen.stores import StoreError
 
 from ..loop.documents import Retry
 

@@ -40,60 +40,61 @@ class ScriptedPlanner:
         self.inputs: list[PlanInput] = []
         """What it was asked, in order."""
 
-    async def plan_start(self, given: PlanInput) -> PlanResult:
+    async def plan_start(self, plan_input: PlanInput) -> PlanResult:
         """Return the first step of the run's list; raises as `plan_resume`."""
-        return await self._step(given)
+        return await self._step(plan_input)
 
-    async def plan_resume(self, given: PlanInput) -> PlanResult:
+    async def plan_resume(self, plan_input: PlanInput) -> PlanResult:
         """Return the next step of the run's list.
 
         Raises:
             PlannerError: the list has no such step, or there is no list for the run.
         """
-        return await self._step(given)
+        return await self._step(plan_input)
 
-    async def _step(self, given: PlanInput) -> PlanResult:
-        self.inputs.append(given)
-        beginning = self._beginning(given)
+    async def _step(self, plan_input: PlanInput) -> PlanResult:
+        self.inputs.append(plan_input)
+        beginning = self._beginning(plan_input)
         if beginning is not None:
             name, script = repr(beginning), self._by_message[beginning]
         elif self._by_message and not self._scripts:
-            said, keys = _said(given), ", ".join(map(repr, self._by_message))
-            about = repr(said[-1]) if said else "the run, which answers no message"
+            texts, keys = _texts_to(plan_input), ", ".join(map(repr, self._by_message))
+            about = repr(texts[-1]) if texts else "the run, which answers no message"
             raise PlannerError(f"no list of by_message is for {about}; there are {keys}")
         else:
-            place = self._order.setdefault(given.run_id, len(self._order))
+            place = self._order.setdefault(plan_input.run_id, len(self._order))
             name = f"run {place}"
             script = self._scripts[min(place, len(self._scripts) - 1)] if self._scripts else ()
-        if given.step >= len(script):
+        if plan_input.step >= len(script):
             is_counted = beginning is None and len(self._scripts) > 1
             hint = "; by_message tells runs apart after a restart too" if is_counted else ""
             raise PlannerError(
-                f"the script of {name} has {len(script)} steps, and step {given.step} was requested{hint}"
+                f"the script of {name} has {len(script)} steps, and step {plan_input.step} was "
+                f"requested{hint}"
             )
-        step = script[given.step]
+        step = script[plan_input.step]
         if callable(step):
-            made = step(given)
+            made = step(plan_input)
             step = await made if inspect.isawaitable(made) else made
         return FinalResponse(text=step) if isinstance(step, str) else step
 
-    def _beginning(self, given: PlanInput) -> str | None:
+    def _beginning(self, plan_input: PlanInput) -> str | None:
         """Return the key of the list for a run; None where no list is for it."""
-        for text in reversed(_said(given)):
-            found = [one for one in self._by_message if text.startswith(one)]
-            if found:
-                return max(found, key=len)
+        for text in reversed(_texts_to(plan_input)):
+            keys = [key for key in self._by_message if text.startswith(key)]
+            if keys:
+                return max(keys, key=len)
         return None
 
 
-def _said(given: PlanInput) -> list[str]:
+def _texts_to(plan_input: PlanInput) -> list[str]:
     """Return what was said to the run, oldest first: each of its plannings has left one message, too."""
-    found, plannings = list[str](), given.step
-    for message in reversed(given.messages):
+    texts, plannings = list[str](), plan_input.step
+    for message in reversed(plan_input.messages):
         if isinstance(message, UserMessage):
-            found.append(message.text)
+            texts.append(message.text)
         elif isinstance(message, AssistantMessage):
             if not plannings:
                 break
             plannings -= 1
-    return found[::-1]
+    return texts[::-1]

@@ -46,18 +46,18 @@ def with_answers(messages: Iterable[Message], answers: Mapping[str, ToolAnswer])
     The results of a batch are in the order of its calls; those of calls without one are left out. What a
     person has resolved is in the place of what a step has.
     """
-    found: list[Message] = []
+    complete: list[Message] = []
     for message in [*messages, None]:
         if isinstance(message, ToolMessage):
             message = _with_resolved(message, answers)
-        last = found[-1] if found else None
+        last = complete[-1] if complete else None
         if isinstance(last, AssistantMessage) and not _has_result_of(message, last):
-            kept = tuple(answers[call.id] for call in last.calls if call.id in answers)
-            if kept:
-                found.append(ToolMessage(answers=kept))
+            present = tuple(answers[call.id] for call in last.calls if call.id in answers)
+            if present:
+                complete.append(ToolMessage(answers=present))
         if message is not None:
-            found.append(message)
-    return tuple(found)
+            complete.append(message)
+    return tuple(complete)
 
 
 def _has_result_of(message: Message | None, batch: AssistantMessage) -> bool:

@@ -1,43 +1,192 @@
-"""Rows of tables of sessions, read as every store reads them that keeps sessions in a database of SQL."""
+"""The rows of sessions: what a step of their store reads and writes within its transaction."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from toolgen.stores.transactions import Transaction
 
 from ..planner.messages import Message
-from .kept_messages import messages_from_text
-from .sessions import Session, SessionError, Turn
+from .kept_messages import answers_of, messages_from_text, with_answers
+from .sessions import (
+    EngineLease,
+    Session,
+    SessionError,
+    Turn,
+    TurnHolder,
+    ended_session,
+    foreign_run,
+    newest_turns,
+    unknown_session,
+)
+
+SESSION: Final = "SELECT id, agent, created_at, ended_at, labels FROM session"
+AGENT: Final = "UPDATE session SET agent = ? WHERE id = ?"
+_RUN: Final = "SELECT session_id FROM turn WHERE run_id = ?"
+_TURNS: Final = """
+    SELECT turn_id, session_id, run_id, agent, started_at, number FROM turn
+    WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?
+"""
+_BEGIN: Final = """
+    INSERT INTO turn (turn_id, session_id, run_id, agent, started_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (run_id) DO NOTHING
+"""
+_RENEW: Final = """
+    INSERT INTO engine (id, is_durable, alive_until) VALUES (?, ?, ?) ON CONFLICT (id)
+    DO UPDATE SET is_durable = excluded.is_durable, alive_until = excluded.alive_until
+"""
+_HOLDER: Final = """
+    SELECT run_id, engine_id, taken_at, is_durable, alive_until FROM active
+    JOIN engine ON engine.id = active.engine_id WHERE session_id = ?
+"""
+_PAGE: Final = 64
+"""Turns or runs that are read at a time."""
+MOST: Final = 2**63 - 1
+"""Largest value of a column of integers."""
 
 
 def session_of(row: tuple[Any, ...]) -> Session:
-    """Return the session of a row: id, agent, created_at, ended_at and labels, which are JSON."""
-    session_id, agent, created_at, ended_at, labels = row
-    return Session(
-        id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=json.loads(labels)
-    )
+    """Return the session of a row of `SESSION`.
+
+    Raises:
+        SessionError: its labels are no JSON.
+    """
+    session_id, agent, created_at, ended_at, text = row
+    try:
+        labels = json.loads(text)
+    except ValueError as error:
+        raise SessionError(
+            f"what the store holds of the labels of the session {session_id!r} is no JSON",
+            hint="restore the store, or write the labels again",
+        ) from error
+    return Session(id=session_id, agent=agent, created_at=created_at, ended_at=ended_at, labels=labels)
 
 
 def turn_of(row: tuple[Any, ...]) -> Turn:
-    """Return the turn of a row that begins with turn_id, session_id, run_id, agent and started_at."""
-    turn_id, session_id, run_id, agent, started_at, *_ = row
+    turn_id, session_id, run_id, agent, started_at, _ = row
     return Turn(id=turn_id, session_id=session_id, run_id=run_id, agent=agent, started_at=started_at)
 
 
-def messages_of(found: Iterable[tuple[Any, ...]], what: str, run_id: str, store: str) -> list[Message]:
-    """Return the messages of rows of place and text; `what` and `store` name both for a person.
+async def session_in(tx: Transaction, session_id: str, *, is_locked: bool = False) -> Session:
+    """Return a session, which no other transaction changes before the end of this one if it is locked.
+
+    Raises:
+        UnknownSessionError: there is none.
+    """
+    read = tx.locked if is_locked else tx.rows
+    for row in await read(f"{SESSION} WHERE id = ?", session_id):
+        return session_of(row)
+    raise unknown_session(session_id)
+
+
+async def begin(tx: Transaction, session: Session, turn: Turn) -> bool:
+    """Return whether the run is new in its session, which is locked; as `SessionStore.begin`."""
+    for (session_id,) in await tx.rows(_RUN, turn.run_id):
+        if session_id != turn.session_id:
+            raise foreign_run(turn)
+        return False
+    if session.is_over:
+        raise ended_session(turn.session_id)
+    if not await tx.change(_BEGIN, turn.id, turn.session_id, turn.run_id, turn.agent, turn.started_at):
+        raise foreign_run(turn)  # another session, whose lock we do not have, was faster
+    if session.agent != turn.agent:
+        await tx.change(AGENT, turn.agent, turn.session_id)
+    return True
+
+
+async def renew(tx: Transaction, engine: EngineLease, now: float) -> None:
+    """Renew the lease of an engine."""
+    await tx.change(_RENEW, engine.engine_id, engine.is_durable, now + engine.seconds)
+
+
+async def holder_in(tx: Transaction, session_id: str, now: float) -> TurnHolder | None:
+    """Return the run that has the turn of a session; None where none has it."""
+    for run_id, engine_id, taken_at, is_durable, alive_until in await tx.rows(_HOLDER, session_id):
+        return TurnHolder(
+            run_id=run_id,
+            engine_id=engine_id,
+            age_s=now - taken_at,
+            is_durable=bool(is_durable),
+            is_alive=now < alive_until,
+        )
+    return None
+
+
+async def newest_in(tx: Transaction, session_id: str, newest: int | None, after: str) -> tuple[Turn, ...]:
+    """Return the runs of a session that a transcript shows, oldest first; earlier pages are not read."""
+    turns: list[Turn] = []
+    last = MOST
+    size = _PAGE if newest is None else min(max(newest, 0) + 1, _PAGE)
+    while True:
+        page = await tx.rows(_TURNS, session_id, last, size)
+        turns += [turn_of(row) for row in page]
+        shown = newest_turns(turns, newest, after)
+        if len(shown) < len(turns) or len(page) < size:
+            return shown
+        last = page[-1][5]
+
+
+async def messages_in(
+    tx: Transaction, run_ids: Sequence[str], before: int | None = None
+) -> list[tuple[Message, ...]]:
+    """Return the stored messages of each run, by step; as `SessionStore.run_messages`.
+
+    Raises:
+        SessionError: the store holds something else there.
+    """
+    most = MOST if before is None else before
+    steps = await _texts(tx, "step", "message", run_ids, "AND step < ? ORDER BY run_id, step", most)
+    answers = await _texts(tx, "call_id", "answer", run_ids)
+    spoken = {} if before is not None else await _texts(tx, "id", "spoken", run_ids, "ORDER BY number")
+    return [
+        (
+            *with_answers(
+                _messages(steps.get(run_id, ()), "step", run_id),
+                answers_of(_messages(answers.get(run_id, ()), "call", run_id)),
+            ),
+            *_messages(spoken.get(run_id, ()), "message", run_id),
+        )
+        for run_id in run_ids
+    ]
+
+
+async def _texts(
+    tx: Transaction, place: str, table: str, run_ids: Sequence[str], rest: str = "", *values: int
+) -> dict[str, list[tuple[Any, str]]]:
+    """Return place and text of the rows of each run, in their order."""
+    rows: dict[str, list[tuple[Any, str]]] = {}
+    for page in pages(run_ids):
+        query = f"SELECT run_id, {place}, messages FROM {table} {of_runs(page)} {rest}"
+        for run_id, at, text in await tx.rows(query, *page, *values):
+            rows.setdefault(run_id, []).append((at, text))
+    return rows
+
+
+def pages(run_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the runs, so many of them as one statement takes."""
+    return (run_ids[first : first + _PAGE] for first in range(0, len(run_ids), _PAGE))
+
+
+def of_runs(page: Sequence[str]) -> str:
+    """Return the condition for rows of the runs of a page, which are its values."""
+    return f"WHERE run_id IN ({', '.join('?' * len(page))})" if len(page) > 1 else "WHERE run_id = ?"
+
+
+def _messages(rows: Iterable[tuple[Any, str]], what: str, run_id: str) -> list[Message]:
+    """Return the messages of places and texts; `what` names a place for a person.
 
     Raises:
         SessionError: a text holds something that is no message.
     """
     messages: list[Message] = []
-    for place, text in found:
+    for place, text in rows:
         try:
             messages += messages_from_text(text)
         except ValueError as error:
             raise SessionError(
-                f"what the {store} holds of {what} {place} of the run {run_id!r} is no message",
-                hint=f"restore the {store}, or write the {what} again",
+                f"what the store holds of {what} {place} of the run {run_id!r} is no message",
+                hint=f"restore the store, or write the {what} again",
             ) from error
     return messages

@@ -52,7 +52,7 @@ class Turn:
     """A run that belongs to a conversation."""
 
     id: str
-    """Of the turn; a run that another one handed the conversation to has the same."""
+    """Id of the turn; a run that another one handed the conversation to has the same."""
     session_id: str
     run_id: str
     agent: str
@@ -95,7 +95,7 @@ class TurnHolder:
     age_s: float
     """Seconds since it took the turn."""
     is_durable: bool
-    """Of the engine."""
+    """Whether the engine is durable."""
     is_alive: bool
     """The lease of the engine is not over."""
 
@@ -282,6 +282,13 @@ class SessionStore(Protocol):
         """Drop a session that is over, with its messages; no effect on a session that is not over."""
         ...
 
+    async def forget_runs(self, run_ids: Sequence[str]) -> None:
+        """Drop what was said in those of the runs that are in no conversation, nor below a run of one.
+
+        Such as a run of `one_shot`, and one that answers a direct call of an agent's tool.
+        """
+        ...
+
 
 def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -> tuple[Turn, ...]:
     """Return the runs that `SessionStore.transcript` shows, oldest first.
@@ -296,6 +303,12 @@ def newest_turns(newest_first: Iterable[Turn], newest: int | None, after: str) -
             break
         shown.append(turn)
     return tuple(reversed(shown))
+
+
+def with_those_above(run_id: str) -> list[str]:
+    """Return the id of a run and those that the runs above it may have; a child's is `PARENT/…`."""
+    parts = run_id.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def unknown_session(session_id: str) -> UnknownSessionError:
@@ -326,10 +339,10 @@ def check_ids(*ids: str) -> None:
     Raises:
         SessionError: one holds a lone surrogate.
     """
-    for one in ids:
+    for id_ in ids:
         try:
-            one.encode()
+            id_.encode()
         except UnicodeEncodeError as error:
             raise SessionError(
-                f"the id {one!r} holds a lone surrogate", hint="use ids that UTF-8 can encode"
+                f"the id {id_!r} holds a lone surrogate", hint="use ids that UTF-8 can encode"
             ) from error

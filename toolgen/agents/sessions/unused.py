@@ -26,7 +26,7 @@ def not_kept(
         keep: All but so many are not kept, those that were used last.
         before: Those last used before are not kept either, in seconds since 1970.
     """
-    oldest = sorted(used, key=lambda one: one[1])
+    oldest = sorted(used, key=lambda session: session[1])
     many = 0 if keep is None else len(oldest) - keep
     return tuple(
         UnusedSession(session_id=session_id, used_at=at)

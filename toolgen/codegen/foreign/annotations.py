@@ -63,13 +63,15 @@ class Annotations(ast.NodeTransformer):
         types: list[ast.expr] = []
         for member in members:
             types += _members(self.inner(member))
-        given = [type_ for type_ in types if not is_none(type_) and not _is_missing(type_)]
-        names = frozenset(type_.id for type_ in given if isinstance(type_, ast.Name))
-        tag = self._tags.get(names) if len(names) == len(given) else None
+        present = [type_ for type_ in types if not is_none(type_) and not _is_missing(type_)]
+        names = frozenset(type_.id for type_ in present if isinstance(type_, ast.Name))
+        tag = self._tags.get(names) if len(names) == len(present) else None
         if tag is None:
             return joined(types)
-        union = annotated(joined(given), [ast.Call(func=ast.Name(id="Field"), args=[], keywords=[_tag(tag)])])
-        return joined([union, *(type_ for type_ in types if type_ not in given)])
+        union = annotated(
+            joined(present), [ast.Call(func=ast.Name(id="Field"), args=[], keywords=[_tag(tag)])]
+        )
+        return joined([union, *(type_ for type_ in types if type_ not in present)])
 
 
 def read_field(node: ast.AnnAssign, key: str, annotations: Annotations) -> tuple[ast.expr, ast.expr | None]:
@@ -78,15 +80,15 @@ def read_field(node: ast.AnnAssign, key: str, annotations: Annotations) -> tuple
     match node.annotation:
         case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[inner, *rest])):
             type_, notes = inner, rest
-    types = [one for one in _members(annotations.inner(type_)) if not _is_missing(one)]
-    given = [one for one in types if not is_none(one)]
+    types = [member for member in _members(annotations.inner(type_)) if not _is_missing(member)]
+    present = [type_ for type_ in types if not is_none(type_)]
     type_ = joined(types)
-    if len(given) < len(types):
-        type_ = _subscript("Nullable", joined(given or types))
+    if len(present) < len(types):
+        type_ = _subscript("Nullable", joined(present or types))
     default = node.value
     if default is not None and _is_missing(default):
         default = ast.Constant(value=None)
-        if len(given) == len(types) and not _is_any(type_):
+        if len(present) == len(types) and not _is_any(type_):
             type_ = joined([type_, ast.Constant(value=None)])
     return annotated(type_, _notes(notes, key, cast(ast.Name, node.target).id)), default
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.nodes import Node, reference, target
 from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
 
-Schema = dict[str, Any]
 Names = Mapping[str, str]
 
 _NOTES: Final = frozenset(["title", "examples", "deprecated", "format", "discriminator"])
@@ -27,9 +27,9 @@ def definition_names(index: int, foreign: Foreign, root: str) -> dict[str, str]:
     return {name: f"S{index}x{number}x" for number, name in enumerate(names)}
 
 
-def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Schema], dict[str, str]]:
+def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Node], dict[str, str]]:
     """Return the definitions of all schemas, and the attribute of each property as `Class.key`."""
-    definitions: dict[str, Schema] = {}
+    definitions: dict[str, Node] = {}
     attributes: dict[str, str] = {}
     for index, (name, foreign) in enumerate(schemas):
         names = definition_names(index, foreign, name)
@@ -57,7 +57,7 @@ def attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
     return names
 
 
-def _class(schema: Schema, names: Names) -> Schema:
+def _class(schema: Node, names: Names) -> Node:
     required = schema["required"]
     must = set(required)
     return {
@@ -70,7 +70,7 @@ def _class(schema: Schema, names: Names) -> Schema:
     }
 
 
-def _property(node: Schema, names: Names, is_required: bool) -> Schema:
+def _property(node: Node, names: Names, is_required: bool) -> Node:
     written = _node(node, names)
     if "description" in node:
         written["description"] = node["description"]
@@ -84,19 +84,19 @@ def _is_plain(default: Json) -> bool:
     return default is not None and not isinstance(default, list | dict)
 
 
-def _default(node: Schema) -> Json:
+def _default(node: Node) -> Json:
     default: Json = node["default"]
     if isinstance(default, float) and default.is_integer() and node.get("type") != "number":
         return int(default)
     return default
 
 
-def _node(node: Schema, names: Names) -> Schema:
-    written: Schema = {}
+def _node(node: Node, names: Names) -> Node:
+    written: Node = {}
     for keyword, value in node.items():
         match keyword:
             case "$ref":
-                written[keyword] = f"#/$defs/{names[value.removeprefix('#/$defs/')]}"
+                written |= reference(names[target(node) or ""])
             case "anyOf":
                 written[keyword] = [_node(branch, names) for branch in value]
             case "items" | "additionalProperties" | "propertyNames":

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.nodes import nodes_in, reference, targets
 
 from .annotations import Annotations, read_field
 from .schemas import attribute_names, combined, definition_names
@@ -67,7 +69,7 @@ def _types(
 ) -> ForeignTypes:
     own = {definition: class_name for class_name, definition in names.items()}
     annotations = Annotations(own, aliases, _tags(foreign))
-    found = []
+    statements = []
     for class_name, schema in foreign.classes.items():
         keys = {attribute: key for key, attribute in attribute_names(schema).items()}
         fields = []
@@ -78,36 +80,24 @@ def _types(
                 fields.append(ForeignField(name=attribute, annotation=annotation, default=default))
         description: Any = schema.get("description", "")
         is_open = schema["additionalProperties"] is True
-        found.append(
+        statements.append(
             ForeignClass(name=class_name, description=description, is_open=is_open, fields=tuple(fields))
         )
     alias = annotations.inner(aliases[names[name]]) if names[name] in aliases else None
-    return ForeignTypes(classes=tuple(found), alias=alias)
+    return ForeignTypes(classes=tuple(statements), alias=alias)
 
 
 def _tags(foreign: Foreign) -> dict[frozenset[str], str]:
     """Return the attribute that tells the classes of a union apart, by those classes."""
-    found: dict[frozenset[str], str] = {}
-
-    def visit(node: Any) -> None:
-        if isinstance(node, list):
-            for item in node:
-                visit(item)
-        elif isinstance(node, dict):
-            if isinstance(tag := node.get("discriminator"), str):
-                branches = [one["$ref"].removeprefix("#/$defs/") for one in node["anyOf"] if "$ref" in one]
-                attributes = {attribute_names(foreign.classes[branch])[tag] for branch in branches}
-                if len(attributes) == 1 and len(branches) > 1:
-                    found[frozenset(branches)] = attributes.pop()
-            for key, value in node.items():
-                if key not in ("default", "examples", "enum"):
-                    visit(value)
-
-    visit(foreign.root)
-    for schema in foreign.classes.values():
-        for node in schema["properties"].values():  # type: ignore[union-attr]  # of a class
-            visit(node)
-    return found
+    tags: dict[frozenset[str], str] = {}
+    properties = (node for class_ in foreign.classes.values() for node in class_["properties"].values())
+    for node in chain.from_iterable(map(nodes_in, (foreign.root, *properties))):
+        if "discriminator" in node:
+            branches = [name for name, _ in targets(node)]
+            attributes = {attribute_names(foreign.classes[name])[node["discriminator"]] for name in branches}
+            if len(attributes) == 1 and len(branches) > 1:
+                tags[frozenset(branches)] = attributes.pop()
+    return tags
 
 
 def _source(definitions: Mapping[str, Any], attributes: Mapping[str, str]) -> str:
@@ -130,7 +120,7 @@ def _source(definitions: Mapping[str, Any], attributes: Mapping[str, str]) -> st
         target_pydantic_version=TargetPydanticVersion.V2_12,
         enum_field_as_literal=LiteralType.All,
         naming_strategy=NamingStrategy.FullPath,
-        model_name_map={f"#/$defs/{name}": name for name in definitions},
+        model_name_map={reference(name)["$ref"]: name for name in definitions},
         aliases=dict(attributes),
         **_OPTIONS,
     )

@@ -65,20 +65,20 @@ class Insertions:
         is_sure = never_quoted or has_lazy_annotations(self.source.tree)
 
         def spell(path: str) -> Spelling:
-            found = self.names.spell(path, line=executor.node.lineno, taken=taken)
-            if found is not None:
-                return Spelling(text=found.text, is_sure=is_sure or found.is_sure)
-            text = self._beside_the_base(path, executor) or self._as_if_imported(path, taken, lacks)
+            spelling = self.names.spell(path, line=executor.node.lineno, taken=taken)
+            if spelling is not None:
+                return Spelling(text=spelling.text, is_sure=is_sure or spelling.is_sure)
+            text = self._by_package_of_base(path, executor) or self._as_if_imported(path, taken, lacks)
             return Spelling(text=text, is_sure=is_sure)
 
         return stub_method(tool, self.toolset, self.package, spell)
 
-    def _beside_the_base(self, path: str, executor: UserExecutor) -> str:
+    def _by_package_of_base(self, path: str, executor: UserExecutor) -> str:
         """Return the path by the module from which the author takes the base class; "" if there is none."""
         module, _, name = path.rpartition(".")
-        found = dotted(executor.base).rpartition(".")[0]
-        is_package = found and found.rpartition(".")[2] != "executor"
-        return f"{found}.{name}" if is_package and module == self.module else ""
+        package = dotted(executor.base).rpartition(".")[0]
+        is_package = package and package.rpartition(".")[2] != "executor"
+        return f"{package}.{name}" if is_package and module == self.module else ""
 
     def _as_if_imported(self, path: str, taken: frozenset[str], lacks: dict[str, None]) -> str:
         """Return the path as it would be after an import, and record that import as missing."""
@@ -87,7 +87,7 @@ class Insertions:
         origin, first, text = (
             (parent, last, f"{last}.{name}") if module == self.module else (module, name, name)
         )
-        if first in self.names.local | {one.root for one in self.names.imports} | taken:
+        if first in self.names.local | {imported.root for imported in self.names.imports} | taken:
             lacks[f"import {module}"] = None
             return path
         lacks[f"from {origin} import {first}"] = None

@@ -46,48 +46,52 @@ class ModuleNames:
         root, _, _ = chain.partition(".")
         if not chain or root in self.local:
             return set()
-        found = {
-            one.target + chain.removeprefix(one.spelling)
-            for one in self.imports
-            if f"{chain}.".startswith(f"{one.spelling}.")
+        targets = {
+            imported.target + chain.removeprefix(imported.spelling)
+            for imported in self.imports
+            if f"{chain}.".startswith(f"{imported.spelling}.")
         }
-        return found or {chain}
+        return targets or {chain}
 
     def spell(self, path: str, *, line: int, taken: Iterable[str]) -> Spelling | None:
         """Return how code at a line writes the path, the surest way first; None when no import leads there.
 
         `taken` are the names of the scopes between the module and the code.
         """
-        found = [
-            Spelling(text=one.spelling + rest, is_sure=self._is_sure(one, rest, line, frozenset(taken)))
-            for one in self.imports
-            if f"{path}.".startswith(f"{one.target}.")
-            for rest in [path.removeprefix(one.target)]
+        spellings = [
+            Spelling(
+                text=imported.spelling + rest, is_sure=self._is_sure(imported, rest, line, frozenset(taken))
+            )
+            for imported in self.imports
+            if f"{path}.".startswith(f"{imported.target}.")
+            for rest in [path.removeprefix(imported.target)]
         ]
-        return next((one for one in found if one.is_sure), found[0] if found else None)
+        return next(
+            (spelling for spelling in spellings if spelling.is_sure), spellings[0] if spellings else None
+        )
 
-    def _is_sure(self, one: Imported, rest: str, line: int, taken: frozenset[str]) -> bool:
-        targets = {other.target for other in self.imports if other.spelling == one.spelling}
-        roots = {"." in other.spelling for other in self.imports if other.root == one.root}
+    def _is_sure(self, imported: Imported, rest: str, line: int, taken: frozenset[str]) -> bool:
+        targets = {other.target for other in self.imports if other.spelling == imported.spelling}
+        roots = {"." in other.spelling for other in self.imports if other.root == imported.root}
         return (
-            one.is_top
-            and one.line < line
+            imported.is_top
+            and imported.line < line
             and rest.count(".") <= 1  # a module of a package may not be loaded
             and len(targets) == len(roots) == 1
             and not self.has_star
-            and one.root not in self.local | taken
-            and not one.root.startswith("__")  # mangled inside a class
+            and imported.root not in self.local | taken
+            and not imported.root.startswith("__")  # mangled inside a class
         )
 
 
 def module_names(tree: ast.Module) -> ModuleNames:
-    imports = [one for top in tree.body for one in _imports(top, top)]
+    imports = [imported for top in tree.body for imported in _imports(top, top)]
     own = set(bound_names(tree.body, imports=False))
     own.update(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
     return ModuleNames(
-        imports=tuple(one for one in imports if one.spelling != "*"),
+        imports=tuple(imported for imported in imports if imported.spelling != "*"),
         local=frozenset(own),
-        has_star=any(one.spelling == "*" for one in imports),
+        has_star=any(imported.spelling == "*" for imported in imports),
     )
 
 

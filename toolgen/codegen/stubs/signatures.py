@@ -46,7 +46,7 @@ def is_changed(method: Function, tool: Tool, names: ModuleNames) -> bool:
     A method without annotations, with ones that are not looked through, or under a decorator that may
     change it is not judged.
     """
-    decorators = {dotted(one).rpartition(".")[2] for one in method.decorator_list}
+    decorators = {dotted(decorator).rpartition(".")[2] for decorator in method.decorator_list}
     if not decorators <= _TRANSPARENT:
         return False
     if not _takes_two(method.args):
@@ -80,8 +80,8 @@ def _contradicts(annotation: ast.expr | None, names: ModuleNames, *wanted: str) 
     """Return whether the annotation names none of the wanted classes, nor anything that may hold them."""
     if annotation is None or not wanted:
         return False
-    found = _classes(annotation, names)
-    return "" not in found and not found & {*wanted, *_ANYTHING}
+    classes = _classes(annotation, names)
+    return "" not in classes and not classes & {*wanted, *_ANYTHING}
 
 
 def _classes(annotation: ast.expr | None, names: ModuleNames) -> set[str]:

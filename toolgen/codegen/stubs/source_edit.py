@@ -33,17 +33,17 @@ class Source:
     start: int
     """Bytes of the byte order mark."""
     lines: tuple[str, ...]
-    """With their ends."""
+    """Lines with their ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insertion:
     offset: int
-    """In bytes."""
+    """Place of the insertion in bytes."""
     line: int
     """The first new one, counted without other insertions."""
     count: int
-    """Of new lines."""
+    """Number of new lines."""
     data: bytes
 
 
@@ -53,11 +53,11 @@ class ClassEnd:
 
     node: ast.ClassDef
     line: int
-    """Of the last line; counted from 1."""
+    """Number of the last line; counted from 1."""
     indent: str
-    """Of a method."""
+    """Indent of a method."""
     step: str
-    """By which the body of a method stands deeper."""
+    """Further indent of the body of a method."""
     newline: str
 
 
@@ -107,31 +107,31 @@ def append(source: Source, end: ClassEnd, methods: Mapping[str, Sequence[str]]) 
     before = "".join(source.lines[: end.line])
     text = end.newline.join(lines)
     text = text + end.newline if before.endswith(("\r", "\n")) else end.newline + text
-    one = Insertion(
+    insertion = Insertion(
         offset=source.start + len(before.encode(source.codec)),
         line=end.line + 1,
         count=len(lines),
         data=text.encode(source.codec, "backslashreplace"),  # in literals only: names are ASCII
     )
     try:
-        tree = _parse(apply(source.data, [one]))
+        tree = _parse(apply(source.data, [insertion]))
     except (SyntaxError, ValueError):
         return None
-    return one if _adds_only(source.tree, tree, end, one, list(methods)) else None
+    return insertion if _adds_only(source.tree, tree, end, insertion, list(methods)) else None
 
 
 def apply(data: bytes, insertions: Sequence[Insertion]) -> bytes:
     """Return the file with the insertions, which come in order; offsets are those of the file without."""
-    for one in reversed(insertions):
-        data = data[: one.offset] + one.data + data[one.offset :]
+    for insertion in reversed(insertions):
+        data = data[: insertion.offset] + insertion.data + data[insertion.offset :]
     return data
 
 
 def _adds_only(
-    old: ast.Module, new: ast.Module, end: ClassEnd, one: Insertion, methods: Sequence[str]
+    old: ast.Module, new: ast.Module, end: ClassEnd, insertion: Insertion, methods: Sequence[str]
 ) -> bool:
     """Return whether the methods are the class's last, and the tree without them is the old one."""
-    added = range(one.line, one.line + one.count)
+    added = range(insertion.line, insertion.line + insertion.count)
     for node in ast.walk(new):
         if isinstance(node, ast.ClassDef) and node.lineno == end.node.lineno:
             names = [child.name for child in node.body if isinstance(child, ast.AsyncFunctionDef)]

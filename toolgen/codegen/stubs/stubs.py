@@ -38,7 +38,7 @@ class Stub:
 
     data: bytes
     statuses: tuple[Status, ...] = ()
-    """By line."""
+    """Statuses by line."""
     insertions: tuple[Insertion, ...] = ()
     """What the file is to gain, by line."""
     lacks: tuple[str, ...] = ()
@@ -53,9 +53,9 @@ class Stub:
     def added_lines(self) -> frozenset[int]:
         """The lines of `followed` that the author did not write."""
         lines: set[int] = set()
-        for one in self.insertions:
-            start = one.line + len(lines)
-            lines.update(range(start, start + one.count))
+        for insertion in self.insertions:
+            start = insertion.line + len(lines)
+            lines.update(range(start, start + insertion.count))
         return frozenset(lines)
 
 
@@ -79,13 +79,13 @@ def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
     imported = module_names(source.tree)
     executors = find_executors(source.tree, imported, toolset, package)
     insertions = Insertions(source=source, names=imported, toolset=toolset, package=package)
-    found = [] if executors else list(_without_class(toolset))
+    statuses = [] if executors else list(_without_class(toolset))
     for executor in executors:
-        found += _missing(executor, toolset, insertions)
-        found += _defined(executor, toolset, insertions)
+        statuses += _missing(executor, toolset, insertions)
+        statuses += _defined(executor, toolset, insertions)
     return Stub(
         data=source.data,
-        statuses=tuple(sorted(dict.fromkeys(found), key=lambda status: status.line)),
+        statuses=tuple(sorted(dict.fromkeys(statuses), key=lambda status: status.line)),
         insertions=tuple(insertions.made),
         lacks=tuple(insertions.lacks),
     )
@@ -111,8 +111,8 @@ def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -
         for tool in toolset.tools
         if method_name(tool.name) not in executor.defined and not (tool.binding and executor.is_bound)
     ]
-    given = [tool for tool in open_tools if not tool.binding and not executor.hidden]
-    fix = insertions.add(executor, given) if given else ""
+    missing = [tool for tool in open_tools if not tool.binding and not executor.hidden]
+    fix = insertions.add(executor, missing) if missing else ""
     for tool in open_tools:
         method = method_name(tool.name)
         text = f"class {name} has no method {method!r} (tool {tool.id})"

@@ -32,7 +32,7 @@ class UserExecutor:
     subclasses: tuple[ast.ClassDef, ...]
     """Classes of the file that derive from it."""
     defined: frozenset[str]
-    """By the class, by its bases in the file, or by each of its heirs."""
+    """Methods defined by the class, by its bases in the file, or by each of its heirs."""
     hidden: tuple[str, ...]
     """Bases that the file does not show."""
     is_sole: bool
@@ -53,9 +53,9 @@ def find_executors(
     families = {node: tuple(bases.family(node)) for node in nodes}
     taken = dict(_taken(tree.body, frozenset()))
     return [
-        _executor(node, found, families, bases, taken[node])
+        _executor(node, derived, families, bases, taken[node])
         for node in sorted(nodes, key=lambda node: (node.end_lineno or 0, -node.lineno))
-        if (found := next((base for base in node.bases if bases.kind(base) in ("plain", "bound")), None))
+        if (derived := next((base for base in node.bases if bases.kind(base) in ("plain", "bound")), None))
     ]
 
 
@@ -120,7 +120,7 @@ def _executor(
 ) -> UserExecutor:
     family = families[node]
     heirs = tuple(heir for heir, line in families.items() if node in line[1:])
-    kinds = [(one, bases.kind(one)) for parent in family for one in parent.bases]
+    kinds = [(base, bases.kind(base)) for parent in family for base in parent.bases]
     by_heirs = [_defined(families[heir]) for heir in heirs]
     return UserExecutor(
         node=node,
@@ -129,7 +129,7 @@ def _executor(
         own_bases=family,
         subclasses=heirs,
         defined=_defined(family) | (frozenset.intersection(*by_heirs) if by_heirs else frozenset()),
-        hidden=tuple(ast.unparse(one) for one, kind in kinds if kind == "hidden"),
+        hidden=tuple(ast.unparse(base) for base, kind in kinds if kind == "hidden"),
         is_sole=all(kind not in ("other", "hidden") for _, kind in kinds),
         taken=taken,
     )
@@ -146,7 +146,7 @@ def _taken(nodes: Iterable[ast.AST], outer: frozenset[str]) -> Iterator[tuple[as
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             inner |= set(bound_names(node.body))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner |= {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+            inner |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
         if isinstance(node, ast.ClassDef):
             yield node, inner
         yield from _taken(ast.iter_child_nodes(node), inner)

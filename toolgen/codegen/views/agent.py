@@ -29,7 +29,7 @@ class AgentView:
     docstring: str
     imports: str
     id: str
-    """As a literal."""
+    """Literal of the agent's id."""
     spec: str
     """Expression."""
     parameters: tuple[str, ...]
@@ -43,21 +43,22 @@ class AgentView:
 def agent_view(agent: Agent) -> AgentView:
     imports = _imports()
     wired = _agent_toolsets(agent)
-    for one in wired:
-        *parents, module = toolset_package(one.toolset)
-        imports.name(relative(agent_package(agent), tuple(parents)), module, one.module)
-    executed = [one for one in wired if one.is_executed]
+    for toolset in wired:
+        *parents, module = toolset_package(toolset.toolset)
+        imports.name(relative(agent_package(agent), tuple(parents)), module, toolset.module)
+    executed = [toolset for toolset in wired if toolset.is_executed]
     if executed:
         imports.name(RUNTIME, "RawExecutor")
     spec = f"{imports.name(_AGENTS, 'AgentSpec')}({', '.join(_facts(agent, imports))},)"
-    registrations = tuple(one.registration(imports) for one in wired)
+    registrations = tuple(toolset.registration(imports) for toolset in wired)
     return AgentView(
         docstring=docstring(agent.description or f"The agent {agent.id}."),
         imports=imports.text(),
         id=quote(agent.id),
         spec=spec,
         parameters=tuple(
-            f"{one.parameter}: {one.module}.{names.executor(one.toolset)} | RawExecutor" for one in executed
+            f"{toolset.parameter}: {toolset.module}.{names.executor(toolset.toolset)} | RawExecutor"
+            for toolset in executed
         ),
         register_docstring=docstring(_register_text(bool(executed)), 4),
         registrations=registrations,
@@ -92,13 +93,13 @@ def _agent_toolsets(agent: Agent) -> list[_AgentToolset]:
     """Return the toolsets, each once; a module named like a parameter gets another name."""
     toolsets = toolsets_of(agent)
     parameters = names.distinct(toolsets, _PARAMETERS)
-    found: list[_AgentToolset] = []
+    wired: list[_AgentToolset] = []
     for toolset, parameter in zip(toolsets, parameters, strict=True):
         is_executed = bool(toolset.tools) and not toolset.exporter
-        others = {*parameters, *(one.module for one in found)}
+        others = {*parameters, *(other.module for other in wired)}
         taken = (others if is_executed else others - {parameter}) | set(_FUNCTIONS)
-        found.append(_AgentToolset(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
-    return found
+        wired.append(_AgentToolset(toolset=toolset, parameter=parameter, module=names.free(parameter, taken)))
+    return wired
 
 
 def _imports() -> Imports:
@@ -117,7 +118,7 @@ def _facts(agent: Agent, imports: Imports) -> Iterator[str]:
     """Return the keyword arguments of the spec; what is empty is left out."""
     yield "id=AGENT_ID"
     yield f"description={quote(agent.description)}"
-    tools = [_tool(one, imports) for used in agent.uses for one in used.tools]
+    tools = [_tool(tool, imports) for used in agent.uses for tool in used.tools]
     if tools:
         yield f"tools=({', '.join(tools)},)"
     if agent.transfers:

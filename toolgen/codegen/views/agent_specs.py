@@ -23,15 +23,15 @@ class AgentSpecsView:
     docstring: str
     imports: str
     ids: tuple[str, ...]
-    """As literals."""
+    """Literals of the ids."""
     specs: tuple[str, ...]
     """Expressions."""
 
 
 def agent_specs_view(agent: Agent) -> AgentSpecsView:
     printer = _Printer(agent)
-    specs = tuple(printer.spec(used.toolset, one) for used in agent.uses for one in used.tools)
-    ids = dict.fromkeys(quote(one.tool.id) for used in agent.uses for one in used.tools)
+    specs = tuple(printer.spec(used.toolset, tool) for used in agent.uses for tool in used.tools)
+    ids = dict.fromkeys(quote(tool.tool.id) for used in agent.uses for tool in used.tools)
     return AgentSpecsView(
         docstring=docstring(f"Specs of every tool that {agent.id} can call, under its names."),
         imports=printer.text(bool(ids)),

@@ -23,7 +23,6 @@ class InjectedView:
     """An attribute that the server fills, with its setter."""
 
     name: str
-    type: str
     maker: str
     setter: str
     docstring: str
@@ -95,17 +94,17 @@ class ClassPrinter:
         self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
     ) -> tuple[AliasView, ...]:
         """Return the schemas of somebody else that are no class."""
-        found = []
+        views = []
         for object_ in objects:
             alias = self._scope.foreign[object_.foreign].alias if object_.foreign else None
             if alias is not None:
                 text = object_.description or _role(object_.name, roles or {}).description
                 type_ = self._foreign.expression(alias)
                 annotation = self._imports.name("typing", "TypeAlias")
-                found.append(
+                views.append(
                     AliasView(name=object_.name, annotation=annotation, type=type_, docstring=docstring(text))
                 )
-        return tuple(found)
+        return tuple(views)
 
     def union(self, union: UnionType) -> AliasView:
         """Return the alias of a named union."""
@@ -154,7 +153,6 @@ class ClassPrinter:
     def _injected(self, field: Field) -> InjectedView:
         return InjectedView(
             name=field_name(field.name),
-            type=self._speller.bare(field),
             maker=self._speller.injected(field),
             setter=setter_name(field.name),
             docstring=docstring(field.description or title(field.name), 4),

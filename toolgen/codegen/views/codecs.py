@@ -51,12 +51,12 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
     for name in ("Codec", "CodecModule"):
         imports.name(RUNTIME, name)
     modules: dict[Module, ModuleView] = {}
-    found: dict[str, CodecView] = {}
+    codecs: dict[str, CodecView] = {}
     for tool in toolset.tools:
         for name, class_ in _types(tool):
             module = scope.modules[class_]
             maker = modules.setdefault(_home(toolset, module), _maker(toolset, module))
-            found[name] = CodecView(
+            codecs[name] = CodecView(
                 name=name,
                 type=type_name(toolset, module, class_, typing_imports),
                 module=f"{maker.name}.foreign" if scope.objects[class_].foreign else maker.name,
@@ -67,7 +67,7 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         modules=tuple(modules.values()),
-        codecs=tuple(found.values()),
+        codecs=tuple(codecs.values()),
     )
 
 

@@ -23,11 +23,11 @@ _AGENTS = "toolgen.agents"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionView:
     name: str
-    """Of the constant."""
+    """Name of the constant."""
     id: str
-    """As a literal."""
+    """Literal of the id."""
     description: str
-    """As a literal."""
+    """Literal of the description."""
     result: str
     codec: str
     """Expression."""
@@ -46,7 +46,7 @@ class CompletionsView:
     aliases: tuple[AliasView, ...]
     iterator: str
     maker: str
-    """Of the codecs."""
+    """Name of the function that makes the codecs."""
     schemas: str
     """The file of their schemas, as a literal."""
     spec: str

@@ -47,7 +47,7 @@ class ExecutorView:
     imports: str
     typing_imports: str
     toolset: str
-    """As a literal."""
+    """Literal of the toolset's name."""
     more: str
     """The last keyword arguments of the registration, each after a comma: instructions and native tools."""
     tool_method: str
@@ -168,10 +168,10 @@ def _artifacts(tool: Tool, binding: Binding) -> Iterator[str]:
 
 
 def _more(toolset: Toolset) -> str:
-    return said_of(toolset) + (f", native=specs.{names.NATIVE_TOOLS}" if toolset.native else "")
+    return text_arguments(toolset) + (f", native=specs.{names.NATIVE_TOOLS}" if toolset.native else "")
 
 
-def said_of(toolset: Toolset) -> str:
+def text_arguments(toolset: Toolset) -> str:
     """Return the texts of the toolset as keyword arguments of its registration, each after a comma."""
     texts = {"title": toolset.title, "instructions": toolset.instructions}
     return "".join(f", {name}={quote(text)}" for name, text in texts.items() if text)

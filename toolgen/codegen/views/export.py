@@ -10,7 +10,7 @@ from toolgen.expr.tree import Export
 
 from .. import names
 from ..text import docstring, quote
-from .executor import said_of
+from .executor import text_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class ExportView:
     docstring: str
     registration_docstring: str
     toolset: str
-    """As a literal."""
+    """Literal of the toolset's name."""
     route: str
     """Arguments of the `AgentRoute`."""
     more: str
@@ -36,7 +36,7 @@ def export_view(of: Export) -> ExportView:
         ),
         toolset=quote(full_name),
         route=", ".join(_route(of)),
-        more=said_of(toolset),
+        more=text_arguments(toolset),
     )
 
 

@@ -106,7 +106,7 @@ def service_package_view(of: Service) -> SurfaceView | PackageView:
     text = of.description or f"The service {of.name}."
     modules: dict[str, str] = {}
     if of.completions:
-        own = [name for one in of.completions for name in names.offered(one)]
+        own = [name for completion in of.completions for name in names.offered(completion)]
         home = f".{completions_module(of.name)[-1]}"
         modules |= dict.fromkeys([*class_names(of.completion_objects), *own], home)
     if of.methods:

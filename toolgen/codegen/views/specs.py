@@ -28,7 +28,7 @@ class SpecsView:
     imports: str
     typing_imports: str
     ids: tuple[str, ...]
-    """As literals; none where there are only native tools."""
+    """Literals of the ids; none where there are only native tools."""
     constants: tuple[ConstantView, ...]
     specs: tuple[str, ...]
     native: tuple[str, ...]
@@ -104,7 +104,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     yield f"id={quote(tool.id)}"
     if wire != tool.name:
         yield f"name={quote(wire)}"
-    facts = _given(tool.facts, imports)
+    facts = _set_arguments(tool.facts, imports)
     shown, description = facts.pop("title"), facts.pop("description")
     if tool.facts.title != title(tool.name):
         yield shown
@@ -116,13 +116,16 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     if tool.injected:
         yield f"injected={strings(tuple(field.name for field in tool.injected))}"
     if tool.bounded is not None:
-        keys = ", ".join(_given(tool.bounded, imports).values())
+        keys = ", ".join(_set_arguments(tool.bounded, imports).values())
         yield f"bounded={imports.name(RUNTIME, 'BoundedSpec')}({keys})"
     if tool.artifacts:
-        items = (f"{quote(one.kind)}: {names.artifact_spec(tool, one.kind)}" for one in tool.artifacts)
+        items = (
+            f"{quote(artifact.kind)}: {names.artifact_spec(tool, artifact.kind)}"
+            for artifact in tool.artifacts
+        )
         yield f"artifacts={{{', '.join(items)}}}"
     if tool.errors:
-        items = (f"{quote(one.name)}: {names.error_spec(tool, one)}" for one in tool.errors)
+        items = (f"{quote(error.name)}: {names.error_spec(tool, error)}" for error in tool.errors)
         yield f"errors={{{', '.join(items)}}}"
     if tool.examples:
         yield f"example={quote(compact(tool.examples[0].args))}"
@@ -135,7 +138,7 @@ def _arguments(toolset: Toolset, tool: Tool, imports: Imports) -> Iterator[str]:
     yield from facts.values()
 
 
-def _given(of: ToolFacts | Bounded | Icon | Deprecation, imports: Imports) -> dict[str, str]:
+def _set_arguments(of: ToolFacts | Bounded | Icon | Deprecation, imports: Imports) -> dict[str, str]:
     """Return the keyword arguments that make the value, by name; what is empty is left out."""
     values = {field.name: getattr(of, field.name) for field in fields(of)}
     return {name: f"{name}={_expression(value, imports)}" for name, value in values.items() if value}
@@ -146,7 +149,7 @@ def _expression(value: Any, imports: Imports) -> str:
     match value:
         case Icon() | Deprecation():
             maker = imports.name(RUNTIME, type(value).__name__)
-            return f"{maker}({', '.join(_given(value, imports).values())})"
+            return f"{maker}({', '.join(_set_arguments(value, imports).values())})"
         case tuple():
             items = ", ".join(_expression(item, imports) for item in value)
             return f"({items}{',' * (len(value) == 1)})"
@@ -169,5 +172,5 @@ def confirmed(of: Confirmation[str], imports: Imports, codecs: str = "codecs") -
 
 def _native(tool: NativeTool, imports: Imports) -> str:
     config = f", config={literal(dict(tool.config))}" if tool.config else ""
-    maker = imports.name(f"{RUNTIME}.native", "NativeTool")
+    maker = imports.name(RUNTIME, "NativeTool")
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"

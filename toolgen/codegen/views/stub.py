@@ -17,7 +17,7 @@ from ..stubs.scopes import Spelling
 from ..text import docstring, quote
 
 _WIDTH: Final = 100
-"""Of generated code; an inserted method looks as if it had been there from the start."""
+"""Columns of generated code; an inserted method looks as if it had been there from the start."""
 _RUNTIME_NAMES: Final = ("LongRunningReturn", "ToolContext", "ToolReturn")
 """What a stub imports of the runtime."""
 
@@ -29,7 +29,7 @@ class StubMethodView:
     returns: tuple[str, ...]
     """A class; or a generic and its arguments, which may stand on lines of their own."""
     docstring: str
-    """Without indent."""
+    """Text without indent."""
     error: str
 
     @property
@@ -43,7 +43,7 @@ class StubView:
     docstring: str
     imports: str
     own_import: str
-    """Of the toolset; apart from the others, because the project's own come last."""
+    """Import of the toolset; apart from the others, because the project's own come last."""
     name: str
     base: str
     class_docstring: str
@@ -118,7 +118,7 @@ def method_lines(method: StubMethodView, indent: str, step: str) -> list[str]:
     elif _fits(parameters):
         lines = [f"{indent}async def {method.name}(", parameters, *_end(method, indent, inner)]
     else:
-        rows = [f"{inner}{one}," for one in method.parameters]
+        rows = [f"{inner}{parameter}," for parameter in method.parameters]
         lines = [f"{indent}async def {method.name}(", *rows, *_end(method, indent, inner)]
     lines += [f"{inner}{line}" if line else "" for line in method.docstring.split("\n")]
     if _fits(body):
@@ -132,7 +132,7 @@ def _end(method: StubMethodView, indent: str, inner: str) -> list[str]:
     end, row = f"{indent}) -> {_generic(method.returns)}:", f"{inner}{', '.join(arguments)}"
     if _fits(end) or not arguments:
         return [end]
-    rows = [row] if _fits(row) or len(arguments) == 1 else [f"{inner}{one}," for one in arguments]
+    rows = [row] if _fits(row) or len(arguments) == 1 else [f"{inner}{argument}," for argument in arguments]
     return [f"{indent}) -> {first}[", *rows, f"{indent}]:"]
 
 

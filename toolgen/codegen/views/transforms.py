@@ -172,17 +172,17 @@ class _Direction:
         )
 
     def _arguments(self, mapping: ObjectMapping, parameter: str) -> Iterator[str]:
-        for one in mapping.assignments:
-            if one.computed == "returned":
-                yield f"{field_name(one.target.name)}={_returned(mapping)}"
-            elif one.computed == "truncated":
-                yield f"{field_name(one.target.name)}={_truncated(mapping, self._tool)}"
-            elif one.source is not None:
-                is_set = parameter == "payload" and one.source in self._tool.injected
-                yield self._converter.argument(one, one.source, parameter, is_set=is_set)
+        for assignment in mapping.assignments:
+            if assignment.computed == "returned":
+                yield f"{field_name(assignment.target.name)}={_returned(mapping)}"
+            elif assignment.computed == "truncated":
+                yield f"{field_name(assignment.target.name)}={_truncated(mapping, self._tool)}"
+            elif assignment.source is not None:
+                is_set = parameter == "payload" and assignment.source in self._tool.injected
+                yield self._converter.argument(assignment, assignment.source, parameter, is_set=is_set)
 
     def _artifact(self, artifact: ArtifactSource, source: str) -> FunctionView:
-        target = next(one.type for one in self._tool.artifacts if one.kind == artifact.kind)
+        target = next(other.type for other in self._tool.artifacts if other.kind == artifact.kind)
         expression = f"result.{field_name(artifact.source.name)}"
         return FunctionView(
             name=names.to_artifact(self._tool, artifact.kind),
@@ -196,11 +196,13 @@ class _Direction:
 
 def _returned(mapping: ObjectMapping) -> str:
     """Return the number of results: the field of the method, or the length of the only array."""
-    for one in mapping.assignments:
-        if one.target.name == "returned" and one.source is not None:
-            return f"result.{field_name(one.source.name)}"
+    for assignment in mapping.assignments:
+        if assignment.target.name == "returned" and assignment.source is not None:
+            return f"result.{field_name(assignment.source.name)}"
     sources = [
-        one.source for one in mapping.assignments if isinstance(one.target.type, ArrayType) and one.source
+        assignment.source
+        for assignment in mapping.assignments
+        if isinstance(assignment.target.type, ArrayType) and assignment.source
     ]
     array = f"result.{field_name(sources[0].name)}"
     return f"len({array} or [])" if may_be_none(sources[0]) else f"len({array})"
@@ -209,7 +211,11 @@ def _returned(mapping: ObjectMapping) -> str:
 def _truncated(mapping: ObjectMapping, tool: Tool) -> str:
     """Return the expression that tells whether there is more: by the next cursor, else by the total."""
     next_cursor = tool.bounded.next_cursor if tool.bounded else None
-    sources = {one.target.name: one.source for one in mapping.assignments if one.source is not None}
+    sources = {
+        assignment.target.name: assignment.source
+        for assignment in mapping.assignments
+        if assignment.source is not None
+    }
     if (cursor := sources.get(next_cursor or "")) and may_be_none(cursor):
         return f"result.{field_name(cursor.name)} is not None"
     total = sources["total"]

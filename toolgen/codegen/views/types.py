@@ -43,11 +43,11 @@ def types_views(toolset: Toolset, scope: Scope) -> Iterable[tuple[Module, TypesV
 
 
 def roles(tools: Iterable[Tool]) -> dict[str, Role]:
-    found = {}
+    roles = {}
     for tool in tools:
-        found[tool.payload.name] = Role(description=f"Arguments of {tool.name}.", injected=tool.injected)
-        found[tool.result.name] = Role(description=f"Result of {tool.name}.", bounded=tool.bounded)
-    return found
+        roles[tool.payload.name] = Role(description=f"Arguments of {tool.name}.", injected=tool.injected)
+        roles[tool.result.name] = Role(description=f"Result of {tool.name}.", bounded=tool.bounded)
+    return roles
 
 
 def _view(

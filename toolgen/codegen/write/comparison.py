@@ -54,28 +54,28 @@ def compare(out: Path, texts: Mapping[str, str]) -> Comparison:
     """
     manifest = Manifest()
     try:
-        found = _digests(out)
-        recorded = SafePath(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in found else None
+        digests = _digests(out)
+        recorded = SafePath(root=out, path=PurePosixPath(MANIFEST)).read() if MANIFEST in digests else None
     except OSError as error:
         raise disk_error("read", error, out) from error
     if recorded is not None:
-        del found[MANIFEST]
+        del digests[MANIFEST]
         manifest = read_manifest(recorded.decode("utf-8", "replace"), str(out / MANIFEST))
-        strange = [path for path in found if path not in texts and path not in manifest.files]
+        strange = [path for path in digests if path not in texts and path not in manifest.files]
     else:
-        strange = list(found)
+        strange = list(digests)
     if strange:
         raise check_foreign_files(out, strange)
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for path, text in texts.items():
-        group = _group(found.get(path), manifest.files.get(path), digest(text.encode()))
+        group = _group(digests.get(path), manifest.files.get(path), digest(text.encode()))
         if group is not None:
             groups[group].append(path)
     for path, file in manifest.files.items():
         if path not in texts:
-            groups["stale" if path not in found or file.is_ours(found[path]) else "kept"].append(path)
+            groups["stale" if path not in digests or file.is_ours(digests[path]) else "kept"].append(path)
     in_groups = {group: tuple(paths) for group, paths in groups.items()}
-    return Comparison(manifest=manifest, found=found, **in_groups)
+    return Comparison(manifest=manifest, found=digests, **in_groups)
 
 
 def check_foreign_files(out: Path, paths: list[str]) -> ToolgenError:
@@ -91,12 +91,12 @@ def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
     )
 
 
-def _group(found: str | None, file: FileDigests | None, source: str) -> str | None:
-    if found is None:
+def _group(digest: str | None, file: FileDigests | None, source: str) -> str | None:
+    if digest is None:
         return "missing"
     if file is None:
         return "unrecorded"
-    if not file.is_ours(found):
+    if not file.is_ours(digest):
         return "edited"
     return "changed" if file.source != source else None
 

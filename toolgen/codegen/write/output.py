@@ -54,10 +54,10 @@ def write(
     texts: Mapping[str, str],
     *,
     design: str,
-    beside: Mapping[Path, str] | None = None,
+    stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
 ) -> Report:
-    """Bring the texts into the folder, formatted, and the files of `beside` to their places, which are free.
+    """Bring the texts into the folder, formatted, and the files of `stubs` to their places, which are free.
 
     `edits` replaces files of the author that still hold what was read. The caller sees to it that no
     other run has the folder.
@@ -65,15 +65,15 @@ def write(
     Raises:
         ToolgenError: the folder holds files that are not ours, or the disk refuses; nothing was changed.
     """
-    beside, edits = beside or {}, edits or {}
+    stubs, edits = stubs or {}, edits or {}
     before = compare(out, texts)
-    if before.is_current and before.manifest.design == design and not beside and not edits:
+    if before.is_current and before.manifest.design == design and not stubs and not edits:
         return Report()
     try:
         with staging(out) as folder:
-            run = _stage(folder, out, texts, before, design, beside)
+            run = _stage(folder, out, texts, before, design, stubs)
             stage_edits(folder, edits)
-            _move_all(out, folder, run, beside, edits)
+            _move_all(out, folder, run, stubs, edits)
     except OSError as error:
         raise disk_error("write", error, out) from error
     edited = tuple(path for path in before.edited if path in run.new)
@@ -84,7 +84,7 @@ def preview(
     out: Path,
     texts: Mapping[str, str],
     *,
-    beside: Mapping[Path, str] | None = None,
+    stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
 ) -> list[Change]:
     """Return what `write` would do to files other than the manifest; the places are only read.
@@ -92,26 +92,26 @@ def preview(
     Raises:
         ToolgenError: as `write`.
     """
-    beside, edits = beside or {}, edits or {}
+    stubs, edits = stubs or {}, edits or {}
     before = compare(out, texts)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            run = _stage(Path(folder), out, texts, before, before.manifest.design, beside)
-            return list(_changes(out, Path(folder), run, beside, edits))
+            run = _stage(Path(folder), out, texts, before, before.manifest.design, stubs)
+            return list(_changes(out, Path(folder), run, stubs, edits))
     except OSError as error:
         raise disk_error("write", error, out) from error
 
 
 def _changes(
-    out: Path, folder: Path, run: _Run, beside: Mapping[Path, str], edits: Mapping[Path, Edit]
+    out: Path, folder: Path, run: _Run, stubs: Mapping[Path, str], edits: Mapping[Path, Edit]
 ) -> Iterator[Change]:
     for path in run.new:
         old = _place(out, path).read() if path in run.before.found else None
         yield Change(file=out / path, old=old, new=(folder / "tree" / path).read_bytes())
     for path in run.deleted:
         yield Change(file=out / path, old=_place(out, path).read())
-    for number, target in enumerate(beside):
-        yield Change(file=target, new=(folder / f"beside/{number}.py").read_bytes())
+    for number, target in enumerate(stubs):
+        yield Change(file=target, new=(folder / f"stubs/{number}.py").read_bytes())
     for target, edit in edits.items():
         yield Change(file=target, old=edit.old, new=edit.new)
 
@@ -122,10 +122,10 @@ def _stage(
     texts: Mapping[str, str],
     before: Comparison,
     design: str,
-    beside: Mapping[Path, str],
+    stubs: Mapping[Path, str],
 ) -> _Run:
     unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
-    stage(folder, {path: text for path, text in texts.items() if path in unlike}, beside)
+    stage(folder, {path: text for path, text in texts.items() if path in unlike}, stubs)
     written = {path: digest((folder / "tree" / path).read_bytes()) for path in texts if path in unlike}
     if strange := [path for path in before.unrecorded if before.found[path] != written[path]]:
         raise check_foreign_files(out, strange)
@@ -145,7 +145,7 @@ def _stage(
 
 
 def _move_all(
-    out: Path, folder: Path, run: _Run, beside: Mapping[Path, str], edits: Mapping[Path, Edit]
+    out: Path, folder: Path, run: _Run, stubs: Mapping[Path, str], edits: Mapping[Path, Edit]
 ) -> None:
     """Move everything to its place; on an exception put back what was there.
 
@@ -153,8 +153,8 @@ def _move_all(
     """
     moves = AtomicWrite(backup=folder / "attic")
     try:
-        for number, target in enumerate(beside):
-            moves.put_new(folder / f"beside/{number}.py", target)
+        for number, target in enumerate(stubs):
+            moves.put_new(folder / f"stubs/{number}.py", target)
         _move_tree(out, folder, run, moves)
         for number, (target, edit) in enumerate(edits.items()):
             moves.put_edit(folder / f"edits/{number}", target, edit)

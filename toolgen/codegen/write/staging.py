@@ -71,14 +71,14 @@ def _marker_text(out: Path) -> bytes:
     return text + os.fsencode(os.path.realpath(out)) + b"\n"
 
 
-def stage(folder: Path, texts: Mapping[str, str], beside: Mapping[Path, str]) -> None:
-    """Write the tree to `tree` and the files of `beside`, by number, to `beside`; format both."""
+def stage(folder: Path, texts: Mapping[str, str], stubs: Mapping[Path, str]) -> None:
+    """Write the tree to `tree` and the files of `stubs`, by number, to `stubs`; format both."""
     (folder / "tree").mkdir()
     for path, text in texts.items():
         _write(folder / "tree" / path, text.encode())
-    for number, text in enumerate(beside.values()):
-        _write(folder / f"beside/{number}.py", text.encode())
-    if any(path.endswith(".py") for path in texts) or beside:
+    for number, text in enumerate(stubs.values()):
+        _write(folder / f"stubs/{number}.py", text.encode())
+    if any(path.endswith(".py") for path in texts) or stubs:
         _format(folder)
 
 

@@ -5,5 +5,6 @@ there, so that no worker need be up, and no store beside the server.
 """
 
 from .engine import TemporalEngine
+from .settings import TemporalLimits
 
-__all__ = ["TemporalEngine"]
+__all__ = ["TemporalEngine", "TemporalLimits"]

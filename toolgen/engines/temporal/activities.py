@@ -10,9 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from temporalio import activity
-from temporalio.api.common.v1 import Payloads
-from temporalio.api.workflowservice.v1 import RecordActivityTaskHeartbeatRequest
-from temporalio.client import Client
+from temporalio.client import AsyncActivityCancelledError, Client
 from temporalio.common import RawValue
 from temporalio.converter import ActivitySerializationContext
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
@@ -20,26 +18,26 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     OUTCOME_UNKNOWN,
-    Activity,
     ActivityInfo,
     EngineError,
     NonRetryableError,
     NotRegisteredError,
-    OnEvent,
 )
 
 from ..activities import Progress
-from ..journal import Followers, digest, encode
+from ..journal import Followers, digest, encode, tell
 from ..operations import error_text, log_cut_off
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST
+from .offloading import OffloadingCodec, StoreAwayError, is_reference
 from .received import received_piece
+from .settings import EngineSettings
 
-BEATS: Final = 6
-"""Heartbeats within the time after which a worker counts as lost."""
-
+_FIRST_PAUSE_S: Final = 0.5
+_LONGEST_PAUSE_S: Final = 10.0
+"""Between two tries to keep a large result."""
 _LOST_WORKERS: Final = 20
 """Attempts of an activity beyond its own, for workers that ended while they executed it."""
 
@@ -49,16 +47,15 @@ _LOGGED: Final = ApplicationErrorCategory.BENIGN
 log = logger("toolgen.engines")
 
 
-class Heart:
+class Heartbeats:
     """The heartbeats of one attempt, by which a lost worker is found, and a cancellation comes."""
 
     def __init__(self, client: Client, every: timedelta) -> None:
-        info = activity.info()
         self._client = client
-        self._converter = client.data_converter.with_context(_context_of(info))
+        self._context = _context_of(activity.info())
+        self._converter = client.data_converter.with_context(self._context)
         self._every = every.total_seconds()
-        self._token = info.task_token
-        kept = info.heartbeat_details
+        kept = activity.info().heartbeat_details
         self.has_begun = BEGUN in kept
         self.missed: int = next((one for one in kept if isinstance(one, int)), 0)
         """Attempts of workers that lacked what the activity needs."""
@@ -66,7 +63,7 @@ class Heart:
         """The server has said so in its reply to a record, and may not have told the SDK yet."""
 
     @asynccontextmanager
-    async def beating(self) -> AsyncIterator[None]:
+    async def meanwhile(self) -> AsyncIterator[None]:
         """Send heartbeats meanwhile."""
         task = asyncio.create_task(self._beat())
         try:
@@ -109,15 +106,14 @@ class Heart:
         """
         kept = self._details()
         activity.heartbeat(*kept)  # in place of an older one that waits to be sent, and would overtake this
-        details = Payloads(payloads=await self._converter.encode(kept))
-        request = RecordActivityTaskHeartbeatRequest(
-            namespace=self._client.namespace, task_token=self._token, details=details
-        )
+        attempt = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         with self._canceled_where_over():
-            said = await self._client.workflow_service.record_activity_task_heartbeat(request, retry=True)
-        if said.cancel_requested:
-            self.is_canceled = True
-            raise asyncio.CancelledError
+            try:
+                await attempt.with_context(self._context).heartbeat(*kept)
+            except AsyncActivityCancelledError as error:
+                if error.details is not None and error.details.cancel_requested:
+                    self.is_canceled = True
+                    raise asyncio.CancelledError from error
 
     @contextmanager
     def _canceled_where_over(self) -> Iterator[None]:
@@ -138,6 +134,25 @@ class Heart:
         """
         if events:
             await self._tell_begun(events)
+
+    async def stored(self, end: ActivityEnd) -> ActivityEnd | RawValue:
+        """Return an end, or its reference once it is in the store of large values, however long that is away.
+
+        The SDK would store it when nobody sends heartbeats any more, and fail what has been done.
+        """
+        info, pause = activity.info(), _FIRST_PAUSE_S
+        while isinstance(self._converter.payload_codec, OffloadingCodec):
+            try:
+                [payload] = await self._converter.encode([end])
+            except StoreAwayError as error:
+                log.warning(
+                    "run %s: %s waits to be kept: %s", info.workflow_id, info.activity_id, error.message
+                )
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+            else:
+                return RawValue(payload) if is_reference(payload) else end
+        return end
 
     async def _tell_begun(self, events: Sequence[Mapping[str, Json]]) -> None:
         """Tell the run that the activity begins now, and its events until now.
@@ -183,50 +198,35 @@ def _context_of(info: activity.Info) -> ActivitySerializationContext:
 class ActivityWorker:
     """The activities of one process."""
 
-    def __init__(
-        self,
-        client: Client,
-        functions: Mapping[str, Activity],
-        on_event: OnEvent | None,
-        followers: Followers,
-        *,
-        heartbeat: timedelta,
-        max_payload_bytes: int,
-        prefix: str,
-    ) -> None:
+    def __init__(self, client: Client, settings: EngineSettings, followers: Followers) -> None:
         self._client = client
-        self._functions = functions
-        self._on_event = on_event
-        self.followers = followers
-        self._heartbeat = heartbeat
-        self._max_payload_bytes = max_payload_bytes
-        self._prefix = prefix
+        self._settings = settings
+        self._followers = followers
 
     def definitions(self) -> list[Callable[..., Any]]:
         """Return what a worker of the SDK registers."""
 
         @activity.defn(dynamic=True)
-        async def perform(args: Sequence[RawValue]) -> ActivityEnd:
+        async def perform(args: Sequence[RawValue]) -> ActivityEnd | RawValue:
             given: ActivityStart = activity.payload_converter().from_payload(args[0].payload)
+            if activity.info().attempt == 1:
+                self._tell_own(args[1:])
             return await self._perform(given)
 
         @activity.defn(name=LOG)
-        async def tell(piece: RawValue) -> None:
-            try:
-                self._tell_own(activity.payload_converter().from_payload(piece.payload))
-            except ApplicationError as error:  # the log itself is in the history
-                log.warning("%s; listeners miss events", error.message)
+        async def tell_piece(piece: RawValue) -> None:
+            self._tell_own([piece])
 
-        return [perform, tell]
+        return [perform, tell_piece]
 
-    async def _perform(self, given: ActivityStart) -> ActivityEnd:
+    async def _perform(self, given: ActivityStart) -> ActivityEnd | RawValue:
         info = activity.info()
-        run_id, op = (info.workflow_id or "").removeprefix(self._prefix), info.activity_id
-        heart = Heart(self._client, self._heartbeat / BEATS)
-        if given["once"] and heart.has_begun:
+        run_id, op = (info.workflow_id or "").removeprefix(self._settings.prefix), info.activity_id
+        beats = Heartbeats(self._client, self._settings.beat)
+        if given["once"] and beats.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
             raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True, category=_LOGGED)
-        attempt = info.attempt - heart.missed
+        attempt = info.attempt - beats.missed
         if attempt > given["attempts"] + _LOST_WORKERS:
             raise ApplicationError(ALL_LOST, type="failed", non_retryable=True)
         report = partial(self._report, run_id, given)
@@ -236,15 +236,16 @@ class ActivityWorker:
             run_id=run_id,
             op=op,
             attempt=attempt,
-            missed=heart.missed,
+            missed=beats.missed,
             emit=progress.emit,
             timeout=given["timeout"],
-            begun=heart.begun if given["once"] else heart.send,
+            begun=beats.begun if given["once"] else beats.send,
         )
         asked, _ = encode(given["arg"], f"the argument of the operation {op}")
         try:
-            async with heart.beating():
-                value = await self._attempt(told, given, heart)
+            async with beats.meanwhile():
+                value = await self._attempt(told, given, beats)
+                return await beats.stored({"asked": digest(asked).hex(), "value": value})
         except asyncio.CancelledError:
             if _is_canceled():
                 raise
@@ -254,9 +255,8 @@ class ActivityWorker:
             ) from None
         finally:
             progress.is_open = False
-        return {"asked": digest(asked).hex(), "value": value}
 
-    async def _attempt(self, info: ActivityInfo, given: ActivityStart, heart: Heart) -> Json:
+    async def _attempt(self, info: ActivityInfo, given: ActivityStart, beats: Heartbeats) -> Json:
         """Return the result of one attempt.
 
         Raises:
@@ -265,29 +265,29 @@ class ActivityWorker:
         """
         limit = asyncio.timeout(given["timeout"])
         try:
-            function = self._functions.get(given["activity"])
+            function = self._settings.activities.get(given["activity"])
             if function is None:
                 raise NotRegisteredError(f"no activity is registered as {given['activity']!r}")
             async with limit:
                 result = await function(info, given["arg"])
             what = f"the result of {given['activity']} for the operation {info.op}"
-            _, copy = encode(result, what, self._max_payload_bytes)
+            _, copy = encode(result, what, self._settings.limits.max_payload_bytes)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and (heart.is_canceled or _is_canceled()):
+            if isinstance(error, asyncio.CancelledError) and (beats.is_canceled or _is_canceled()):
                 if activity.is_worker_shutdown():
-                    is_unknown = given["once"] and heart.has_begun
+                    is_unknown = given["once"] and beats.has_begun
                     log_cut_off(info.run_id, info.op, activity.info().activity_type, is_unknown=is_unknown)
                 raise
-            if isinstance(error, NotRegisteredError) and not heart.has_begun:
-                raise await self._missed(info, given, heart, error) from None
-            raise self._failure(info, given, heart, error, is_late=limit.expired()) from None
+            if isinstance(error, NotRegisteredError) and not beats.has_begun:
+                raise await self._missed(info, given, beats, error) from None
+            raise self._failure(info, given, beats, error, is_late=limit.expired()) from None
         value: Json = copy
         return value
 
     async def _missed(
-        self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: NotRegisteredError
+        self, info: ActivityInfo, given: ActivityStart, beats: Heartbeats, error: NotRegisteredError
     ) -> ApplicationError:
         """Return the failure of an attempt at what this worker lacks, which others follow within its time."""
         message, began = error_text(error), activity.info().scheduled_time
@@ -296,12 +296,18 @@ class ActivityWorker:
             message = f"{message}, nor by another worker within {given['timeout']:g} seconds"
             log.error("run %s: %s failed: %s", info.run_id, info.op, message)
             return ApplicationError(message, type="timeout", non_retryable=True)
-        await heart.miss()
+        await beats.miss()
         log.warning("run %s: %s: %s; it is left to another worker", info.run_id, info.op, message)
         return ApplicationError(message, type=type(error).__name__, category=_LOGGED)
 
     def _failure(
-        self, info: ActivityInfo, given: ActivityStart, heart: Heart, error: BaseException, *, is_late: bool
+        self,
+        info: ActivityInfo,
+        given: ActivityStart,
+        beats: Heartbeats,
+        error: BaseException,
+        *,
+        is_late: bool,
     ) -> ApplicationError:
         kind, message = type(error).__name__, error_text(error)
         if isinstance(error, EngineError):
@@ -311,47 +317,42 @@ class ActivityWorker:
         is_last = info.attempt >= given["attempts"] or isinstance(
             error, NonRetryableError | EngineError | SystemExit
         )
-        if given["once"] and heart.has_begun:
+        if given["once"] and beats.has_begun:
             is_last, kind = True, OUTCOME_UNKNOWN
         trace = None if isinstance(error, NonRetryableError) else error
         level = log.error if is_last else log.warning
         level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
-    def _tell_own(self, given: object) -> None:
+    def _tell_own(self, given: Sequence[RawValue]) -> None:
         """Tell of a piece, unless it is malformed, or a workflow of somebody else makes it that of a run."""
-        workflow_id, piece = activity.info().workflow_id, received_piece([given])
+        if not given:
+            return
+        workflow_id = activity.info().workflow_id
+        try:
+            piece = received_piece([activity.payload_converter().from_payload(given[0].payload)])
+        except ApplicationError as error:  # the log itself is in the history
+            log.warning("%s; listeners miss events", error.message)
+            return
         if piece is None:
             log.warning("the workflow %s tells what is no piece of a log", workflow_id)
-        elif workflow_id == f"{self._prefix}{piece['run_id']}":
+        elif workflow_id == f"{self._settings.prefix}{piece['run_id']}":
             self._tell(piece)
         else:
             log.warning("the workflow %s tells of another run", workflow_id)
 
     def _tell(self, piece: LogPiece) -> None:
         """Tell listeners of this process of the events of a piece of a log."""
-        offset = piece["after"]
-        for entry in piece["entries"]:
-            if "event" in entry:
-                offset += 1
-                self.notify(piece["run_id"], piece["loop"], offset, entry["event"])
-                if entry["event"].get("type") == "run_stream_end":
-                    self.followers.forget(piece["run_id"])
+        events = [entry["event"] for entry in piece["entries"] if "event" in entry]
+        for offset, event in enumerate(events, piece["after"] + 1):
+            tell(self._settings.on_event, piece["run_id"], piece["loop"], offset, event)
+            if event.get("type") == "run_stream_end":
+                self._followers.forget(piece["run_id"])
 
     def _report(self, run_id: str, given: ActivityStart, event: Mapping[str, Json]) -> None:
         """Tell those who follow the run in this process, and its listener, of a report."""
-        self.followers.publish(run_id, given["logged"], event)
-        self.notify(run_id, given["loop"], 0, event)
-
-    def notify(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
-        """Tell the listener of this process of an event, of a report with the offset 0."""
-        if self._on_event is not None:
-            try:
-                self._on_event(run_id, loop, offset, event)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:
-                log.exception("run %s: an event listener failed", run_id)
+        self._followers.publish(run_id, given["logged"], event)
+        tell(self._settings.on_event, run_id, given["loop"], 0, event)
 
 
 def _is_canceled() -> bool:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import uuid
 from contextlib import suppress
-from datetime import timedelta
 from typing import Final
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
 from temporalio.client import (
-    Client,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -20,36 +18,43 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     EngineError,
-    LastEvents,
     PayloadGoneError,
-    PayloadStore,
     Receipt,
     UnknownRunError,
+    UnsettledAnswerError,
     unknown_run,
 )
 
-from ..client import wait_over_error
-from ..journal import Followers
+from ..errors import wait_over_error
+from ..journal import encode
 from .documents import (
     ANSWER,
     SIGNAL,
+    VERSION,
     WORKFLOW,
     KeptAnswer,
     RunStart,
     SentAnswer,
     SentSignal,
+    run_summary,
 )
 from .failures import of_server
 from .history import RunView
 from .listing import ENDED, RUNNING
 from .run_reading import RunReading
-from .settings import WorkflowSettings, search_attributes
+from .settings import (
+    add_search_attributes,
+    present_search_attributes,
+    search_attributes,
+)
 
 _PATIENCE_S: Final = 60.0
 """For which a deletion may take, which the server does by itself."""
 _PAUSE_S: Final = 0.02
+_LOST_TASK_S: Final = 15.0
+"""For which an answer waits for the end of a workflow task; the server ends a lost one after 10."""
 _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
 """What the server says of an update where ten of a workflow wait, and of one that it drops."""
 
@@ -57,37 +62,44 @@ _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
 class TemporalClient(RunReading):
     """The clients' part of an engine."""
 
-    def __init__(
-        self,
-        client: Client,
-        settings: WorkflowSettings,
-        followers: Followers,
-        *,
-        reply: timedelta,
-        last_events: LastEvents | None,
-        payloads: PayloadStore | None,
-    ) -> None:
-        super().__init__(client, settings, followers, last_events)
-        self._reply = reply
-        self._payloads = payloads
+    async def learn_search_attributes(self, *, adds: bool = False) -> None:
+        """Learn which search attributes the namespace has; one that may not ask counts on those of every run.
+
+        Raises:
+            EngineError: it `adds` what is missing, as a worker does, and the server refuses.
+        """
+        if adds:
+            self.search_attributes = await add_search_attributes(self.client)
+            return
+        with suppress(EngineError):
+            self.search_attributes = await present_search_attributes(self.client)
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str) -> None:
         """Start a run unless its id is taken.
 
         Raises:
-            EngineError: the server cannot be reached, or refuses.
+            EngineError: no loop has the name, the input is not JSON, or the server refuses.
         """
-        given: RunStart = {"version": 1, "run_id": run_id, "loop": loop, "session": session, "input": arg}
+        copy = self._encoded(arg, f"the input of run {run_id}")
+        if loop not in self._settings.loops:
+            raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
+        given: RunStart = {
+            "version": VERSION,
+            "run_id": run_id,
+            "loop": loop,
+            "session": session,
+            "input": copy,
+        }
         with of_server(), suppress(WorkflowAlreadyStartedError):
             await self.client.start_workflow(
                 WORKFLOW,
                 given,
                 id=self._id(run_id),
-                task_queue=self._settings.queue_of(arg),
+                task_queue=self._settings.queue_of(copy),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=search_attributes(given),
-                static_summary=loop,
+                search_attributes=search_attributes(given, self.search_attributes),
+                static_summary=run_summary(loop, copy),
             )
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
@@ -96,7 +108,8 @@ class TemporalClient(RunReading):
         Raises:
             UnknownRunError: no run has the id.
         """
-        sent: SentSignal = {"id": signal_id, "name": name, "payload": payload}
+        copy = self._encoded(payload, f"the payload of the signal {name} to run {run_id}")
+        sent: SentSignal = {"id": signal_id, "name": name, "payload": copy}
         try:
             await self._handle(run_id).signal(SIGNAL, sent)
         except RPCError as error:
@@ -109,13 +122,17 @@ class TemporalClient(RunReading):
             UnknownRunError: no run has the id.
             WaitOverError: the wait ended without an answer, or the run is over.
         """
-        sent: SentAnswer = {"op": op, "key": key, "payload": payload, "by": uuid.uuid4().hex}
-        view = await self._view(run_id)
+        copy = self._encoded(payload, f"the answer to {op} of run {run_id}")
+        sent: SentAnswer = {"op": op, "key": key, "payload": copy, "by": uuid.uuid4().hex}
+        view = await self._view_of(run_id, op)
         if view.is_over(op) or view.answer(op) is not None:
             return _receipt(run_id, view, sent)
         try:
             kept: KeptAnswer = await self._handle(run_id).execute_update(
-                ANSWER, sent, id=f"{ANSWER}:{op}", rpc_timeout=self._reply
+                ANSWER,
+                sent,
+                id=f"{ANSWER}:{op}",
+                rpc_timeout=self._settings.reply,
             )
         except WorkflowUpdateRPCTimeoutOrCancelledError as error:
             if isinstance(error.__cause__, asyncio.CancelledError):
@@ -134,15 +151,23 @@ class TemporalClient(RunReading):
         return "same" if kept["key"] == key else "conflict"
 
     async def _answer_by_signal(self, run_id: str, sent: SentAnswer) -> Receipt:
-        """Leave an answer for a worker to take, unless another one is there."""
+        """Leave an answer for a worker to take, unless another one is there.
+
+        Raises:
+            UnsettledAnswerError: nobody knows yet whether it counts.
+        """
         if (await self._view(run_id)).answer(sent["op"]) is None:
             try:
                 await self._handle(run_id).signal(ANSWER, sent)
             except RPCError as error:
                 await self._require_over(run_id, error)
-        view = await self._view_after_task(run_id)
+        await self._described_after_task(run_id, _LOST_TASK_S)
+        view = await self._view(run_id)
         if view.answer(sent["op"]) is None and not view.is_over(sent["op"]):
-            return "recorded"  # the server shows it when the task that a lost worker has in hand is over
+            raise UnsettledAnswerError(
+                f"run {run_id}: the server does not show yet whether the answer counts, or one before it",
+                hint="give the same answer again",
+            )
         return _receipt(run_id, view, sent)
 
     async def cancel(self, run_id: str, reason: str) -> None:
@@ -154,7 +179,7 @@ class TemporalClient(RunReading):
         try:
             await self._request_cancel(run_id, reason)
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._reply.total_seconds()):
+                async with asyncio.timeout(self._settings.reply.total_seconds()):
                     await self._ended(run_id, reason)
         except PayloadGoneError:
             await self._terminate(run_id, reason)
@@ -192,12 +217,11 @@ class TemporalClient(RunReading):
             pass
         if reader.view.ending == "canceled":
             for below in (*reader.view.children, *reader.view.detached):
-                below_id = below.removeprefix(self._settings.prefix)
                 with suppress(UnknownRunError):  # it was to start when this run ended
                     try:
-                        await self._ended(below_id, reason)
+                        await self._ended(below, reason)
                     except PayloadGoneError:
-                        await self._terminate(below_id, reason)
+                        await self._terminate(below, reason)
 
     async def forget_session(self, session: str) -> int:
         """Delete the runs of a session that are over, and return how many, once the server has none of them.
@@ -216,8 +240,8 @@ class TemporalClient(RunReading):
                 namespace=self.client.namespace,
                 workflow_execution=WorkflowExecution(workflow_id=self._id(run_id)),
             )
-            if self._payloads is not None:
-                await self._payloads.forget(self._id(run_id))
+            if self._settings.payloads is not None:
+                await self._settings.payloads.forget(self._id(run_id))
             with suppress(UnknownRunError), of_server(run_id):
                 await self.client.workflow_service.delete_workflow_execution(request)
                 await self._deleted(run_id)
@@ -238,6 +262,16 @@ class TemporalClient(RunReading):
             raise EngineError(
                 f"the server has not deleted run {run_id} within {_PATIENCE_S:g} seconds", hint="erase again"
             ) from None
+
+    def _encoded(self, value: Json, what: str) -> Json:
+        """Return a value as its receiver decodes it.
+
+        Raises:
+            EngineError: it is not JSON, or has more bytes than the engine takes; the message names `what`.
+        """
+        _, copy = encode(value, what, self._settings.limits.max_payload_bytes)
+        found: Json = copy
+        return found
 
     async def _require_over(self, run_id: str, error: RPCError) -> None:
         """Return where the server found no open run because it is over.

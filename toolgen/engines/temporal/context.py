@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 
 from temporalio import workflow
@@ -14,7 +15,7 @@ from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     ActivityFailed,
     CallOptions,
     EngineError,
@@ -24,48 +25,61 @@ from toolgen.runtime.engine import (
 
 from ..journal import begun_key, digest, encode
 from ..operations import cancel_gathered, duplicate_operation, ignore_exception, result_or_failure
-from .documents import WORKFLOW, ActivityStart, Entry, RunStart, SentBegun, activity_type
+from .documents import (
+    WORKFLOW,
+    ActivityStart,
+    Entry,
+    RunStart,
+    SentBegun,
+    activity_summary,
+    activity_type,
+    run_summary,
+)
 from .failures import activity_failure, child_failure
 from .inbox import Inbox
 from .log_writer import LogWriter, require_shallow
+from .projection import Projection
 from .scheduling import Scheduling
-from .settings import WorkflowSettings, search_attributes
+from .settings import EngineSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
 """Of an activity without a time limit; a dead worker is found by its heartbeats."""
+_KEEPING: Final = timedelta(minutes=5)
+"""For which a result may wait for the store of large values, after the time of its activity."""
 _MANY_EVENTS: Final = 25_000
 """Events of a history, half of those with which the server terminates a workflow."""
 _MANY_BYTES: Final = 25_000_000
 """Bytes of a history, likewise."""
+_MOST_CHILDREN: Final = 1_000
+"""Runs of which a run is the parent that the server has at once; it takes 2,000, those that it has detached
+too, and fails the workflow task with more."""
 _LONGEST_ID: Final = 1_000
 """Bytes of the id of a workflow or an activity in UTF-8, by the server's default."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
-    __slots__ = ("_asked", "_end", "_once", "_op", "_run_id")
-
-    def __init__(self, run_id: str, op: str, asked: str, end: asyncio.Future[Any], *, once: bool) -> None:
-        self._run_id = run_id
-        self._op = op
-        self._asked = asked
-        self._end = end
-        self._once = once
+    run_id: str
+    op: str
+    asked: str
+    """Digest of its argument."""
+    end: asyncio.Future[Any]
+    once: bool
 
     def __await__(self) -> Generator[Any, None, Json]:
         return self._result().__await__()
 
     async def _result(self) -> Json:
         try:
-            end = await asyncio.shield(self._end)
+            end = await asyncio.shield(self.end)
         except ActivityError as error:
-            raise activity_failure(self._op, error, once=self._once) from error
-        if end["asked"] != self._asked:
+            raise activity_failure(self.op, error, once=self.once) from error
+        if end["asked"] != self.asked:
             raise NondeterminismError(
-                f"run {self._run_id} does {self._op!r} with something else, "
-                "but its journal has something else"
+                f"run {self.run_id} does {self.op!r} with something else, but its journal has something else"
             )
         value: Json = end["value"]
         return value
@@ -74,11 +88,15 @@ class Operation:
 class WorkflowContext:
     """The `RunContext` of one run."""
 
-    def __init__(self, given: RunStart, settings: WorkflowSettings, inbox: Inbox, log: LogWriter) -> None:
+    def __init__(
+        self, given: RunStart, settings: EngineSettings, inbox: Inbox, *, is_projected: bool
+    ) -> None:
+        """Construct the context of a run; `is_projected` says whether it began with that patch."""
+        self.settings = settings
+        self.log = LogWriter(given, settings.largest_entry, is_brought=is_projected)
+        self.projection = Projection(is_told=is_projected)
         self._given = given
-        self._settings = settings
         self._inbox = inbox
-        self._log = log
         self._ops: set[str] = set()
         self.activities = Scheduling()
         self._once: set[str] = set()
@@ -87,7 +105,8 @@ class WorkflowContext:
         """Those of them that have begun."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
-        self.is_over = False
+        self._places = asyncio.Semaphore(_MOST_CHILDREN if is_projected else sys.maxsize)
+        """What a run takes that this one starts, until it is over."""
         self.fault: EngineError | None = None
         """The first of our bugs; it counts even if the loop has caught it."""
 
@@ -115,12 +134,12 @@ class WorkflowContext:
 
     def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
         what = f"the argument of {activity} for the operation {op}"
-        text, copy = encode(arg, what, self._settings.max_payload_bytes)
+        text, copy = encode(arg, what, self.settings.limits.max_payload_bytes)
         self._take(op)
         chosen = options or DEFAULT
         given: ActivityStart = {
             "loop": self._given["loop"],
-            "logged": len(self._log.events),
+            "logged": len(self.log.events),
             "activity": activity,
             "arg": copy,
             "attempts": chosen.attempts,
@@ -130,19 +149,23 @@ class WorkflowContext:
         if chosen.once:
             self._once.add(op)
         limit = _NO_END if chosen.timeout is None else timedelta(seconds=chosen.timeout)
-        begin = partial(
-            workflow.start_activity,
-            activity_type(activity, copy),
-            given,
-            activity_id=op,
-            start_to_close_timeout=limit + self._settings.heartbeat,
-            heartbeat_timeout=self._settings.heartbeat,
-            # Without an end: the worker of an attempt says whether it is the last.
-            retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
-            cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-        )
-        end = self.activities.start(op, begin, self._settings.sent(len(text)), what)
-        return Operation(self.run_id, op, digest(text).hex(), end, once=chosen.once)
+
+        def begin() -> workflow.ActivityHandle[Any]:
+            return workflow.start_activity(
+                activity_type(activity, copy),
+                args=[given, *self.log.brought(self.activities.takes)],
+                activity_id=op,
+                start_to_close_timeout=limit + self.settings.heartbeat + _KEEPING,
+                heartbeat_timeout=self.settings.heartbeat,
+                # Without an end: the worker of an attempt says whether it is the last.
+                retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
+                cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
+                summary=activity_summary(self._given["loop"], self.input, copy),
+            )
+
+        end = self.activities.start(op, begin, self.settings.sent(len(text)), what)
+        asked = digest(text).hex()
+        return Operation(run_id=self.run_id, op=op, asked=asked, end=end, once=chosen.once)
 
     async def child(self, op: str, loop: str, arg: Json) -> Json:
         handle = await self._start_run(op, loop, arg, workflow.ParentClosePolicy.REQUEST_CANCEL)
@@ -171,7 +194,7 @@ class WorkflowContext:
     async def wait(
         self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
     ) -> Signal | None:
-        limit = min(self._settings.max_payload_bytes, self._settings.largest_entry)
+        limit = min(self.settings.limits.max_payload_bytes, self.settings.largest_entry)
         what = f"what the operation {op} is about"
         text, copy = encode(about, what, limit)
         require_shallow(copy, what)
@@ -181,65 +204,76 @@ class WorkflowContext:
             self._wait_over(op, signal, had_begun=False)
             return signal
         wait = self._inbox.begin(op, names, copy)
-        self._log.add(Entry(wait=op, names=list(names), about=copy), len(text))
+        self.log.add(Entry(wait=op, names=list(names), about=copy), len(text))
+        self.projection.begin_wait(op, names, copy, len(text))
         timer = None
         if timeout_s is not None:
-            timer = asyncio.get_running_loop().call_later(timeout_s, _expire, wait.taken)
+            timer = asyncio.get_running_loop().call_later(timeout_s, wait.end, None)
         try:
             signal = await wait.taken
         finally:
             if timer is not None:
                 timer.cancel()
-            if not self.is_over:
+            if not self._inbox.is_closed:
                 self._wait_over(op, signal, had_begun=True)
         return signal
 
     def _wait_over(self, op: str, signal: Signal | None, *, had_begun: bool) -> None:
         key = self._inbox.end(op, signal)
+        self.projection.end_wait(op)
         entry: Entry = {"wait_over": op}
         if key is not None:
             entry["key"] = key
         if had_begun or key is not None:
-            self._log.add(entry, len(op))
+            self.log.add(entry, len(op))
 
     async def publish(self, key: str, event: Mapping[str, Json]) -> None:
         self._require_running()
-        self._log.publish(key, event)
+        self.log.publish(key, event)
 
     def publish_begun(self, sent: SentBegun) -> None:
         """Keep that an activity begins, and its events; another attempt sends them under the same keys."""
         if sent["op"] in self._once:
             self.begun.add(sent["op"])
         for number, event in enumerate(sent["events"]):
-            self._log.publish(begun_key(sent["op"], number), event)
+            self.log.publish(begun_key(sent["op"], number), event)
 
     async def _start_run(
         self, op: str, loop: str, arg: Json, policy: workflow.ParentClosePolicy
     ) -> workflow.ChildWorkflowHandle[Any, Any]:
         what = f"the input of {loop} for the operation {op}"
-        text, copy = encode(arg, what, self._settings.max_payload_bytes)
+        text, copy = encode(arg, what, self.settings.limits.max_payload_bytes)
         self._take(op)
-        self.activities.count(self._settings.sent(len(text)), what)
         run_id = f"{self.run_id}/{op}"
-        workflow_id = f"{self._settings.prefix}{run_id}"
+        workflow_id = f"{self.settings.prefix}{run_id}"
         self._require_fitting(workflow_id)
-        if loop not in self._settings.loops:
+        if loop not in self.settings.loops:
             raise self._note_fault(EngineError(f"no loop is registered as {loop!r}, for the run {run_id}"))
         given: RunStart = {**self._given, "run_id": run_id, "loop": loop, "input": copy}
+        await self._places.acquire()
         try:
-            return await workflow.start_child_workflow(
+            self.activities.count(self.settings.sent(len(text)), what)
+            if policy == workflow.ParentClosePolicy.REQUEST_CANCEL:
+                self.projection.add_child(op)
+            handle = await workflow.start_child_workflow(
                 WORKFLOW,
                 given,
                 id=workflow_id,
-                task_queue=self._settings.queue_of(copy),
+                task_queue=self.settings.queue_of(copy),
                 parent_close_policy=policy,
                 cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_REQUESTED,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                search_attributes=search_attributes(given),
+                search_attributes=search_attributes(given, workflow.info().search_attributes),
+                static_summary=run_summary(loop, copy),
             )
-        except WorkflowAlreadyStartedError as error:
-            message = f"a run that is no child of {self.run_id} has the id {run_id}"
-            raise self._note_fault(EngineError(message)) from error
+        except BaseException as error:
+            self._places.release()
+            if isinstance(error, WorkflowAlreadyStartedError):
+                message = f"a run that is no child of {self.run_id} has the id {run_id}"
+                raise self._note_fault(EngineError(message)) from error
+            raise
+        handle.add_done_callback(lambda _: self._places.release())
+        return handle
 
     def _take(self, op: str) -> None:
         """Reserve the key of an operation.
@@ -267,14 +301,9 @@ class WorkflowContext:
     def _require_running(self) -> None:
         """Raise CancelledError where the run has ended; in an eviction the SDK raises."""
         workflow.random()
-        if self.is_over:
+        if self._inbox.is_closed:
             raise asyncio.CancelledError
 
     def _note_fault(self, fault: EngineError) -> EngineError:
         self.fault = self.fault or fault
         return fault
-
-
-def _expire(taken: asyncio.Future[Signal | None]) -> None:
-    if not taken.done():
-        taken.set_result(None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final, TypedDict
+import json
+from collections.abc import Sequence
+from typing import Any, Final, NotRequired, TypedDict
 
 from toolgen.contract.json_value import Json
 
@@ -20,14 +22,32 @@ BEGUN: Final = "begun"
 """In the details of a heartbeat: what must not happen twice begins now. Name of the signal that says so to
 the run, and brings the events of the activity before it."""
 VERSION: Final = 1
-"""Of the documents and of the order of commands; a run keeps that with which it began."""
+"""Of the documents; a run keeps that with which it began."""
+PROJECTED: Final = "projected"
+"""Patch: activities bring pieces of the log, the memo and a search attribute have what is open, and the runs
+that a run has started at once are bounded."""
+CHANGES: Final = "TemporalChangeVersion"
+"""Search attribute in which the SDK keeps the patches of a run."""
 SESSION: Final = "ToolgenSession"
 AGENT: Final = "ToolgenAgent"
-"""Search attributes, both of the type Keyword."""
+"""Search attributes of the type Keyword, which every namespace has."""
+TURN: Final = "ToolgenTurn"
+WAITS: Final = "ToolgenWaits"
+"""Search attributes of the types Keyword and KeywordList, without which runs go on as well."""
+NOTHING: Final = "nothing"
+"""What a run waits for that waits for nobody."""
+MEMO: Final = "toolgen."
+"""Before our keys in the memo of a run."""
 _RESERVED: Final = ("toolgen.", "__")
 """Before the names of our own types, and of those of Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
 _LONGEST_ATTRIBUTE: Final = 255
 """Characters of a keyword that every store of a Temporal server takes."""
+_LARGEST_ATTRIBUTE: Final = 2_048
+"""Bytes of JSON of a search attribute that a server takes; a character has up to twelve."""
+_LONGEST_KIND: Final = 60
+"""Characters of a kind of waits; where all kinds together are too large, the server ends the run."""
+_LONGEST_SUMMARY: Final = 200
+"""Bytes of a summary; the server takes 400 with what is around it, such as what a codec adds."""
 
 
 class RunStart(TypedDict):
@@ -109,8 +129,19 @@ class Entry(TypedDict, total=False):
     """Of a wait that ended: that of its answer, where it got one."""
 
 
+class Mark(TypedDict):
+    """A value of the memo: a wait that is open, or a child run."""
+
+    number: int
+    """In the order in which they began."""
+    op: str
+    names: NotRequired[list[str]]
+    """Of a wait: the signals that end it."""
+    about: NotRequired[Json]
+
+
 class LogPiece(TypedDict):
-    """The argument of the activity `toolgen.log`."""
+    """The argument of the activity `toolgen.log`, and the second one of an activity that brings one."""
 
     run_id: str
     loop: str
@@ -129,6 +160,70 @@ def agent_of(given: Any) -> str:
             return ""
 
 
+def turn_of(given: Any) -> str:
+    """Return the turn that the input of a loop names; "" where it names none."""
+    match given:
+        case {"facts": {"turn_id": str(turn)}}:
+            return turn
+        case {"frozen": {"meta": {"turn_id": str(turn)}}} | {"call": {"meta": {"turn_id": str(turn)}}}:
+            return turn
+        case _:
+            return ""
+
+
+def kind_of(about: Json) -> str:
+    """Return the kind of a wait by what it is about, such as `confirmation`; else `signal`."""
+    match about:
+        case {"frozen": {"kind": str(kind)}} | {"kind": str(kind)} if _is_listed(kind):
+            return kind
+        case _:
+            return "signal"
+
+
+def _is_listed(kind: str) -> bool:
+    return kind != NOTHING and 0 < len(kind) <= _LONGEST_KIND and kind.isascii() and kind.isprintable()
+
+
+def run_summary(loop: str, given: Any) -> str:
+    """Return what an operator sees of a run: its agent and its tool by their ids, else its loop."""
+    return summary(agent_of(given), _tool_of(given)) or loop
+
+
+def activity_summary(loop: str, given: Any, arg: Any) -> str:
+    """Return what an operator sees of an activity beside its type: the agent, and the step or the call."""
+    match arg:
+        case {"step": int(step), "new": list()}:
+            return summary(agent_of(given), f"step {step}")
+        case {"call": {"id": str(id_)}}:
+            return summary(agent_of(given), id_)
+        case _:
+            return run_summary(loop, given)
+
+
+def log_summary(entries: Sequence[Entry]) -> str:
+    """Return what an operator sees of a piece of a log: the types of its events, and its waits."""
+    return summary(*dict.fromkeys(_entry_name(entry) for entry in entries))
+
+
+def summary(*parts: str) -> str:
+    """Return the parts that are not empty in one line, cut."""
+    return ", ".join(filter(None, parts)).encode()[:_LONGEST_SUMMARY].decode(errors="ignore")
+
+
+def _entry_name(entry: Entry) -> str:
+    if "event" in entry:
+        return str(entry["event"].get("type", ""))
+    return f"waits: {kind_of(entry.get('about'))}" if "wait" in entry else "wait over"
+
+
+def _tool_of(given: Any) -> str:
+    match given:
+        case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
+            return tool
+        case _:
+            return ""
+
+
 def activity_type(activity: str, arg: Json) -> str:
     """Return the type of an activity: of a tool call the id of the tool, unless it is a reserved name.
 
@@ -140,7 +235,10 @@ def activity_type(activity: str, arg: Json) -> str:
 
 def attribute(value: str) -> str:
     """Return the value of a search attribute for a text: of a long one its beginning and its digest."""
-    if len(value) <= _LONGEST_ATTRIBUTE:
-        return value
-    found = hashlib.sha256(value.encode()).hexdigest()
-    return f"{value[: _LONGEST_ATTRIBUTE - len(found)]}{found}"
+    found = hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
+    for length in (_LONGEST_ATTRIBUTE, _LONGEST_ATTRIBUTE // 2):
+        if len(value) > length:
+            value = f"{value[: length - len(found)]}{found}"
+        if len(json.dumps(value)) <= _LARGEST_ATTRIBUTE:
+            break
+    return value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
-from typing import Final, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from temporalio.client import Client, TLSConfig
 from temporalio.converter import PayloadCodec
@@ -14,7 +16,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     DRAIN_S,
     Activity,
     EngineCaps,
@@ -33,27 +35,16 @@ from toolgen.runtime.engine import (
     WorkerRole,
 )
 
-from ..client import closed_error, registered_error
-from ..journal import Followers, encode
-from .activities import ActivityWorker
+from ..errors import closed_error, registered_error
+from ..journal import Followers
 from .client import TemporalClient
-from .offloading import offloading
+from .offloading import OffloadingCodec
 from .payloads import data_converter
-from .settings import GivesSettings, WorkflowSettings, require_search_attributes
+from .settings import EngineSettings, GivesSettings, TemporalLimits
 from .workers import Workers
 from .workflow import RunWorkflow
 
-_SERVER_TAKES: Final = 2_000_000
-"""Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Registered:
-    loops: Mapping[str, Loop]
-    activities: Mapping[str, Activity]
-    on_event: OnEvent | None
-    last_events: LastEvents | None
 
 
 class TemporalEngine:
@@ -75,13 +66,8 @@ class TemporalEngine:
         api_key: str | None = None,
         codec: PayloadCodec | None = None,
         payloads: PayloadStore | None = None,
-        offload_bytes: int = 64_000,
         prefix: str = "",
-        heartbeat_s: float = 30.0,
-        reply_s: float = 2.0,
-        max_payload_bytes: int = 1_000_000,
-        max_cached_runs: int = 1_000,
-        max_activities: int = 100,
+        limits: TemporalLimits = TemporalLimits(),  # noqa: B008
     ) -> None:
         """Construct an engine; nothing is connected before it is used.
 
@@ -98,39 +84,39 @@ class TemporalEngine:
                 cancellations stay readable to the server.
             payloads: Where large values are, with references to them in histories; the same in all
                 processes. It keeps what the codec has made of them, by the id of their workflow.
-            offload_bytes: The most bytes of one payload, as the codec has made it, that go to the server.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
-            heartbeat_s: The seconds after which a worker without heartbeat counts as lost. A call that holds
-                the event loop of its worker for longer is taken for lost, too.
-            reply_s: The seconds for which an answer and a cancellation wait for a worker.
-            max_payload_bytes: The most bytes of JSON of one argument, result or signal; without `payloads`
-                at most 2,000,000, since the server takes payloads of 2 MiB.
-            max_cached_runs: The most runs that a worker keeps in memory; others are read again.
-            max_activities: The most activities that a worker executes at once.
+            limits: Times and sizes.
 
         Raises:
-            EngineError: `max_payload_bytes` or `offload_bytes` is more than the server takes.
+            EngineError: a limit is more than the server takes.
         """
-        _require_fitting(max_payload_bytes, offload_bytes, has_store=payloads is not None)
+        limits.require_fitting(has_store=payloads is not None)
         self._address = address
         self._namespace = namespace
-        self._queue = queue
-        self._queues = dict(queues or {})
         self._may_work = worker
-        self._tls = tls
-        self._api_key = api_key
-        self._payloads = payloads
-        self._offload_bytes = None if payloads is None else offload_bytes
-        self._codec = offloading(codec, payloads, larger_than=offload_bytes, prefix=prefix)
-        self._prefix = prefix
-        self._heartbeat = timedelta(seconds=heartbeat_s)
-        self._reply = timedelta(seconds=reply_s)
-        self._max_payload_bytes = max_payload_bytes
-        self._workers = Workers(
-            (queue, *self._queues.values()), max_cached_runs=max_cached_runs, max_activities=max_activities
+        self._settings = EngineSettings(
+            prefix=prefix,
+            queue=queue,
+            queues=dict(queues or {}),
+            limits=limits,
+            payloads=payloads,
         )
+        if payloads is not None:
+            codec = OffloadingCodec(
+                store=payloads, codec=codec, larger_than=limits.offload_bytes, prefix=prefix
+            )
+        self._converter = data_converter(codec)
+        self._connect = partial(
+            Client.connect,
+            address,
+            namespace=namespace,
+            tls=tls,
+            api_key=api_key,
+            data_converter=self._converter,
+        )
+        self._workers = Workers((queue, *self._settings.queues.values()))
         self._followers = Followers()
-        self._registered: _Registered | None = None
+        self._is_registered = False
         self._client: TemporalClient | None = None
         self._connecting = asyncio.Lock()
         self._starting = asyncio.Lock()
@@ -143,16 +129,18 @@ class TemporalEngine:
 
     @property
     def id(self) -> str:
-        return f"temporal:{self._namespace}:{self._prefix}"
+        return f"temporal:{self._namespace}:{self._settings.prefix}"
 
     @property
     def caps(self) -> EngineCaps:
-        return EngineCaps(is_durable=True, has_many_workers=True, max_payload_bytes=self._max_payload_bytes)
+        return EngineCaps(
+            is_durable=True, has_many_workers=True, max_payload_bytes=self._settings.limits.max_payload_bytes
+        )
 
     @property
     def database(self) -> object:
         """The server of the store of large values; None where there is none."""
-        return getattr(self._payloads, "database", None)
+        return getattr(self._settings.payloads, "database", None)
 
     @property
     def is_worker(self) -> bool:
@@ -172,9 +160,12 @@ class TemporalEngine:
         on_forget: OnForget | None = None,
     ) -> None:
         """Register as `Engine.register`; `on_forget` is never called, for the server forgets by itself."""
-        if self._registered is not None:
+        if self._is_registered:
             raise registered_error()
-        self._registered = _Registered(loops, activities, on_event, last_events)
+        self._is_registered = True
+        self._settings = replace(
+            self._settings, loops=loops, activities=activities, on_event=on_event, last_events=last_events
+        )
 
     def assign(
         self, *, queues: Collection[str] = (), role: WorkerRole = "all", drain_s: float = DRAIN_S
@@ -197,9 +188,8 @@ class TemporalEngine:
         if worker and self._may_work and only is None:
             async with self._starting:
                 if not self._workers.have_started:
-                    await require_search_attributes(client.client)
-                    settings = self._settings(self._require_registered())
-                    self._workers.start(client.client, settings, self._activities(client.client))
+                    await client.learn_search_attributes(adds=True)
+                    self._workers.start(client.client, self._settings, self._followers)
 
     async def close(self) -> None:
         """Stop executing; activities in flight that do not end are tried again by another worker.
@@ -218,19 +208,13 @@ class TemporalEngine:
         Raises:
             EngineError: no loop has the name, the input is not JSON, or the server refuses.
         """
-        _, copy = encode(arg, f"the input of run {run_id}", self._max_payload_bytes)
-        if loop not in self._require_registered().loops:
-            raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
-        await (await self._connected()).start_run(loop, copy, run_id=run_id, session=session)
+        await (await self._connected()).start_run(loop, arg, run_id=run_id, session=session)
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
-        what = f"the payload of the signal {name} to run {run_id}"
-        _, copy = encode(payload, what, self._max_payload_bytes)
-        await (await self._connected()).signal(run_id, name, copy, signal_id=signal_id)
+        await (await self._connected()).signal(run_id, name, payload, signal_id=signal_id)
 
     async def answer(self, run_id: str, op: str, payload: Json, *, key: str) -> Receipt:
-        _, copy = encode(payload, f"the answer to {op} of run {run_id}", self._max_payload_bytes)
-        return await (await self._connected()).answer(run_id, op, copy, key=key)
+        return await (await self._connected()).answer(run_id, op, payload, key=key)
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
         return await (await self._connected()).kept_answer(run_id, op)
@@ -261,12 +245,9 @@ class TemporalEngine:
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         events = (await self._connected()).events(run_id, after=max(0, after), follow=follow)
-        while True:
-            try:
-                event = await self._unless_closed(anext(events))
-            except StopAsyncIteration:
-                return
-            yield event
+        with suppress(StopAsyncIteration):
+            while True:
+                yield await self._unless_closed(anext(events))
 
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
@@ -287,8 +268,8 @@ class TemporalEngine:
             raise EngineError(f"run {run_id} is not completed; only then it can be replayed")
         replayer = Replayer(
             workflows=[RunWorkflow],
-            data_converter=data_converter(self._codec),
-            interceptors=[GivesSettings(self._settings(self._require_registered()))],
+            data_converter=self._converter,
+            interceptors=[GivesSettings(self._settings)],
             workflow_runner=UnsandboxedWorkflowRunner(),
         )
         said = await replayer.replay_workflow(await client.history(run_id), raise_on_replay_failure=False)
@@ -300,10 +281,10 @@ class TemporalEngine:
 
     # Connections and workers.
 
-    def _require_registered(self) -> _Registered:
-        if self._registered is None:
+    def _require_registered(self) -> EngineSettings:
+        if not self._is_registered:
             raise EngineError("the engine has no loops yet", hint="give it to a runtime: Runtime(engine=…)")
-        return self._registered
+        return self._settings
 
     async def _connected(self) -> TemporalClient:
         """Return the client, connected where it was not.
@@ -316,57 +297,21 @@ class TemporalEngine:
             raise EngineError("another event loop has the engine", hint="use one engine for each")
         async with self._connecting:
             if self._client is None:
+                settings = self._require_registered()
                 self._loop = here
-                self._client = await self._connect()
+                client = TemporalClient(await self._connect_client(), settings, self._followers)
+                await client.learn_search_attributes()
+                self._client = client
             return self._client
 
-    async def _connect(self) -> TemporalClient:
-        registered = self._require_registered()
+    async def _connect_client(self) -> Client:
         try:
-            client = await Client.connect(
-                self._address,
-                namespace=self._namespace,
-                tls=self._tls,
-                api_key=self._api_key,
-                data_converter=data_converter(self._codec),
-            )
+            return await self._connect()
         except (RuntimeError, RPCError) as error:
             raise EngineError(
                 f"no Temporal server answers at {self._address}: {error}",
                 hint="start one (temporal server start-dev), or give its address: TemporalEngine(address)",
             ) from error
-        return TemporalClient(
-            client,
-            self._settings(registered),
-            self._followers,
-            reply=self._reply,
-            last_events=registered.last_events,
-            payloads=self._payloads,
-        )
-
-    def _settings(self, registered: _Registered) -> WorkflowSettings:
-        return WorkflowSettings(
-            loops=registered.loops,
-            last_events=registered.last_events,
-            prefix=self._prefix,
-            queue=self._queue,
-            queues=self._queues,
-            max_payload_bytes=self._max_payload_bytes,
-            offload_bytes=self._offload_bytes,
-            heartbeat=self._heartbeat,
-        )
-
-    def _activities(self, client: Client) -> ActivityWorker:
-        registered = self._require_registered()
-        return ActivityWorker(
-            client,
-            registered.activities,
-            registered.on_event,
-            self._followers,
-            heartbeat=self._heartbeat,
-            max_payload_bytes=self._max_payload_bytes,
-            prefix=self._prefix,
-        )
 
     async def _unless_closed(self, work: Awaitable[T]) -> T:
         """Return the result of a wait.
@@ -383,18 +328,3 @@ class TemporalEngine:
         finally:
             waiting.cancel()
             closing.cancel()
-
-
-def _require_fitting(max_payload_bytes: int, offload_bytes: int, *, has_store: bool) -> None:
-    """Raise where the server would refuse what the engine sends.
-
-    Raises:
-        EngineError: as said.
-    """
-    if max_payload_bytes > _SERVER_TAKES and not has_store:
-        raise EngineError(
-            f"max_payload_bytes is {max_payload_bytes}, and a Temporal server takes {_SERVER_TAKES}",
-            hint="keep large values beside it: TemporalEngine(payloads=PostgresPayloads(database))",
-        )
-    if not 1_000 <= offload_bytes <= _SERVER_TAKES:
-        raise EngineError(f"offload_bytes is {offload_bytes}; give 1000 to {_SERVER_TAKES}")

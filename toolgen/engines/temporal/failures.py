@@ -17,14 +17,15 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from toolgen.runtime.engine import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
+from toolgen.runs import OUTCOME_UNKNOWN, ActivityFailed, EngineError, unknown_run
 
-from .documents import AGENT, SESSION
+from .documents import AGENT, SESSION, TURN, WAITS
 
 _OF_WORKFLOW: Final = re.compile(r"Cancel requested by workflow with run id \S+ with reason: ")
 """What the server puts before the reason for which one workflow cancels another."""
 ADD_SEARCH_ATTRIBUTES: Final = (
     f"temporal operator search-attribute create --name {SESSION} --type Keyword --name {AGENT} --type Keyword"
+    f" --name {TURN} --type Keyword --name {WAITS} --type KeywordList"
 )
 """The command that adds the search attributes of runs to a namespace."""
 ALL_LOST: Final = "the processes that executed it ended, one after the other"

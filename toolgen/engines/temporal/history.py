@@ -12,9 +12,9 @@ from temporalio.api.failure.v1 import Failure
 from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import OpenWait, PayloadGoneError, RunState, WaitStatus, answer_name
+from toolgen.runs import OpenWait, PayloadGoneError, RunState, WaitStatus
 
-from .documents import ANSWER, BEGUN, LOG, SIGNAL, Entry, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN, LOG, Entry, Mark, RunStart, SentAnswer
 from .failures import cancel_reason
 from .offloading import UNUSABLE
 from .payloads import NotJsonError
@@ -22,7 +22,6 @@ from .received import (
     received_answer,
     received_begun,
     received_piece,
-    received_signal,
     received_start,
 )
 
@@ -67,6 +66,8 @@ class LoggedWait:
 class RunView:
     """A run, as far as its history was read."""
 
+    prefix: str
+    """Before the ids of runs in those of their workflows."""
     start: RunStart | None = None
     """None where the workflow is not the one of a run."""
     ending: RunState | None = None
@@ -77,53 +78,36 @@ class RunView:
     """Why the newest workflow task failed; "" where it did not."""
     is_gone: bool = False
     """It failed because a large value was erased or pruned."""
-    is_cancel_requested: bool = False
     events: list[Mapping[str, Json]] = field(default_factory=list)
     waits: dict[str, LoggedWait] = field(default_factory=dict)
     answers: dict[str, list[SentAnswer]] = field(default_factory=dict)
     """By operation, in the order in which they came."""
     children: list[str] = field(default_factory=list)
-    """Ids of their workflows."""
     detached: list[str] = field(default_factory=list)
-    """Ids of the workflows of runs that outlive this one."""
-    starting: dict[int, str] = field(default_factory=dict)
-    """Workflows that this one starts and that are not there yet, by the event that asked for them."""
-    open_children: dict[int, str] = field(default_factory=dict)
-    """Ids of the workflows of children that go on, by the event that asked for them."""
-    activities: set[int] = field(default_factory=set)
-    """Those in flight, by the event that scheduled them."""
+    """Runs that outlive this one."""
     begun: set[str] = field(default_factory=set)
     """Operations whose activities have said that they begin what must not happen twice."""
-    has_news: bool = True
-    """Something came of which the loop has not heard yet."""
-    is_in_task: bool = False
-    """A worker executes the loop now; what came meanwhile is not in the history yet."""
+    length: int = 0
+    """Events that were read."""
     time: float = 0.0
     """Of the newest event, in seconds since 1970."""
 
     @property
-    def awaiting(self) -> tuple[OpenWait, ...]:
-        """The open waits with a subject, in the order in which they began."""
-        if self.ending is not None:
-            return ()
-        waits = self.waits.items()
-        return tuple(
-            OpenWait(op=op, about=wait.about) for op, wait in waits if wait.is_open and wait.about is not None
-        )
+    def subjects(self) -> dict[str, Json]:
+        """What the open waits of its log are about, in the order in which they began, without those about
+        nothing."""
+        return {op: wait.about for op, wait in self.waits.items() if wait.is_open and wait.about is not None}
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing of the run itself goes on before a signal comes; its children apart."""
-        open_waits = [wait for wait in self.waits.values() if wait.is_open]
-        return (
-            self.ending is None
-            and not self.has_news
-            and not self.is_in_task
-            and not self.activities
-            and not self.starting
-            and bool(open_waits or self.open_children)
-            and all(wait.names for wait in open_waits)  # without a name it only sleeps
-        )
+    def awaiting(self) -> tuple[OpenWait, ...]:
+        """The open waits with a subject; none of a run that is over."""
+        subjects = {} if self.ending is not None else self.subjects
+        return tuple(OpenWait(op=op, about=about) for op, about in subjects.items())
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether a wait is open that only the time ends."""
+        return any(wait.is_open and not wait.names for wait in self.waits.values())
 
     def answer(self, op: str) -> SentAnswer | None:
         """Return the answer to a wait that counts; None while there is none.
@@ -151,16 +135,19 @@ class RunView:
             answer=None if answer is None else answer["payload"],
         )
 
+    def add_mark(self, mark: Mark, run_id: str) -> None:
+        """Add a wait of the memo, or a child of the run."""
+        if "names" in mark:
+            self.waits[mark["op"]] = LoggedWait(tuple(mark["names"]), mark.get("about"))
+        else:
+            self.children.append(f"{run_id}/{mark['op']}")
+
     async def read(self, event: HistoryEvent, decode: Decode) -> None:
         """Read the next event."""
-        self.time = event.event_time.ToMicroseconds() / 1e6
+        self.length, self.time = event.event_id, event.event_time.ToMicroseconds() / 1e6
         handler = _HANDLERS.get(event.event_type)
         if handler is not None:
             await handler(self, event, decode)
-
-
-def _taken(view: RunView, name: str) -> bool:
-    return any(wait.is_open and name in wait.names for wait in view.waits.values())
 
 
 async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -168,21 +155,11 @@ async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     view.start = received_start(await _decoded(given, decode))
 
 
-async def _task_started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.is_in_task = True
-
-
-async def _task_timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.is_in_task = False
-
-
 async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.is_in_task = False
-    view.has_news, view.fault, view.is_gone = False, "", False
+    view.fault, view.is_gone = "", False
 
 
 async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.is_in_task = False
     failed = event.workflow_task_failed_event_attributes
     if failed.cause in _NO_FAULTS:
         return
@@ -208,10 +185,9 @@ def _causes(failure: Failure) -> list[Failure]:
 
 async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     scheduled = event.activity_task_scheduled_event_attributes
-    view.activities.add(event.event_id)
-    if scheduled.activity_type.name != LOG:
-        return
-    piece = received_piece(await _decoded(scheduled.input.payloads, decode, scheduled))
+    given = scheduled.input.payloads
+    pieces = given if scheduled.activity_type.name == LOG else given[1:]
+    piece = received_piece(await _decoded(pieces, decode, scheduled)) if pieces else None
     for entry in piece["entries"] if piece else ():
         _log_entry(view, entry)
 
@@ -228,52 +204,17 @@ def _log_entry(view: RunView, entry: Entry) -> None:
         wait.is_open, wait.key = False, entry.get("key")
 
 
-def _activity_ended(name: str) -> _Handler:
-    async def ended(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-        view.activities.discard(getattr(event, name).scheduled_event_id)
-        view.has_news = True
-
-    return ended
-
-
 async def _child(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     begun = event.start_child_workflow_execution_initiated_event_attributes
-    view.starting[event.event_id] = begun.workflow_id
-    if begun.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON:
-        view.detached.append(begun.workflow_id)
-    else:
-        view.children.append(begun.workflow_id)
-
-
-async def _child_started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    asked = event.child_workflow_execution_started_event_attributes.initiated_event_id
-    workflow_id = view.starting.pop(asked)
-    if workflow_id not in view.detached:
-        view.open_children[asked] = workflow_id
-    view.has_news = True
-
-
-def _child_ended(name: str) -> _Handler:
-    async def ended(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-        asked = getattr(event, name).initiated_event_id
-        view.starting.pop(asked, None)
-        view.open_children.pop(asked, None)
-        view.has_news = True
-
-    return ended
-
-
-async def _news(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.has_news = True
+    is_detached = begun.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
+    runs = view.detached if is_detached else view.children
+    runs.append(begun.workflow_id.removeprefix(view.prefix))
 
 
 async def _signaled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     said = event.workflow_execution_signaled_event_attributes
     if said.signal_name == ANSWER:
         _answered(view, received_answer(await _decoded(said.input.payloads, decode)))
-    elif said.signal_name == SIGNAL:
-        signal = received_signal(await _decoded(said.input.payloads, decode))
-        view.has_news = view.has_news or (signal is not None and _taken(view, signal["name"]))
     elif said.signal_name == BEGUN:
         begun = received_begun(await _decoded(said.input.payloads, decode))
         view.begun |= set() if begun is None else {begun["op"]}
@@ -296,17 +237,12 @@ async def _decoded(
 
 
 def _answered(view: RunView, sent: SentAnswer | None) -> None:
-    if sent is None:
-        return
-    view.answers.setdefault(sent["op"], []).append(sent)
-    view.has_news = view.has_news or _taken(view, answer_name(sent["op"]))
+    if sent is not None:
+        view.answers.setdefault(sent["op"], []).append(sent)
 
 
 async def _cancel_requested(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    view.has_news = True
-    if not view.is_cancel_requested:
-        view.is_cancel_requested = True
-        view.error = cancel_reason(event.workflow_execution_cancel_requested_event_attributes.cause)
+    view.error = cancel_reason(event.workflow_execution_cancel_requested_event_attributes.cause)
 
 
 async def _completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -345,14 +281,10 @@ async def _timed_out(view: RunView, event: HistoryEvent, decode: Decode) -> None
 
 _HANDLERS: Final[Mapping[Any, _Handler]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED: _started,
-    EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED: _task_started,
-    EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT: _task_timed_out,
     EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED: _task_completed,
     EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED: _task_failed,
     EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: _scheduled,
-    EventType.EVENT_TYPE_TIMER_FIRED: _news,
     EventType.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: _child,
-    EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED: _child_started,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED: _signaled,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED: _updated,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED: _cancel_requested,
@@ -361,29 +293,4 @@ _HANDLERS: Final[Mapping[Any, _Handler]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED: _canceled,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: _terminated,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT: _timed_out,
-} | {
-    getattr(EventType, f"EVENT_TYPE_{name.upper()}"): of(f"{name}_event_attributes")
-    for names, of in (
-        (
-            (
-                "activity_task_completed",
-                "activity_task_failed",
-                "activity_task_timed_out",
-                "activity_task_canceled",
-            ),
-            _activity_ended,
-        ),
-        (
-            (
-                "start_child_workflow_execution_failed",
-                "child_workflow_execution_completed",
-                "child_workflow_execution_failed",
-                "child_workflow_execution_canceled",
-                "child_workflow_execution_timed_out",
-                "child_workflow_execution_terminated",
-            ),
-            _child_ended,
-        ),
-    )
-    for name in names
 }

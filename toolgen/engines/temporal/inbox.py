@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import Signal, answer_name
+from toolgen.runs import Signal, answer_name
 
 from .documents import SentAnswer, SentSignal
 
@@ -24,11 +24,19 @@ class Wait:
     """None for nothing."""
     taken: asyncio.Future[Signal | None] = field(default_factory=asyncio.Future)
 
+    def end(self, signal: Signal | None) -> bool:
+        """End the wait, and return whether it was open."""
+        if is_open := not self.taken.done():
+            self.taken.set_result(signal)
+        return is_open
+
 
 class Inbox:
     """The signals and answers of one run, in the order in which they came."""
 
     def __init__(self) -> None:
+        self.is_closed = False
+        """The run is over: its loop takes nothing any more."""
         self.answers: dict[str, SentAnswer] = {}
         """By operation, the first answer."""
         self.over: set[str] = set()
@@ -85,7 +93,6 @@ class Inbox:
 
     def _add(self, signal: Signal) -> None:
         for wait in self._waits.values():
-            if signal.name in wait.names and not wait.taken.done():
-                wait.taken.set_result(signal)
+            if signal.name in wait.names and wait.end(signal):
                 return
         self._signals.append(signal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -10,13 +10,15 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 
 from toolgen.contract.json_value import Json
-from toolgen.runtime.engine import EngineError
+from toolgen.runs import EngineError
 
 from ..journal import encode, log_key
-from .documents import LOG, Entry, LogPiece, RunStart
+from .documents import LOG, Entry, LogPiece, RunStart, log_summary
 
 _MOST_BYTES: Final = 512 * 1024
 """Of JSON in one piece, unless one entry alone has more."""
+_MOST_BROUGHT: Final = 64_000
+"""Of JSON in a piece that an activity brings."""
 _LONGEST_TEXT: Final = 1_000
 _MOST_VALUES: Final = 100
 """Of an event that is cut."""
@@ -26,13 +28,24 @@ _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_inter
 
 
 class LogWriter:
-    """Appends entries to the log. One piece is on its way at a time, so that listeners hear them in order."""
+    """Appends entries to the log, in the order of the history.
 
-    def __init__(self, given: RunStart, largest: int) -> None:
-        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut."""
+    Listeners hear a piece when its activity begins. One that goes by itself waits for the one before; what
+    another activity brings does not, so where workers are busy it may be heard after what comes later.
+    """
+
+    def __init__(self, given: RunStart, largest: int, *, is_brought: bool) -> None:
+        """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut.
+
+        `is_brought`: activities that start anyway bring pieces.
+        """
+        self._is_brought = is_brought
         self._given = given
         self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
+        self._brought: list[tuple[Entry, int]] = []
+        self._brought_at = -1
+        """What activities bring that were started when the history had this length."""
         self._is_sending = False
         self._pieces = 0
         self._sent = 0
@@ -58,6 +71,32 @@ class LogWriter:
         """Append an entry of so many bytes."""
         self._waiting.append((entry, size))
 
+    def brought(self, takes: Callable[[int], bool]) -> list[LogPiece]:
+        """Return what an activity that starts now brings: all that is appended, or nothing.
+
+        What comes while a piece is on its way goes by itself. `takes` says whether so many bytes fit beside
+        what else is sent.
+        """
+        size = sum(size for _, size in self._waiting)
+        if not self._is_brought or self._is_sending or not self._waiting:
+            return []
+        if size > _MOST_BROUGHT or not takes(size):
+            return []
+        if self._brought_at != (now := workflow.info().get_current_history_length()):
+            self._brought, self._brought_at = [], now
+        self._brought += self._waiting
+        return [self._take_piece()]
+
+    def take_back(self) -> None:
+        """Append again, before all else, what activities bring that this workflow task has started.
+
+        They are canceled now, and the server is told nothing of them.
+        """
+        if self._brought_at == workflow.info().get_current_history_length():
+            self._waiting = self._brought + self._waiting
+            self._sent -= sum("event" in entry for entry, _ in self._brought)
+            self._brought = []
+
     async def flush(self) -> None:
         """Return when all entries have been told, or when the writer has failed."""
         await workflow.wait_condition(
@@ -76,16 +115,8 @@ class LogWriter:
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting))
             self._is_sending = True
-            entries = self._next_piece()
-            piece: LogPiece = {
-                "run_id": self._given["run_id"],
-                "loop": self._given["loop"],
-                "session": self._given["session"],
-                "after": self._sent,
-                "entries": entries,
-            }
+            piece = self._take_piece()
             self._pieces += 1
-            self._sent += sum("event" in entry for entry in entries)
             await workflow.execute_activity(
                 LOG,
                 piece,
@@ -93,8 +124,20 @@ class LogWriter:
                 start_to_close_timeout=_TIME,
                 retry_policy=_RETRY,
                 cancellation_type=workflow.ActivityCancellationType.ABANDON,
+                summary=log_summary(piece["entries"]),
             )
             self._is_sending = False
+
+    def _take_piece(self) -> LogPiece:
+        entries, after = self._next_piece(), self._sent
+        self._sent += sum("event" in entry for entry in entries)
+        return {
+            "run_id": self._given["run_id"],
+            "loop": self._given["loop"],
+            "session": self._given["session"],
+            "after": after,
+            "entries": entries,
+        }
 
     def _next_piece(self) -> list[Entry]:
         total, count = 0, 0

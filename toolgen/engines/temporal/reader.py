@@ -2,50 +2,114 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from temporalio.api.common.v1 import Payload
-from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
-from temporalio.client import Client, WorkflowHandle
+from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, HistoryEvent
+from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilterType
 from temporalio.converter import ActivitySerializationContext, WorkflowSerializationContext
+from temporalio.service import RPCError, RPCStatusCode
 
+from toolgen.runs import unknown_run
+
+from .description import Description
 from .documents import WORKFLOW
 from .failures import of_server
 from .history import RunView
+from .projection import marks_of
+
+_SHORT: Final = 100
+"""Events of a history that is read as quickly as a part of it."""
 
 
 class HistoryReader:
-    """Reads the history of one run."""
+    """Reads the history of one run: what there is, or until the run is over (`waits`)."""
 
-    def __init__(self, client: Client, workflow_id: str, run_id: str) -> None:
+    def __init__(self, client: Client, prefix: str, run_id: str, *, waits: bool = True) -> None:
+        """Construct the reader of a run, of which nothing was read yet.
+
+        Raises:
+            UnknownRunError: the id is "".
+        """
+        if not run_id:
+            raise unknown_run(run_id)
         self._client = client
         self._run_id = run_id
-        self._workflow_id = workflow_id
+        self._prefix = prefix
+        self._workflow_id = workflow_id = f"{prefix}{run_id}"
         self._converter = client.data_converter.with_context(
             WorkflowSerializationContext(namespace=client.namespace, workflow_id=workflow_id)
         )
         self._handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(workflow_id)
-        self._pages = self._handle.fetch_history_events(wait_new_event=True)
+        self._waits = waits
+        self._pages = self._handle.fetch_history_events(wait_new_event=waits)
         self._is_at_end = False
-        self.view = RunView()
+        self.view = RunView(prefix)
 
-    async def now(self) -> RunView:
-        """Return what the history says now.
+    async def described(self) -> Description:
+        """Return what the server says without the history.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            EngineError: the server cannot be reached.
+        """
+        with of_server(self._run_id):
+            return Description((await self._handle.describe()).raw_description, self._prefix)
+
+    async def brief(self, described: Description) -> RunView | None:
+        """Return the view of a run without events and answers; None where its history is to be read.
 
         Raises:
             UnknownRunError: no run has the id.
             PayloadGoneError: a large value of it was erased or pruned.
             EngineError: the server cannot be reached.
         """
-        view = RunView()
-        with of_server(self._run_id):
-            async for event in self._handle.fetch_history_events():
-                await view.read(event, self._decode)
+        if described.length < _SHORT or described.has_task or not described.is_projected:
+            return None
+        if described.is_over and not described.is_completed:
+            return None
+        view, memo = RunView(self._prefix), described.memo
+        reading = [self._event(page_size=1)]
+        if described.is_over:
+            reading.append(self._event(event_filter_type=WorkflowHistoryEventFilterType.CLOSE_EVENT))
+        for event in await asyncio.gather(*reading):
+            await view.read(event, self._decode)
+        marks = marks_of(dict(zip(memo, await self._decode([*memo.values()]), strict=True)))
+        if view.start is None or marks is None:
+            return None
+        for mark in marks:
+            view.add_mark(mark, self._run_id)
         return view
 
+    async def _event(self, **which: Any) -> HistoryEvent:
+        """Return the first event of a part of the history.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            EngineError: the server cannot be reached.
+        """
+        page = self._handle.fetch_history_events(**which)
+        with of_server(self._run_id):
+            await page.fetch_next_page()
+        assert page.current_page, "every run has a first event, and one that is over has its end"
+        return page.current_page[0]
+
+    async def to_end(self) -> RunView:
+        """Return the view after all that there is to read; of a reader that does not wait.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            PayloadGoneError: a large value of it was erased or pruned.
+            EngineError: the server cannot be reached.
+        """
+        while await self.grow():
+            pass
+        return self.view
+
     async def grow(self) -> bool:
-        """Wait for more of the history and add it to `view`; return whether more can come.
+        """Read the next page into `view`, once there is one; return whether more can come.
 
         Raises:
             UnknownRunError: no run has the id.
@@ -55,11 +119,28 @@ class HistoryReader:
         if self._is_at_end:
             return False
         with of_server(self._run_id):
-            await self._pages.fetch_next_page()
+            await self._next_page()
         for event in self._pages.current_page or ():
-            await self.view.read(event, self._decode)
+            if event.event_id > self.view.length:
+                await self.view.read(event, self._decode)
+        if self.view.start is None:
+            raise unknown_run(self._run_id)
         self._is_at_end = self._pages.next_page_token is None
         return True
+
+    async def _next_page(self) -> None:
+        """Fetch the next page, or the first one again where the server knows the token no more.
+
+        A token counts the changes of the run, and a server that loads the run again counts anew: it refuses
+        earlier tokens by `CurrentBranchChangedFailure`. Events keep their ids.
+        """
+        try:
+            await self._pages.fetch_next_page()
+        except RPCError as error:
+            if self._pages.next_page_token is None or error.status != RPCStatusCode.INVALID_ARGUMENT:
+                raise
+            self._pages = self._handle.fetch_history_events(wait_new_event=self._waits)
+            await self._pages.fetch_next_page()
 
     async def _decode(
         self, payloads: Sequence[Payload], activity: ActivityTaskScheduledEventAttributes | None = None, /

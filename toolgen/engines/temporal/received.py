@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from toolgen.runtime.engine import EngineError, answer_name
+from toolgen.runs import EngineError, answer_name
 
 from ..journal import encode, log_key
 from .documents import LogPiece, RunStart, SentAnswer, SentBegun, SentSignal

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
-from temporalio.client import (
-    Client,
-    WorkflowHandle,
-    WorkflowHistory,
-)
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import (
+from toolgen.runs import (
     EndedRun,
-    LastEvents,
     NondeterminismError,
     PayloadGoneError,
     RunState,
@@ -25,26 +21,34 @@ from toolgen.runtime.engine import (
     RunWait,
     UnknownRunError,
     WaitStatus,
-    unknown_run,
 )
 
-from ..journal import Followers, log_key
-from .documents import (
-    SESSION,
-    WORKFLOW,
-    attribute,
-)
+from ..journal import Events, Followers, log_key
+from ..operations import ending_events, ignore_exception
+from .description import Description
+from .documents import CHANGES, NOTHING, PROJECTED, WAITS
 from .failures import of_server
 from .history import RunView
-from .listing import ENDED, PAGE, RUNNING, newest_first
+from .listing import ENDED, PAGE, RUNNING, first, newest_first, oldest_first, runs_query
 from .reader import HistoryReader
-from .settings import WorkflowSettings
+from .settings import EngineSettings
 
 _AT_ONCE: Final = 20
 """Histories that are read side by side for a list."""
 _TASK_S: Final = 1.0
 """For which a status waits for the end of a workflow task, before which the newest signals are not seen."""
 _PAUSE_S: Final = 0.02
+_LONGEST_PAUSE_S: Final = 0.5
+_LOOKS: Final = 10
+"""Further looks at a run that goes on each time between what the server says of it and its history."""
+_MAY_WAIT: Final = (
+    f"{WAITS} IS NULL",
+    f"{WAITS} != '{NOTHING}'",
+    # A run that an older worker has begun keeps what its client said at its start.
+    f"{CHANGES} IS NULL",
+    f"{CHANGES} != '{PROJECTED}'",
+)
+"""List filters of the runs that may wait for somebody."""
 _STATES: Final[Mapping[RunState | None, Sequence[str]]] = {
     None: (RUNNING, ENDED),
     "running": (RUNNING,),
@@ -60,17 +64,12 @@ log = logger("toolgen.engines")
 class RunReading:
     """Reads the runs of an engine."""
 
-    def __init__(
-        self,
-        client: Client,
-        settings: WorkflowSettings,
-        followers: Followers,
-        last_events: LastEvents | None,
-    ) -> None:
+    def __init__(self, client: Client, settings: EngineSettings, followers: Followers) -> None:
         self.client = client
         self._settings = settings
         self._followers = followers
-        self._last_events = last_events
+        self.search_attributes: Container[str] = ()
+        """What the namespace has."""
 
     async def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         """Return the status of a wait; None where none has begun under the key.
@@ -78,7 +77,7 @@ class RunReading:
         Raises:
             UnknownRunError: no run has the id.
         """
-        return (await self._view(run_id)).wait_status(op)
+        return (await self._view_of(run_id, op)).wait_status(op)
 
     async def kept_answer(self, run_id: str, op: str) -> Json:
         """Return the payload of the answer that counts for an operation; None while there is none.
@@ -90,15 +89,19 @@ class RunReading:
         return None if answer is None else answer["payload"]
 
     async def open_waits(self, *, session: str | None, limit: int) -> tuple[RunWait, ...]:
-        """Return the open waits with a subject, oldest run first, for which all running ones are listed."""
-        found: list[RunWait] = []
-        ids = [run_id async for run_id in self._listed([RUNNING], session)]
-        for start in range(0, len(ids), _AT_ONCE):
-            for run_id, view in await self._views(ids[::-1][start : start + _AT_ONCE]):
+        """Return the open waits with a subject, oldest run first.
+
+        Of all sessions it reads the runs alone that are listed with something that they wait for, which the
+        server does some milliseconds after they do.
+        """
+        query, found = runs_query(self._settings.prefix, session), list[RunWait]()
+        if session is None and WAITS in self.search_attributes:
+            query += f" AND ({' OR '.join(_MAY_WAIT)})"
+        listed = self._own(oldest_first(self.client, query, expected=limit))
+        while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(found)))]:
+            for run_id, (view, _) in await self._views(ids):
                 waits = [one for one in view.awaiting if view.answer(one.op) is None]
                 found += [RunWait(run_id=run_id, op=wait.op, about=wait.about) for wait in waits]
-            if len(found) >= limit:
-                break
         return tuple(found[:limit])
 
     async def status(self, run_id: str) -> RunStatus:
@@ -107,7 +110,8 @@ class RunReading:
         Raises:
             UnknownRunError: no run has the id.
         """
-        return await self._status(run_id, await self._view_after_task(run_id))
+        now = await self._now(run_id, await self._described_after_task(run_id))
+        return self._status_of(run_id, *now)
 
     async def settled(self, run_id: str) -> RunStatus:
         """Return the status when the run is over, or waits and no child of it goes on.
@@ -148,7 +152,7 @@ class RunReading:
         while reader.view.ending is None and await reader.grow():
             if reader.view.fault:  # the next page may say that the task has succeeded since
                 self._require_no_fault(run_id, await self._view(run_id))
-        return await self._status(run_id, reader.view)
+        return self._status_of(run_id, reader.view, reader.view.ending or "running")
 
     async def events(
         self, run_id: str, *, after: int, follow: bool
@@ -158,37 +162,27 @@ class RunReading:
         Raises:
             UnknownRunError: no run has the id.
         """
+        reader = self._reader(run_id, waits=follow)
         if not follow:
-            for offset, event in self._log(await self._view(run_id), after):
-                yield offset, event
+            for numbered in self._log(run_id, await reader.to_end(), after):
+                yield numbered
             return
-        await self._view(run_id)
-        reader, offset = self._reader(run_id), after
-        growing: asyncio.Task[bool] | None = None
-        with self._followers.follow(run_id, offset) as reports:
-            try:
-                while True:
-                    for number, event in self._log(reader.view, offset):
-                        for report in reports.take_until(offset):
-                            yield 0, report
-                        offset = number
-                        yield offset, event
-                    for report in reports.take_until(offset):
-                        yield 0, report
-                    if reader.view.ending is not None:
-                        return
-                    growing = growing or asyncio.create_task(reader.grow())
-                    news = asyncio.create_task(reports.wait())
-                    try:
-                        await asyncio.wait((growing, news), return_when=asyncio.FIRST_COMPLETED)
-                    finally:
-                        news.cancel()
-                    if growing.done():
-                        growing.result()
-                        growing = None
-            finally:
-                if growing is not None:
-                    growing.cancel()
+        await reader.grow()
+        growing = asyncio.create_task(_read_on(reader, partial(self._followers.wake, run_id)))
+        growing.add_done_callback(ignore_exception)
+
+        def read(offset: int) -> Events:
+            return reader.view.ending is not None, self._log(run_id, reader.view, offset)
+
+        def require_news() -> None:
+            if growing.done():
+                growing.result()
+
+        try:
+            async for numbered in self._followers.events(run_id, read, after, require_news):
+                yield numbered
+        finally:
+            growing.cancel()
 
     async def list_runs(
         self, *, state: RunState | None, session: str | None, limit: int
@@ -198,9 +192,10 @@ class RunReading:
         listed = self._listed(_STATES[state], session, expected=limit)
         most, is_at_end = min(_AT_ONCE, limit), False
         while len(found) < limit and not is_at_end:
-            ids = [run_id async for run_id in _first(listed, most)]
+            ids = [run_id async for run_id in first(listed, most)]
             is_at_end = len(ids) < most
-            statuses = [await self._status(run_id, view) for run_id, view in await self._views(ids)]
+            views = await self._views(ids)
+            statuses = [self._status_of(run_id, view, now) for run_id, (view, now) in views]
             fitting = [status for status in statuses if state in (None, status.state)]
             found += fitting
             # Where some do not fit, nobody knows how many have to be read: not one after the other then.
@@ -222,31 +217,61 @@ class RunReading:
     def _handle(self, run_id: str) -> WorkflowHandle[Any, Any]:
         return self.client.get_workflow_handle(self._id(run_id))
 
-    def _reader(self, run_id: str) -> HistoryReader:
-        return HistoryReader(self.client, self._id(run_id), run_id)
+    def _reader(self, run_id: str, *, waits: bool = True) -> HistoryReader:
+        return HistoryReader(self.client, self._settings.prefix, run_id, waits=waits)
 
     async def _view(self, run_id: str) -> RunView:
-        view = await self._reader(run_id).now() if run_id else RunView()
-        if view.start is None:
-            raise unknown_run(run_id)
-        return view
+        return await self._reader(run_id, waits=False).to_end()
 
-    async def _view_after_task(self, run_id: str) -> RunView:
-        """Return what the history says after the workflow task that a worker has in hand, or soon."""
-        view = await self._view(run_id)
+    async def _view_of(self, run_id: str, op: str) -> RunView:
+        """Return a view in which a wait is as it is now; without the history where it is open.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        reader = self._reader(run_id)
+        view = await reader.brief(await reader.described())
+        return view if view is not None and op in view.waits else await self._view(run_id)
+
+    async def _described_after_task(self, run_id: str, most_s: float = _TASK_S) -> Description:
+        """Return what the server says of a run once no worker executes its loop, or after so many seconds.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        reader = self._reader(run_id)
+        described = await reader.described()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_TASK_S):
-                while view.is_in_task and view.ending is None:
-                    await asyncio.sleep(_PAUSE_S)
-                    view = await self._view(run_id)
-        return view
+            async with asyncio.timeout(most_s):
+                pause = _PAUSE_S
+                while described.is_in_task:
+                    await asyncio.sleep(pause)
+                    pause = min(1.5 * pause, _LONGEST_PAUSE_S)
+                    described = await reader.described()
+        return described
 
-    async def _views(self, ids: Sequence[str]) -> list[tuple[str, RunView]]:
-        """Return what the histories say; one that was deleted meanwhile, or cannot be read, is left out."""
-        views = await asyncio.gather(*(self._view(run_id) for run_id in ids), return_exceptions=True)
-        found: list[tuple[str, RunView]] = []
+    async def _now(
+        self, run_id: str, described: Description | None = None, *, looks: int = _LOOKS
+    ) -> tuple[RunView, RunState]:
+        """Return what is known of a run, without its history where that does, and its state at that moment.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        reader = self._reader(run_id)
+        described = described or await reader.described()
+        view = await reader.brief(described) or await self._view(run_id)
+        if view.ending is None and described.is_idle and view.length > described.length:
+            # The history that was read later may have other waits than those for which the run was idle.
+            return await self._now(run_id, looks=looks - 1) if looks else (view, "running")
+        return view, view.ending or await self._state(view, described)
+
+    async def _views(self, ids: Sequence[str]) -> list[tuple[str, tuple[RunView, RunState]]]:
+        """Return what is known of runs; one that was deleted meanwhile, or cannot be read, is left out."""
+        views = await asyncio.gather(*(self._now(run_id) for run_id in ids), return_exceptions=True)
+        found: list[tuple[str, tuple[RunView, RunState]]] = []
         for run_id, view in zip(ids, views, strict=True):
-            if isinstance(view, RunView):
+            if isinstance(view, tuple):
                 found.append((run_id, view))
             elif isinstance(view, PayloadGoneError):
                 log.warning("it is not listed: %s", view)
@@ -258,41 +283,40 @@ class RunReading:
         self, statuses: Sequence[str], session: str | None, *, expected: int = PAGE
     ) -> AsyncIterator[str]:
         """Yield the ids of runs, the newest first; as `newest_first`."""
-        query = f"WorkflowType = '{WORKFLOW}'"
-        if session is not None:
-            query += f" AND {SESSION} = {_quoted(attribute(session))}"
-        prefix = self._settings.prefix
-        if prefix:
-            query += f" AND WorkflowId STARTS_WITH {_quoted(prefix)}"
-        async for id_ in newest_first(self.client, query, statuses, expected=expected):
-            if id_.startswith(prefix):
-                yield id_.removeprefix(prefix)
+        query = runs_query(self._settings.prefix, session)
+        async for run_id in self._own(newest_first(self.client, query, statuses, expected=expected)):
+            yield run_id
 
-    async def _status(self, run_id: str, view: RunView) -> RunStatus:
-        if view.start is None:
-            raise unknown_run(run_id)
+    async def _own(self, ids: AsyncIterator[str]) -> AsyncIterator[str]:
+        """Yield the ids of runs by those of their workflows."""
+        async for id_ in ids:
+            if id_.startswith(self._settings.prefix):
+                yield id_.removeprefix(self._settings.prefix)
+
+    def _status_of(self, run_id: str, view: RunView, state: RunState) -> RunStatus:
+        assert view.start is not None, "it is known to be a run"
         return RunStatus(
             run_id=run_id,
-            state=await self._state(view),
+            state=state,
             input=view.start["input"],
             output=view.output,
             error=view.error if view.ending is not None else view.fault,
-            children=tuple(child.removeprefix(self._settings.prefix) for child in view.children),
+            children=tuple(view.children),
             awaiting=view.awaiting,
             session=view.start["session"],
         )
 
-    async def _state(self, view: RunView) -> RunState:
-        if view.ending is not None:
-            return view.ending
-        if not view.is_idle:
+    async def _state(self, view: RunView, described: Description) -> RunState:
+        children = described.open_children
+        has_waits = any(wait.is_open for wait in view.waits.values())
+        if not described.is_idle or view.is_asleep or not (has_waits or children):
             return "running"
-        for below in view.open_children.values():
+        for below in children:
             try:
-                child = await self._view(below.removeprefix(self._settings.prefix))
+                _, state = await self._now(below)
             except UnknownRunError:  # it is about to begin
                 return "running"
-            if await self._state(child) != "waiting":
+            if state != "waiting":
                 return "running"
         return "waiting"
 
@@ -302,11 +326,11 @@ class RunReading:
         Raises:
             NondeterminismError: one of them, or the run, is stalled.
         """
-        view = await self._view(run_id)
-        self._require_no_fault(run_id, view)
+        described = await self._reader(run_id).described()
+        if described.has_failed_task:
+            self._require_no_fault(run_id, await self._view(run_id))
         found: list[str] = []
-        for child in view.open_children.values():
-            below = child.removeprefix(self._settings.prefix)
+        for below in described.open_children:
             with suppress(UnknownRunError):  # it is about to begin
                 found += [*await self._open_below(below), below]
         return found
@@ -320,47 +344,34 @@ class RunReading:
                 hint="cancel it, or go back to the version that began it",
             )
 
-    def _log(self, view: RunView, after: int) -> list[tuple[int, Mapping[str, Json]]]:
+    def _log(self, run_id: str, view: RunView, after: int) -> list[tuple[int, Mapping[str, Json]]]:
         """Return the events of a run after an offset."""
         events = list(view.events)
         if view.ending is not None and not any(one.get("type") == "run_stream_end" for one in events):
-            events += self._end_of(view)
+            events += self._end_of(run_id, view)
         return list(enumerate(events, 1))[after:]
 
-    def _end_of(self, view: RunView) -> list[Mapping[str, Json]]:
+    def _end_of(self, run_id: str, view: RunView) -> list[Mapping[str, Json]]:
         """Return the end of the log of a run that the server ended without its loop."""
-        assert view.start is not None, "every history begins with the start of its workflow"
-        keys = {log_key(None, event) for event in view.events}
-        last: list[Mapping[str, Json]] = []
-        if self._last_events is not None:
-            ended = EndedRun(
-                input=view.start["input"],
-                ending="canceled" if view.ending == "canceled" else "failed",
-                reason=view.error,
-                at=view.time,
-                log=view.events,
-                begun=view.begun,
-                waits={
-                    op: wait.about
-                    for op, wait in view.waits.items()
-                    if wait.is_open and wait.about is not None
-                },
-            )
-            last += self._last_events(ended)
-        last.append({"type": "run_completed", "status": view.ending or "", "error": view.error})
-        last.append({"type": "run_stream_end"})
-        return [event for event in last if log_key(None, event) is None or log_key(None, event) not in keys]
+        assert view.start is not None, "it is known to be a run"
+        ended = EndedRun(
+            input=view.start["input"],
+            ending="canceled" if view.ending == "canceled" else "failed",
+            reason=view.error,
+            at=view.time,
+            log=view.events,
+            begun=view.begun,
+            waits=view.subjects,
+        )
+        keys = {log_key(None, event) for event in view.events} - {None}
+        last = ending_events(run_id, ended, self._settings.last_events)
+        return [event for event in last if log_key(None, event) not in keys]
 
 
-async def _first(ids: AsyncIterator[str], most: int) -> AsyncIterator[str]:
-    """Yield the next ids, as many as there are up to a number of them."""
-    for _ in range(most):
-        try:
-            yield await anext(ids)
-        except StopAsyncIteration:
-            return
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a literal of a list query."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+async def _read_on(reader: HistoryReader, tell: Callable[[], None]) -> None:
+    """Read until the run is over, and tell of what was read, and where it cannot be read."""
+    try:
+        while reader.view.ending is None and await reader.grow():
+            tell()
+    finally:
+        tell()

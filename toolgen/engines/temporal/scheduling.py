@@ -12,7 +12,7 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from toolgen.runtime.engine import PayloadTooLargeError
+from toolgen.runs import PayloadTooLargeError
 
 from ..operations import ignore_exception
 
@@ -79,6 +79,12 @@ class Scheduling:
                 hint="put it into a store, and hand over its reference",
             )
         self._add(size)
+
+    def takes(self, size: int) -> bool:
+        """Count so many bytes of this workflow task, unless they do not fit; return whether they do."""
+        if is_fitting := self._before() + size <= _MOST_AT_ONCE:
+            self._add(size)
+        return is_fitting
 
     def is_open(self, op: str) -> bool:
         """Return whether the server has an activity of this key that has not ended, or ends canceled."""

@@ -1,10 +1,10 @@
-"""What the workflows of one worker need of their engine."""
+"""The settings of an engine: what its host says, and what of it stands in the namespace."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Container, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -20,55 +20,121 @@ from temporalio.worker import (
     WorkflowInterceptorClassInput,
 )
 
-from toolgen.runtime.engine import EngineError, LastEvents, Loop
+from toolgen.contract.logs import logger
+from toolgen.runs import Activity, EngineError, LastEvents, Loop, OnEvent, PayloadStore
 
-from .documents import AGENT, SESSION, RunStart, agent_of, attribute
+from .documents import AGENT, NOTHING, SESSION, TURN, WAITS, RunStart, agent_of, attribute, turn_of
 from .failures import ADD_SEARCH_ATTRIBUTES, of_server
 
 SESSION_KEY: Final = SearchAttributeKey.for_keyword(SESSION)
 AGENT_KEY: Final = SearchAttributeKey.for_keyword(AGENT)
+TURN_KEY: Final = SearchAttributeKey.for_keyword(TURN)
+WAITS_KEY: Final = SearchAttributeKey.for_keyword_list(WAITS)
+_TYPES: Final[Mapping[str, IndexedValueType.ValueType]] = {
+    SESSION: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    AGENT: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    TURN: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+    WAITS: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+}
 LARGEST: Final = 1_500_000
 """Bytes of JSON of one entry of a log without a store of large values. The server takes payloads of 2 MiB,
 and messages of 4 MiB with all that one workflow task schedules."""
+_SERVER_TAKES: Final = 2_000_000
+"""Bytes of a value that has no place beside the server, which takes 2 MiB with all that is around it."""
+_BEATS: Final = 6
+"""Heartbeats within the time after which a worker counts as lost."""
+
+log = logger("toolgen.engines")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowSettings:
-    """The settings of an engine that its workflows read; the same for all its workers."""
+class TemporalLimits:
+    """The times and sizes of an engine on Temporal."""
 
-    loops: Mapping[str, Loop]
-    last_events: LastEvents | None
+    heartbeat_s: float = 30.0
+    """The seconds after which a worker without heartbeat counts as lost. A call that holds the event loop of
+    its worker for longer is taken for lost, too."""
+    reply_s: float = 2.0
+    """The seconds for which an answer and a cancellation wait for a worker."""
+    max_payload_bytes: int = 1_000_000
+    """The most bytes of JSON of one argument, result or signal; without `payloads` at most 2,000,000, since
+    the server takes payloads of 2 MiB."""
+    offload_bytes: int = 64_000
+    """The most bytes of one payload, as the codec has made it, that go to the server where the engine has
+    `payloads`."""
+    max_cached_runs: int = 1_000
+    """The most runs that a worker keeps in memory; others are read again."""
+    max_activities: int = 100
+    """The most activities that a worker executes at once."""
+
+    def require_fitting(self, *, has_store: bool) -> None:
+        """Raise where the server would refuse what the engine sends.
+
+        Raises:
+            EngineError: as said.
+        """
+        if self.max_payload_bytes > _SERVER_TAKES and not has_store:
+            raise EngineError(
+                f"max_payload_bytes is {self.max_payload_bytes}, and a Temporal server takes {_SERVER_TAKES}",
+                hint="keep large values beside it: TemporalEngine(payloads=PostgresPayloads(database))",
+            )
+        if not 1_000 <= self.offload_bytes <= _SERVER_TAKES:
+            raise EngineError(f"offload_bytes is {self.offload_bytes}; give 1000 to {_SERVER_TAKES}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """The settings of an engine that its clients, its workers and their workflows read."""
+
     prefix: str
     queue: str
     queues: Mapping[str, str]
     """By agent, the task queue of its runs."""
-    max_payload_bytes: int
-    offload_bytes: int | None
-    """What has more goes to a store beside the server; None where there is none."""
-    heartbeat: timedelta
+    limits: TemporalLimits
+    payloads: PayloadStore | None
+    """Where values of more than `offload_bytes` are; None where all go to the server."""
+    loops: Mapping[str, Loop] = field(default_factory=dict)
+    activities: Mapping[str, Activity] = field(default_factory=dict)
+    on_event: OnEvent | None = None
+    last_events: LastEvents | None = None
 
     def queue_of(self, given: Any) -> str:
         """Return the task queue of a run, by the input of its loop."""
         return self.queues.get(agent_of(given), self.queue)
 
     @property
+    def heartbeat(self) -> timedelta:
+        """The time after which a worker without heartbeat counts as lost."""
+        return timedelta(seconds=self.limits.heartbeat_s)
+
+    @property
+    def reply(self) -> timedelta:
+        """The time for which an answer and a cancellation wait for a worker."""
+        return timedelta(seconds=self.limits.reply_s)
+
+    @property
+    def beat(self) -> timedelta:
+        """The time between two heartbeats."""
+        return self.heartbeat / _BEATS
+
+    @property
     def largest_entry(self) -> int:
         """The most bytes of JSON of one entry of a log."""
-        return LARGEST if self.offload_bytes is None else max(LARGEST, self.max_payload_bytes)
+        return LARGEST if self.payloads is None else max(LARGEST, self.limits.max_payload_bytes)
 
     def sent(self, size: int) -> int:
         """Return the most bytes that go to the server of a value of so many bytes of JSON."""
-        return size if self.offload_bytes is None else min(size, self.offload_bytes)
+        return size if self.payloads is None else min(size, self.limits.offload_bytes)
 
 
-SETTINGS: Final[ContextVar[WorkflowSettings]] = ContextVar("toolgen.engines.temporal")
+SETTINGS: Final[ContextVar[EngineSettings]] = ContextVar("toolgen.engines.temporal")
 """Of the worker that executes a workflow."""
 
 
 class GivesSettings(Interceptor):
     """Sets the settings before a workflow is executed: its class is one for all engines."""
 
-    def __init__(self, settings: WorkflowSettings) -> None:
+    def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
 
     def workflow_interceptor_class(
@@ -84,38 +150,49 @@ class GivesSettings(Interceptor):
         return Inbound
 
 
-def search_attributes(given: RunStart) -> TypedSearchAttributes:
-    """Return what the runs of a session and of an agent are found by."""
-    pairs = []
-    if given["session"]:
-        pairs.append(SearchAttributePair(SESSION_KEY, attribute(given["session"])))
-    if agent := agent_of(given["input"]):
-        pairs.append(SearchAttributePair(AGENT_KEY, attribute(agent)))
+def search_attributes(given: RunStart, there: Container[str]) -> TypedSearchAttributes:
+    """Return what a run is found by: session and agent, and what else is in `there`."""
+    values = {SESSION_KEY: given["session"], AGENT_KEY: agent_of(given["input"])}
+    if TURN in there:
+        values[TURN_KEY] = turn_of(given["input"])
+    pairs: list[Any] = [SearchAttributePair(key, attribute(value)) for key, value in values.items() if value]
+    if WAITS in there:
+        pairs.append(SearchAttributePair(WAITS_KEY, (NOTHING,)))
     return TypedSearchAttributes(pairs)
 
 
-async def require_search_attributes(client: Client) -> None:
-    """Add the search attributes of runs to the namespace where they are missing.
+async def present_search_attributes(client: Client) -> Collection[str]:
+    """Return which search attributes the namespace has.
 
     Raises:
-        EngineError: the server does not say which there are, or they are missing and it refuses them.
+        EngineError: the server does not say.
     """
     with of_server():
         there = await client.operator_service.list_search_attributes(
             ListSearchAttributesRequest(namespace=client.namespace)
         )
-    missing = {SESSION, AGENT} - set(there.custom_attributes)
+    return there.custom_attributes.keys()
+
+
+async def add_search_attributes(client: Client) -> Collection[str]:
+    """Add the search attributes of runs to the namespace where they are missing; return which it has then.
+
+    Raises:
+        EngineError: the server does not say which there are, or refuses those that every run has.
+    """
+    there = set(await present_search_attributes(client))
+    missing = {name: type_ for name, type_ in _TYPES.items() if name not in there}
     if not missing:
-        return
-    added = dict.fromkeys(missing, IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD)
+        return there
     try:
         await client.operator_service.add_search_attributes(
-            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=added)
+            AddSearchAttributesRequest(namespace=client.namespace, search_attributes=missing)
         )
     except RPCError as error:
-        if error.status == RPCStatusCode.ALREADY_EXISTS:
-            return
-        raise EngineError(
-            f"the namespace {client.namespace!r} lacks search attributes: {error.message}",
-            hint=ADD_SEARCH_ATTRIBUTES,
-        ) from error
+        if error.status != RPCStatusCode.ALREADY_EXISTS:
+            message = f"the namespace {client.namespace!r} lacks search attributes: {error.message}"
+            if missing.keys() & {SESSION, AGENT}:
+                raise EngineError(message, hint=ADD_SEARCH_ATTRIBUTES) from error
+            log.warning("%s; runs go on without them; %s", message, ADD_SEARCH_ATTRIBUTES)
+            return there
+    return there | missing.keys()

@@ -11,14 +11,17 @@ from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import EngineError, WorkerRole
+from toolgen.runs import EngineError, WorkerRole
 
-from .activities import BEATS, ActivityWorker
-from .settings import GivesSettings, WorkflowSettings
+from ..journal import Followers
+from .activities import ActivityWorker
+from .settings import EngineSettings, GivesSettings
 from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
 """For which a workflow task waits for the worker that has the run in memory."""
+_END_S: Final = 60
+"""For which a worker may end once its activities had their time."""
 _SERVED: Final[Mapping[WorkerRole, str]] = {
     "all": "runs and activities",
     "runs": "runs",
@@ -31,11 +34,9 @@ log = logger("toolgen.engines")
 class Workers:
     """A worker of the SDK for each task queue; none before `start`."""
 
-    def __init__(self, queues: Collection[str], *, max_cached_runs: int, max_activities: int) -> None:
+    def __init__(self, queues: Collection[str]) -> None:
         """Construct without workers; they serve all of these queues, unless `assign` says otherwise."""
         self._queues = tuple(sorted(set(queues)))
-        self._max_cached_runs = max_cached_runs
-        self._max_activities = max_activities
         self._served: tuple[str, ...] = ()
         self._role: WorkerRole = "all"
         self._drain = timedelta(0)
@@ -65,9 +66,9 @@ class Workers:
             )
         self._served, self._role, self._drain = tuple(queues), role, drain
 
-    def start(self, client: Client, settings: WorkflowSettings, activities: ActivityWorker) -> None:
+    def start(self, client: Client, settings: EngineSettings, followers: Followers) -> None:
         """Start a worker for each queue."""
-        beat = settings.heartbeat / BEATS
+        activities, limits = ActivityWorker(client, settings, followers), settings.limits
         queues = self._served or self._queues
         place = f"{client.service_client.config.target_host}, namespace {client.namespace}"
         log.info("serves %s of %s: task queues %s", _SERVED[self._role], place, ", ".join(queues))
@@ -79,11 +80,11 @@ class Workers:
                 activities=[] if self._role == "runs" else activities.definitions(),
                 interceptors=[GivesSettings(settings)],
                 workflow_runner=UnsandboxedWorkflowRunner(),
-                max_cached_workflows=self._max_cached_runs,
-                max_concurrent_activities=self._max_activities,
+                max_cached_workflows=limits.max_cached_runs,
+                max_concurrent_activities=limits.max_activities,
                 sticky_queue_schedule_to_start_timeout=_STICKY,
-                max_heartbeat_throttle_interval=beat,
-                default_heartbeat_throttle_interval=beat,
+                max_heartbeat_throttle_interval=settings.beat,
+                default_heartbeat_throttle_interval=settings.beat,
                 graceful_shutdown_timeout=self._drain,
             )
             task = asyncio.create_task(worker.run(), name=f"worker of {queue}")
@@ -91,10 +92,22 @@ class Workers:
             self._running.append((worker, task))
 
     async def close(self) -> None:
-        """Stop them all at once; activities in flight have the seconds of `assign` to end."""
+        """Stop them all at once; activities in flight have the seconds of `assign` to end.
+
+        A worker of the SDK that has not ended some time after that is left, and logged.
+        """
         running, self._running = self._running, []
-        ending = [worker.shutdown() for worker, task in running if not task.done()]
-        await asyncio.gather(*ending, *(task for _, task in running), return_exceptions=True)
+        ending = [asyncio.ensure_future(worker.shutdown()) for worker, task in running if not task.done()]
+        parts = [*ending, *(task for _, task in running)]
+        if not parts:
+            return
+        ended = asyncio.gather(*parts, return_exceptions=True)
+        await asyncio.wait([ended], timeout=self._drain.total_seconds() + _END_S)
+        for _, task in running:
+            if not task.done():
+                log.error("the %s did not end within %d s of its close, and is left", task.get_name(), _END_S)
+        for part in parts:
+            part.cancel()
 
 
 def _log_end(task: asyncio.Task[None]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -12,17 +12,16 @@ from temporalio.exceptions import ApplicationError
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
-from toolgen.runtime.engine import EndedRun, NondeterminismError
+from toolgen.runs import EndedRun, NondeterminismError
 
 from ..journal import encode
-from ..operations import failure_text, ignore_exception
+from ..operations import ending_events, failure_text, ignore_exception
 from .context import WorkflowContext
-from .documents import ANSWER, BEGUN, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
 from .inbox import Inbox
-from .log_writer import LogWriter
 from .received import received_answer, received_begun, received_signal, received_start
-from .settings import SETTINGS, WorkflowSettings
+from .settings import SETTINGS
 
 Ending = Literal["completed", "failed", "canceled"]
 
@@ -41,7 +40,6 @@ class RunWorkflow:
     def __init__(self) -> None:
         self._inbox = Inbox()
         self._context: WorkflowContext | None = None
-        self._is_over = False
 
     @workflow.signal(name=SIGNAL)
     def signal(self, *args: Any) -> None:
@@ -78,9 +76,9 @@ class RunWorkflow:
         op = sent["op"]
         self._inbox.add_answer(sent)
         if self._inbox.is_open(op):
-            await workflow.wait_condition(lambda: op in self._inbox.over or self._is_over)
+            await workflow.wait_condition(lambda: op in self._inbox.over or self._inbox.is_closed)
         kept = self._inbox.answers.get(op)
-        if kept is None or (self._is_over and op not in self._inbox.taken):
+        if kept is None or (self._inbox.is_closed and op not in self._inbox.taken):
             return {"is_over": True, "key": "", "by": ""}
         return {"is_over": False, "key": kept["key"], "by": kept["by"]}
 
@@ -90,35 +88,38 @@ class RunWorkflow:
 
     @workflow.run
     async def run(self, given: Any = None) -> Any:
-        settings = SETTINGS.get()
         start = _require_start([given])
-        writer = LogWriter(start, settings.largest_entry)
-        context = self._context = WorkflowContext(start, settings, self._inbox, writer)
-        writing = asyncio.ensure_future(writer.run())
-        loop = asyncio.ensure_future(_execute(context, start, settings))
+        is_projected = workflow.patched(PROJECTED)
+        context = self._context = WorkflowContext(
+            start, SETTINGS.get(), self._inbox, is_projected=is_projected
+        )
+        writing = asyncio.ensure_future(context.log.run())
+        projecting = asyncio.ensure_future(context.projection.run())
+        loop = asyncio.ensure_future(_execute(context, start["loop"]))
         loop.add_done_callback(ignore_exception)
-        writing.add_done_callback(partial(_cancel_without_log, writer, loop))
+        writing.add_done_callback(partial(_cancel_without_log, context, loop))
         output, problem = None, None
         try:
             output = await asyncio.shield(loop)
         except (Exception, asyncio.CancelledError) as error:
             _require_living()
             problem = error
-        _require_log(start, writer)
+        _require_log(context)
         problem = context.fault or problem
         if isinstance(problem, NondeterminismError):
-            log.error("run %s is stalled: %s", start["run_id"], problem, exc_info=problem)
+            log.error("run %s is stalled: %s", context.run_id, problem, exc_info=problem)
             raise RuntimeError(problem.message) from problem  # the workflow task fails, not the workflow
-        ending, said = _ending(start, problem)
-        end = asyncio.ensure_future(self._end(context, writer, loop, ending, said, settings))
+        ending, said = _ending(context.run_id, problem)
+        end = asyncio.ensure_future(self._end(context, loop, ending, said))
         while not end.done():
             try:
                 await asyncio.shield(end)
             except asyncio.CancelledError:  # a run that is over is not canceled
                 _require_living()
         end.result()
-        _require_log(start, writer)
+        _require_log(context)
         writing.cancel()
+        projecting.cancel()
         if ending == "canceled":
             raise asyncio.CancelledError
         if ending == "failed":
@@ -126,49 +127,45 @@ class RunWorkflow:
         return output
 
     async def _end(
-        self,
-        context: WorkflowContext,
-        writer: LogWriter,
-        loop: asyncio.Future[Any],
-        ending: Ending,
-        error: str,
-        settings: WorkflowSettings,
+        self, context: WorkflowContext, loop: asyncio.Future[Any], ending: Ending, error: str
     ) -> None:
         """Cancel what goes on, and close the log."""
-        context.is_over = self._is_over = True
+        self._inbox.is_closed = True
         loop.cancel()
         is_cut = context.activities.cancel()
+        context.log.take_back()
         if is_cut and ending != "completed" and workflow.patched(_ALL_BEGUN):
             await asyncio.sleep(_NEXT_TASK_S)
         for child in context.children:
             child.cancel(error if ending == "canceled" else f"run {context.run_id} is over")
         if ending == "canceled":
-            await _cancel_detached(context, settings, error)
+            await _cancel_detached(context, error)
+        last: list[Mapping[str, Json]] = [{"type": "run_stream_end"}]
         if ending != "completed":
             ended = EndedRun(
                 input=context.input,
                 ending=ending,
                 reason=error,
                 at=context.now(),
-                log=writer.events,
+                log=context.log.events,
                 begun=context.begun,
                 waits=self._inbox.open,
             )
-            _append_last_events(writer, ended, settings)
-            writer.publish(None, {"type": "run_completed", "status": ending, "error": error})
-        writer.publish(None, {"type": "run_stream_end"})
-        await writer.flush()
+            last = ending_events(context.run_id, ended, context.settings.last_events)
+        for event in last:
+            context.log.publish(None, event)
+        await context.log.flush()
         await workflow.wait_condition(workflow.all_handlers_finished)
 
 
-def _ending(start: RunStart, problem: BaseException | None) -> tuple[Ending, str]:
+def _ending(run_id: str, problem: BaseException | None) -> tuple[Ending, str]:
     """Return how a run ends whose loop has returned, or raised a problem, and what its status says."""
     if problem is None:
         return "completed", ""
     reason = workflow.cancellation_reason()
     if reason is not None and isinstance(problem, asyncio.CancelledError):
         return "canceled", cancel_reason(reason)
-    return "failed", failure_text(start["run_id"], problem, workflow.uuid4().hex[:12])  # in a replay the same
+    return "failed", failure_text(run_id, problem, workflow.uuid4().hex[:12])  # in a replay the same
 
 
 def _log_dropped(what: str) -> None:
@@ -201,16 +198,16 @@ def _require_start(args: Sequence[Any]) -> RunStart:
     return start
 
 
-def _require_log(start: RunStart, writer: LogWriter) -> None:
+def _require_log(context: WorkflowContext) -> None:
     """Raise where the log of a run cannot be written: the workflow task fails, not the workflow.
 
     Raises:
         RuntimeError: as said.
     """
-    if writer.failure is not None:
+    if (failure := context.log.failure) is not None:
         message = "its log cannot be written"
-        log.error("run %s is stalled: %s", start["run_id"], message, exc_info=writer.failure)
-        raise RuntimeError(message) from writer.failure
+        log.error("run %s is stalled: %s", context.run_id, message, exc_info=failure)
+        raise RuntimeError(message) from failure
 
 
 def _require_living() -> None:
@@ -218,42 +215,32 @@ def _require_living() -> None:
     workflow.random()
 
 
-async def _execute(context: WorkflowContext, start: RunStart, settings: WorkflowSettings) -> Json:
-    function = settings.loops.get(start["loop"])
+async def _execute(context: WorkflowContext, name: str) -> Json:
+    function = context.settings.loops.get(name)
     if function is None:
-        name, run_id = start["loop"], start["run_id"]
-        raise NondeterminismError(f"no loop is registered as {name!r}, for run {run_id}")
+        raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
     try:
-        value = await function(context, start["input"])
+        value = await function(context, context.input)
     except SystemExit as error:  # out of a task it would end the event loop
         raise RuntimeError("the loop raised an exception that ends the process") from error
-    _, copy = encode(value, f"the output of run {start['run_id']}", settings.max_payload_bytes)
+    _, copy = encode(value, f"the output of run {context.run_id}", context.settings.limits.max_payload_bytes)
     output: Json = copy
     return output
 
 
-async def _cancel_detached(context: WorkflowContext, settings: WorkflowSettings, reason: str) -> None:
+async def _cancel_detached(context: WorkflowContext, reason: str) -> None:
     """Cancel the runs that outlive this one, unless they are over."""
     for run_id in context.detached:
-        handle = workflow.get_external_workflow_handle(f"{settings.prefix}{run_id}")
+        handle = workflow.get_external_workflow_handle(f"{context.settings.prefix}{run_id}")
         try:
             await handle.cancel(reason=reason)
         except ApplicationError as error:
             log.info("run %s: %s was not canceled: %s", context.run_id, run_id, error.message)
 
 
-def _append_last_events(writer: LogWriter, ended: EndedRun, settings: WorkflowSettings) -> None:
-    """Append the missing last events to the log of a run that ended without its loop."""
-    if settings.last_events is None:
-        return
-    try:
-        for event in settings.last_events(ended):
-            writer.publish(None, event)
-    except Exception:
-        log.exception("a run: its last events were not appended to its log")
-
-
-def _cancel_without_log(writer: LogWriter, loop: asyncio.Future[Any], writing: asyncio.Future[None]) -> None:
-    """Cancel a loop whose writer has failed; its run looks why."""
-    if writer.failure is not None:
+def _cancel_without_log(
+    context: WorkflowContext, loop: asyncio.Future[Any], writing: asyncio.Future[None]
+) -> None:
+    """Cancel a loop whose log is not written any more; its run looks why."""
+    if context.log.failure is not None:
         loop.cancel()

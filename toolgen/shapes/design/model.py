@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from typing import Annotated, Any, Final, Generic, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue
@@ -85,8 +86,28 @@ class Injected(Generic[T]):
         )
 
     def fill(self, instance: ToolModel, value: T) -> None:
-        """Set the value; generated payloads offer it as `set_<name>`."""
+        """Set the value; code that was generated before `setter` does it so."""
         vars(instance)[self._name] = value
+
+    def setter(self) -> InjectedSetter[T]:
+        """Return the method that sets the value; generated payloads have it as `set_<name>`."""
+        return InjectedSetter(self)
+
+
+class InjectedSetter(Generic[T]):
+    """A method that sets an injected field."""
+
+    __slots__ = ("_field",)
+
+    def __init__(self, field: Injected[T]) -> None:
+        self._field = field
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: ToolModel, owner: type) -> Callable[[T], None]: ...
+    def __get__(self, instance: ToolModel | None, owner: type) -> Callable[[T], None] | Self:
+        return self if instance is None else partial(self._field.fill, instance)
 
 
 class ToolModel(BaseModel):
@@ -108,7 +129,7 @@ class ToolModel(BaseModel):
         protected_namespaces=(),
         hide_input_in_errors=True,
         defer_build=True,
-        ignored_types=(Injected,),
+        ignored_types=(Injected, InjectedSetter),
     )
 
     @classmethod

@@ -16,7 +16,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 from toolgen.contract.json_value import Json
 
 from .rule_paths import target_of
-from .schema import MAPS, VALUES
+from .schema import MAPS, REFERENCES, VALUES
 
 LINEAR: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
@@ -26,7 +26,6 @@ _MOST_TEXT: Final = 50_000
 _A_STRING: Final = 16
 """Characters that match in the time that a string takes beside its own."""
 _MANY: Final = 1_000_000
-_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _REFUSING: Final = frozenset(
     {
         *("not", "oneOf", "if", "then", "else", "contains", "minContains", "maxContains"),
@@ -114,7 +113,7 @@ def _matches(root: Any, schema: Any, known: dict[int, int]) -> int:
         return known[id(schema)]
     known[id(schema)] = 0
     found = sum(1 for _ in _own_patterns(schema))
-    for key in _REFERENCES & schema.keys():
+    for key in schema.keys() & REFERENCES:
         target = target_of(root, str(schema[key])) if key == "$ref" else True
         found += _matches(root, target, known) if isinstance(target, Mapping) else _MANY
     found += sum(_matches(root, part, known) for part in _parts(schema))

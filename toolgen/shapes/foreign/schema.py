@@ -14,6 +14,8 @@ VALUES: Final = frozenset(["const", "default", "enum", "examples"])
 """Keywords that hold values, not schemas."""
 MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
 """Keywords whose keys are names, not keywords."""
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+"""Keywords that lead to another schema."""
 
 
 def embedded(schema: Schema, place: str) -> Schema:

@@ -24,9 +24,7 @@ class ListDevicesPayload(ToolModel):
 
     session_id = Injected[str]()
     """Session the call belongs to."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class ListDevicesResult(ToolModel):
@@ -62,9 +60,7 @@ class GetTimeSeriesPayload(ToolModel):
 
     session_id = Injected[str]()
     """Session the call belongs to."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class GetTimeSeriesResult(ToolModel):
@@ -88,9 +84,7 @@ class SetStatePayload(ToolModel):
 
     session_id = Injected[str]()
     """Session the call belongs to."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class SetStateResult(ToolModel):

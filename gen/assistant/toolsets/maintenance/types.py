@@ -17,9 +17,7 @@ class FactoryResetPayload(ToolModel):
 
     user_id = Injected[str]()
     """User the call is for."""
-
-    def set_user_id(self, value: str) -> None:
-        type(self).user_id.fill(self, value)
+    set_user_id = user_id.setter()
 
 
 class FactoryResetResult(ToolModel):
@@ -45,9 +43,7 @@ class UpdateFirmwarePayload(ToolModel):
 
     user_id = Injected[str]()
     """User the call is for."""
-
-    def set_user_id(self, value: str) -> None:
-        type(self).user_id.fill(self, value)
+    set_user_id = user_id.setter()
 
 
 class UpdateFirmwareResult(ToolModel):
@@ -75,9 +71,7 @@ class DrawReadingsPayload(ToolModel):
 
     user_id = Injected[str]()
     """User the call is for."""
-
-    def set_user_id(self, value: str) -> None:
-        type(self).user_id.fill(self, value)
+    set_user_id = user_id.setter()
 
 
 class DrawReadingsResult(ToolModel):
@@ -96,9 +90,7 @@ class SignInPayload(ToolModel):
 
     user_id = Injected[str]()
     """User the call is for."""
-
-    def set_user_id(self, value: str) -> None:
-        type(self).user_id.fill(self, value)
+    set_user_id = user_id.setter()
 
 
 class SignInResult(ToolModel):

@@ -30,9 +30,9 @@ async def served(
 ) -> AsyncIterator[tuple[Runtime, Snapshot]]:
     """Yield a runtime with the toolset, and its tools."""
     runtime = Runtime(**host)
-    runtime.add_toolset(toolset, on_error=on_error)
+    runtime.tools.add_toolset(toolset, on_error=on_error)
     async with runtime:
-        yield runtime, await runtime.snapshot()
+        yield runtime, await runtime.tools.snapshot()
 
 
 @pytest.fixture

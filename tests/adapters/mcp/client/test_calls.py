@@ -16,6 +16,7 @@ from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer, server
 from toolgen.adapters.mcp.client.tools import wire_names
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     AudioContent,
     CallMeta,
@@ -28,7 +29,6 @@ from toolgen.runtime import (
     prefixed,
     with_confirmation,
 )
-from toolgen.runtime.events.hub import Events
 
 
 async def test_a_tool_is_listed_with_what_its_server_says() -> None:
@@ -214,7 +214,7 @@ async def test_a_confirmed_call_goes_on_at_the_live_server() -> None:
         asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
         assert asked.suspension is not None
         assert asked.suspension.question == "Echo 2?"
-        result = await runtime.deliver(asked.suspension.token, {"approved": True})
+        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
         assert result.json == b'{"n":2}'
 
 
@@ -224,7 +224,7 @@ async def test_a_tool_that_changed_meanwhile_is_asked_for_again() -> None:
         asked = await snapshot.call("echo", {"n": 2}, CallMeta(tool_call_id="c1"))
         assert asked.suspension is not None
         await snapshot.call("change", {})
-        again = await runtime.deliver(asked.suspension.token, {"approved": True})
+        again = await runtime.waits.answer(asked.suspension.token, {"approved": True})
         assert again.suspension is not None
         assert again.suspension.reason == "the tool has changed since the question was asked"
 
@@ -234,5 +234,5 @@ async def test_a_tool_that_changed_since_it_was_listed_is_not_called() -> None:
         await snapshot.call("change", {})
         result = await snapshot.call("echo", {"n": 2})
         assert str(result.error) == ("the MCP server 'bare' has changed the tool 'echo' since it was listed")
-        newer = await runtime.snapshot(ReadonlyContext(), previous=snapshot)
+        newer = await runtime.tools.snapshot(ReadonlyContext(), previous=snapshot)
         assert "could not be read" in str((await newer.call("echo", {"n": "one"})).error)

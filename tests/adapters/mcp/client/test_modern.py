@@ -49,15 +49,15 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
         first = (await snapshot.call("book", {})).suspension
         assert first is not None
         assert (first.question, first.answer_schema["required"]) == ("Who travels?", ["name"])
-        second = (await runtime.deliver(first.token, {"name": "Jo"})).suspension
+        second = (await runtime.waits.answer(first.token, {"name": "Jo"})).suspension
         assert second is not None
         assert second.question == "How many seats?"
-        booked = await runtime.deliver(second.token, {"seats": 2})
+        booked = await runtime.waits.answer(second.token, {"seats": 2})
         assert booked.result == '["1", {"seats": {"seats": 2}, "who": {"name": "Jo"}}]'
         page = (await snapshot.call("sign_in", {})).suspension
         assert page is not None
         assert (page.kind, page.request) == ("credential", {"url": "https://example.com/sign-in"})
-        assert (await runtime.deliver(page.token, {"available": True})).result == "2 accept"
+        assert (await runtime.waits.answer(page.token, {"available": True})).result == "2 accept"
         assert (await snapshot.call("patience", {})).result == "once more"
         sample = await snapshot.call("sample", {})
         assert str(sample.error) == "sample asks for sampling/createMessage, which is declined"
@@ -71,10 +71,10 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
 
 async def test_a_list_is_good_until_the_server_says_that_it_changed(toolset: MCPToolset) -> None:
     async with served(toolset) as (runtime, snapshot):
-        assert len(snapshot.specs) == len((await runtime.snapshot()).specs)
+        assert len(snapshot.specs) == len((await runtime.tools.snapshot()).specs)
         async with heard("has changed its list of tools"):
             await snapshot.call("grow", {})
-        assert len((await runtime.snapshot()).specs) == len(snapshot.specs) + 1
+        assert len((await runtime.tools.snapshot()).specs) == len(snapshot.specs) + 1
 
 
 async def called(snapshot: Snapshot, session: str) -> str:

@@ -248,7 +248,7 @@ async def test_a_list_is_asked_for_again_after_its_time_or_a_change() -> None:
     async with served(bare("good", list_s=10, clock=lambda: now)) as (runtime, snapshot):
         before = [spec.digest for spec in snapshot.specs]
         await snapshot.call("change", {})
-        after = await runtime.snapshot()
+        after = await runtime.tools.snapshot()
         assert [spec.digest for spec in after.specs] != before
 
 
@@ -270,9 +270,9 @@ async def test_several_toolsets_open_and_close_in_any_order() -> None:
     runtime = Runtime()
     toolsets = [MCPToolset(f"bare{n}", bare("good")._server) for n in range(3)]
     for toolset in toolsets:
-        runtime.add_toolset(prefixed(toolset, f"{toolset.name}_"), on_error="drop")
+        runtime.tools.add_toolset(prefixed(toolset, f"{toolset.name}_"), on_error="drop")
     async with runtime:
-        snapshots = await asyncio.gather(*(runtime.snapshot() for _ in range(4)))
+        snapshots = await asyncio.gather(*(runtime.tools.snapshot() for _ in range(4)))
         assert all(not snapshot.failures for snapshot in snapshots)
 
 

@@ -15,7 +15,11 @@ from mcp.client.session import ElicitationFnT
 
 from tests.bound_tools import bound_to
 from toolgen.adapters.mcp import MCPServer, server
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
 from toolgen.runtime import (
     AudioContent,
     BoundTool,
@@ -35,10 +39,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.type_codec import TypeCodec
 
 ERAS: Final = ("legacy", "auto")
 """What `mcp.Client` takes as its mode: the handshake of 2025-11-25, and 2026-07-28 where a server has it."""
@@ -206,8 +206,8 @@ def desk_runtime(desk: Desk, **options: Any) -> Runtime:
         "capabilities": [ArtifactsCapability(MemoryArtifactStore())],
     }
     runtime = Runtime(**{**given, **options})
-    runtime.register(function_toolset(PARCELS, bound_to(desk, _parcel_tools())))
-    runtime.add_toolset(Shelves(desk))
+    runtime.tools.register(function_toolset(PARCELS, bound_to(desk, _parcel_tools())))
+    runtime.tools.add_toolset(Shelves(desk))
     return runtime
 
 

@@ -21,7 +21,7 @@ import subprocess
 from tests.adapters.mcp.serving.desk import MIRA, Desk, desk_runtime
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, ToolContext
-from toolgen.runtime.toolsets.functions import function_toolset
+from toolgen.calls.toolsets.functions import function_toolset
 
 print("imported")
 os.write(1, b"imported, past Python\\n")
@@ -43,7 +43,7 @@ async def requester(ctx: ToolContext) -> str:
 def runtime():
     print("made")
     made = desk_runtime(Desk(), engine=InProcessEngine(os.environ["DESK_RUNS"]))
-    made.register(function_toolset("desk.loud", [shout, requester]))
+    made.tools.register(function_toolset("desk.loud", [shout, requester]))
     return made
 
 

@@ -13,8 +13,8 @@ from tests.agents.tools import agent, calling, exported, first_answer, running
 from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
 from toolgen.agents import FinalResult, PlanInput, ScriptedPlanner
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import ConfirmSpec
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .desk import ERAS, MIRA
 
@@ -39,14 +39,14 @@ async def test_a_client_does_not_wait_for_a_person_whom_an_agent_asks(era: str) 
     planner = ScriptedPlanner([calling(("burn", {"id": "p1"})), end])
     low = agent("x.low", planner, function_toolset("x.fires", [tool]))
     async with running(low) as (runtime, _):
-        runtime.register(exported("x.lows", "x.low"))
+        runtime.tools.register(exported("x.lows", "x.low"))
         made = server(runtime, session_id=MIRA, pending_s=60.0)
         async with Client(InMemoryTransport(made.sdk), mode=era) as client, asyncio.timeout(100):
             begun = asyncio.get_running_loop().time()
             result = await client.call_tool("look", {})
             took = asyncio.get_running_loop().time() - begun
-            (asked,) = await runtime.suspended(MIRA)
-            await runtime.deliver(asked.token, {"approved": True}, session_id=MIRA)
+            (asked,) = await runtime.waits.list(MIRA)
+            await runtime.waits.answer(asked.token, {"approved": True}, session_id=MIRA)
             await is_over.wait()
     assert isinstance(result.content[0], types.TextContent)
     document = json.loads(result.content[0].text)
@@ -62,15 +62,15 @@ async def test_a_cancelled_request_cancels_the_run_of_its_agent(era: str) -> Non
     tool = func_tool(burn_all, toolset="x.fires", confirm=ConfirmSpec(hint="Burn all?"))
     low = agent("x.low", ScriptedPlanner([calling("burn_all")]), function_toolset("x.fires", [tool]))
     async with running(low) as (runtime, engine):
-        runtime.register(exported("x.lows", "x.low"))
+        runtime.tools.register(exported("x.lows", "x.low"))
         made = server(runtime, session_id=MIRA, pending_s=60.0)
         async with Client(InMemoryTransport(made.sdk), mode=era) as client, asyncio.timeout(100):
             call = asyncio.create_task(client.call_tool("look", {}))
             await asyncio.sleep(30)
-            (asked,) = await runtime.suspended(MIRA)
+            (asked,) = await runtime.waits.list(MIRA)
             call.cancel()
             assert (await engine.result(asked.run_id)).state == "canceled"
-            assert await runtime.suspended(MIRA) == ()
+            assert await runtime.waits.list(MIRA) == ()
 
 
 async def burn_all() -> str:

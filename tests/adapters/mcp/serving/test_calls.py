@@ -13,6 +13,9 @@ from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
 from toolgen.adapters.mcp.client.failures import failure_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.type_codec import TypeCodec
+from toolgen.capabilities import ArtifactsCapability, MemoryArtifactStore
 from toolgen.runtime import (
     ArtifactSpec,
     CallMeta,
@@ -24,9 +27,6 @@ from toolgen.runtime import (
     ToolModel,
     ToolOutcome,
 )
-from toolgen.runtime.capabilities import ArtifactsCapability, MemoryArtifactStore
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.type_codec import TypeCodec
 
 from .desk import ERAS, META, Parcel, served
 
@@ -308,5 +308,5 @@ def one_tool(function: Any, **facts: Any) -> Any:
     of_server = {key: facts.pop(key) for key in ("meta", "session_id") if key in facts}
     runtime = Runtime(capabilities=[ArtifactsCapability(MemoryArtifactStore())])
     tool = func_tool(function, toolset="desk.one", **facts)
-    runtime.register(function_toolset("desk.one", [replace(tool, spec=replace(tool.spec, **of_spec))]))
+    runtime.tools.register(function_toolset("desk.one", [replace(tool, spec=replace(tool.spec, **of_spec))]))
     return server(runtime, **of_server)

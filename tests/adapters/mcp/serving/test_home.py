@@ -29,7 +29,7 @@ async def home() -> AsyncIterator[Runtime]:
 async def test_generated_tools_are_listed_without_their_injected_fields(era: str, home: Runtime) -> None:
     async with Client(InMemoryTransport(server(home, session_id=MIRA).sdk), mode=era) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        for spec in home.list_tools():
+        for spec in home.tools.list():
             assert not set(spec.injected) & set(tools[spec.name].input_schema["properties"])
         found = await client.call_tool("list_devices", {"site_id": "harbour", "limit": 1})
         forged = await client.call_tool("list_devices", {"site_id": "harbour", "session_id": "s-jonas"})
@@ -52,7 +52,7 @@ async def test_the_tools_of_an_agent_alone_are_served(era: str, home: Runtime) -
 async def test_an_agent_answers_a_call(era: str, home: Runtime) -> None:
     async with Client(InMemoryTransport(server(home, session_id=MIRA).sdk), mode=era) as client:
         (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "diagnose"]
-        arguments = home.tool_spec("diagnose").example or json.dumps({"device_id": "h09"})
+        arguments = home.tools.spec("diagnose").example or json.dumps({"device_id": "h09"})
         result = await client.call_tool(tool.name, json.loads(arguments))
     assert isinstance(result.content[0], types.TextContent)
     assert not result.is_error, result.content[0].text

@@ -12,11 +12,10 @@ from mcp.client._memory import InMemoryTransport
 
 from tests.virtual_time import in_virtual_time
 from toolgen.adapters.mcp import server
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.capabilities import DisabledTools, MemoryStateStore
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime
-from toolgen.runtime.capabilities import MemoryStateStore
-from toolgen.runtime.disabling import DisabledTools
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .desk import ERAS, Desk, desk_runtime, served
 
@@ -32,7 +31,7 @@ async def listed(era: str) -> dict[str, Any]:
 async def test_tools_are_listed_in_the_order_of_registration(era: str) -> None:
     async with served(era) as one:
         tools = (await one.client.list_tools()).tools
-    assert [tool.name for tool in tools] == [spec.name for spec in one.runtime.list_tools()]
+    assert [tool.name for tool in tools] == [spec.name for spec in one.runtime.tools.list()]
 
 
 async def test_tools_of_one_name_in_two_toolsets_are_listed_and_called_by_the_names_of_both(era: str) -> None:
@@ -41,7 +40,7 @@ async def test_tools_of_one_name_in_two_toolsets_are_listed_and_called_by_the_na
         return 8
 
     async with served(era) as one:
-        one.runtime.register(function_toolset("desk.racks", [func_tool(count, toolset="desk.racks")]))
+        one.runtime.tools.register(function_toolset("desk.racks", [func_tool(count, toolset="desk.racks")]))
         tools = {tool.name: tool.meta or {} for tool in (await one.client.list_tools()).tools}
         assert "count" not in tools
         assert tools["racks_count"][f"{PREFIX}id"] == "desk.racks.count"
@@ -119,12 +118,12 @@ async def test_a_tool_that_is_disabled_is_not_listed_and_a_call_of_it_says_why(e
     disabled = DisabledTools(MemoryStateStore())
     async with served(era, runtime_options={"disabled": disabled}) as one:
         names = {tool.name for tool in (await one.client.list_tools()).tools}
-        await one.runtime.disable_tool("count", "the shelf is moved")
+        await one.runtime.tools.disable("count", "the shelf is moved")
         assert {tool.name for tool in (await one.client.list_tools()).tools} == names - {"count"}
         result = await one.client.call_tool("count", {})
         assert result.is_error
         assert "count is disabled: the shelf is moved" in str(result.content[0])
-        await one.runtime.enable_tool("count")
+        await one.runtime.tools.enable("count")
         assert {tool.name for tool in (await one.client.list_tools()).tools} == names
 
 
@@ -178,7 +177,7 @@ async def test_a_list_that_fails_tells_a_reference_and_nothing_else(
             raise RuntimeError("password hunter2")
 
     async with served(era) as one:
-        one.runtime.add_toolset(Broken())
+        one.runtime.tools.add_toolset(Broken())
         with pytest.raises(MCPError, match=r"cannot be listed now \(reference [0-9a-f]{12}\)") as raised:
             await one.client.list_tools()
     assert "hunter2" not in str(raised.value)
@@ -210,7 +209,7 @@ async def test_a_toolset_that_breaks_for_one_client_hides_no_change_from_others(
         one = await stack.enter_async_context(
             served(era, watch_s=30.0, meta=lambda ctx: CallMeta(session_id=session))
         )
-        one.runtime.add_toolset(Fragile())
+        one.runtime.tools.add_toolset(Fragile())
         await one.client.list_tools()
         session = "s-2"
         other = Client(InMemoryTransport(one.server.sdk), mode=era, message_handler=tell)

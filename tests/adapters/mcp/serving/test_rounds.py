@@ -11,9 +11,9 @@ from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, ToolContext, ToolOutcome, Unfinished
-from toolgen.runtime.toolsets.functions import function_toolset
 
 from .desk import MIRA, Desk, desk_runtime, served
 from .people import Person, accept
@@ -133,7 +133,7 @@ async def test_a_state_without_an_answer_is_asked_again() -> None:
 async def test_a_connection_is_asked_three_times_at_most() -> None:
     async with served("legacy", elicitation=Person(*[accept(floor=1)] * 3)) as one:
         document = json.loads(await one.text("send", id="p1"))
-        [waiting] = await one.runtime.suspended()
+        [waiting] = await one.runtime.waits.list()
     assert (document["code"], document["id"]) == ("approval_unavailable", waiting.id)
     assert "$.city is required" in document["error"]
 
@@ -150,7 +150,7 @@ async def test_the_answers_of_a_state_are_counted_over_its_rounds() -> None:
                 request_state=result.request_state,
                 allow_input_required=True,
             )
-        [waiting] = await one.runtime.suspended()
+        [waiting] = await one.runtime.waits.list()
     assert json.loads(result.content[0].text)["id"] == waiting.id
 
 
@@ -168,7 +168,7 @@ async def test_a_tool_that_always_asks_ends(mode: str) -> None:
         return accept(answer="yes")
 
     async with Runtime(engine=InProcessEngine()) as runtime:
-        runtime.register(function_toolset("desk.parcels", [again]))
+        runtime.tools.register(function_toolset("desk.parcels", [again]))
         made = server(runtime, session_id=MIRA)
         async with Client(made.sdk, elicitation_callback=say, mode=mode) as client:
             ended = await client.call_tool("again", {})
@@ -208,7 +208,7 @@ async def test_choices_are_shown_with_their_titles(mode: str) -> None:
         return json.dumps(ctx.answer)
 
     async with Runtime(engine=InProcessEngine()) as runtime:
-        runtime.register(function_toolset("desk.parcels", [send]))
+        runtime.tools.register(function_toolset("desk.parcels", [send]))
         made = server(runtime, session_id=MIRA)
         async with Client(made.sdk, elicitation_callback=person, mode=mode) as client:
             sent = await client.call_tool("send", {})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Snapshot
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 META: Final = CallMeta(session_id="s")
 WANTED: Final = (("mallory", 9999), ("baker", 3), ("smith", 7))
@@ -32,5 +32,5 @@ class Bank:
     async def offered(self, runtime: Runtime) -> Snapshot:
         """Return the tools, of which only paying needs an approval."""
         asks = func_tool(self.pay, toolset="bank.accounts", confirm=ConfirmSpec(hint="Pay {amount} to {to}?"))
-        runtime.register(function_toolset("bank.accounts", [asks, self.greet]))
-        return await runtime.snapshot()
+        runtime.tools.register(function_toolset("bank.accounts", [asks, self.greet]))
+        return await runtime.tools.snapshot()

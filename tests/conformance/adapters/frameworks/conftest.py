@@ -29,7 +29,7 @@ async def home(built: Path, tmp_path: Path) -> AsyncIterator[Home]:
     with closing(database.connect(path)) as connection:
         runtime = assistant(connection, path)
         workshop = Workshop()
-        runtime.register(workshop.toolset())
+        runtime.tools.register(workshop.toolset())
         async with runtime:
-            snapshot = await runtime.snapshot(ReadonlyContext(meta=MIRA))
+            snapshot = await runtime.tools.snapshot(ReadonlyContext(meta=MIRA))
             yield Home(runtime=runtime, snapshot=snapshot, workshop=workshop)

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     BoundTool,
@@ -23,8 +25,6 @@ from toolgen.runtime import (
     ToolOutcome,
     Unfinished,
 )
-from toolgen.runtime.toolsets.functions import func_tool
-from toolgen.runtime.type_codec import TypeCodec
 
 MIRA = CallMeta(session_id="s-mira")
 

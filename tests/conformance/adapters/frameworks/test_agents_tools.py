@@ -9,10 +9,10 @@ import pytest
 
 from tests.agents.tools import agent, answers, calling, exported
 from toolgen.agents import Await, FinalResult, PlanInput, PlanResult, agents_of
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, ReadonlyContext, Runtime
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .home import MIRA, Call, Driver, Home, Workshop
 from .test_contract import DRIVERS
@@ -58,9 +58,9 @@ async def desk(runtime: Runtime, first: PlanResult) -> Home:
     agents = agents_of(runtime)
     agents.register(agent("x.low", Clerk(first), workshop.toolset(), fires))
     agents.register(agent("x.top", Clerk(calling("look")), exported("x.lows", "x.low")))
-    runtime.register(exported("x.tops", "x.top"))
-    await runtime.start_runs()
-    snapshot = await runtime.snapshot(ReadonlyContext(meta=MIRA))
+    runtime.tools.register(exported("x.tops", "x.top"))
+    await runtime.runs.start()
+    snapshot = await runtime.tools.snapshot(ReadonlyContext(meta=MIRA))
     return Home(runtime=runtime, snapshot=snapshot, workshop=workshop)
 
 
@@ -85,7 +85,7 @@ async def test_what_an_agent_asks_is_asked(driver: Driver, runtime: Runtime, cas
     assert seen.asked["question"] == question
     assert not seen.is_error, seen
     assert told in seen.text
-    assert await runtime.suspended() == ()
+    assert await runtime.waits.list() == ()
 
 
 async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Driver, runtime: Runtime) -> None:
@@ -94,4 +94,4 @@ async def test_two_questions_at_once_are_asked_one_after_the_other(driver: Drive
     [seen] = await driver.run(home, Call(tool="lows_look", answer=YES))
     assert "a is ash" in seen.text
     assert ("b is ash" in seen.text) == (str(driver) not in ASKED_ONCE)
-    assert await runtime.suspended() == ()
+    assert await runtime.waits.list() == ()

@@ -179,7 +179,7 @@ async def test_an_approved_call_runs_with_what_the_person_added(driver: Driver, 
     [seen] = await driver.run(home, Call(tool=RESET.tool, arguments=RESET.arguments, answer=YES))
     assert not seen.is_error
     assert document(seen) == {"name": "Reading lamp", "lost": {"level": 80}}
-    assert await home.runtime.suspended() == ()
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_a_declined_call_does_not_run(driver: Driver, home: Home) -> None:
@@ -205,7 +205,7 @@ async def test_work_that_has_no_acknowledgement_is_no_failure(driver: Driver, ho
     [seen] = await driver.run(home, Call(tool="export"))
     assert not seen.is_error
     assert seen.text in ("", '{"status":"pending"}')
-    [work] = await home.runtime.suspended("s-mira")
+    [work] = await home.runtime.waits.list("s-mira")
     assert (work.kind, work.handle) == ("pending", "job-0")
 
 

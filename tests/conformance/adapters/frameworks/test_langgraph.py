@@ -15,10 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
+from toolgen.calls.resolution import Resolution
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext
-from toolgen.runtime.resolution import Resolution
 
 from .bank import WANTED, Bank
 from .with_langgraph import (
@@ -64,7 +64,7 @@ async def test_what_a_person_agrees_to_is_what_is_paid_once(kind: str, agreed: t
     async with Runtime(engine=InProcessEngine()) as runtime:
         graph = GRAPHS[kind](await bank.offered(runtime), InMemorySaver(), payments(*WANTED))
         state, asked = await decided(graph, await begin(graph), agreeing_to(agreed))
-        assert await runtime.suspended() == ()
+        assert await runtime.waits.list() == ()
     assert sorted(bank.paid) == sorted((to, amount) for to, amount in WANTED if to in agreed)
     assert sorted(asked) == sorted(f"Pay {amount} to {to}?" for to, amount in WANTED)
     told = results(state["messages"])
@@ -88,7 +88,7 @@ async def test_answers_find_their_questions_in_every_order(kind: str, order: tup
         while open_now := interruptions(state):
             rounds += 1
             assert rounds <= 6
-            waiting = {one.question: one.id for one in await runtime.suspended("s")}
+            waiting = {one.question: one.id for one in await runtime.waits.list("s")}
             wanted = [f"Pay {WANTED[n][1]} to {WANTED[n][0]}?" for n in order]
             asked = [question for question in wanted if question in waiting]
             values: dict[str, Json] = {
@@ -161,11 +161,11 @@ async def test_three_answers_that_do_not_fit_leave_the_call_waiting(wrong: Any, 
             assert times == 0 or reason in open_now[0].value["reason"]
             state = await resumed(graph, {one.id: wrong(one.value) for one in open_now})
             times += 1
-        [waiting] = await runtime.suspended()
+        [waiting] = await runtime.waits.list()
         told = results(state["messages"])["c0"]
         assert waiting.id in told
         assert (times, bank.paid) == (3, [])
-        assert (await runtime.deliver(waiting.token, YES)).status == "ok"
+        assert (await runtime.waits.answer(waiting.token, YES)).status == "ok"
 
 
 async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> None:
@@ -179,7 +179,7 @@ async def test_an_answer_to_a_question_of_another_session_changes_nothing() -> N
         [one] = interruptions(state)
         state = await resumed(graph, {one.id: {"id": other.id, "answer": YES}})
         assert [again.value["id"] for again in interruptions(state)] == [one.value["id"]]
-        assert len(await runtime.suspended()) == 2
+        assert len(await runtime.waits.list()) == 2
     assert bank.paid == []
 
 
@@ -233,7 +233,7 @@ async def both_asked(bank: Bank, path: Path) -> dict[str, Any]:
 
 async def approved(runtime: Runtime, graph: Any, state: dict[str, Any], to: str) -> dict[str, Any]:
     """Return the state after the approval of one payment, whichever the graph has asked about."""
-    [id_] = [one.id for one in await runtime.suspended() if to in one.question]
+    [id_] = [one.id for one in await runtime.waits.list() if to in one.question]
     [asked] = interruptions(state)
     return await resumed(graph, {asked.id: {"id": id_, "answer": YES}})
 
@@ -276,7 +276,9 @@ async def test_what_became_of_an_unknown_payment_reaches_the_graph(tmp_path: Pat
     async with process(bank, tmp_path) as (engine, runtime, graph):
         known = [await engine.settled(one.run_id) for one in await engine.list_runs()]
         [lost] = [one for one in known if one.is_over]
-        await runtime.resolve(lost.run_id, "", Resolution(outcome="result", result="paid, says jo"), by="jo")
+        await runtime.runs.resolve(
+            lost.run_id, "", Resolution(outcome="result", result="paid, says jo"), by="jo"
+        )
         state = await approved(runtime, graph, state, "smith")
     assert results(state["messages"])["c0"] == '"paid, says jo"'
     assert bank.paid == [("smith", 7)]

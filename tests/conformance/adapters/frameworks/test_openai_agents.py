@@ -13,9 +13,9 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
 
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime, ToolModel
-from toolgen.runtime.toolsets.functions import function_toolset
 
 from .home import MIRA, Home
 
@@ -52,7 +52,7 @@ async def test_an_approval_for_ever_is_none_of_a_later_call(home: Home) -> None:
     outputs = [json.loads(one.output) for one in run.new_items if isinstance(one, ToolCallOutputItem)]
     assert outputs[0]["name"] == "Reading lamp"
     assert outputs[1]["code"] == "canceled"
-    assert await home.runtime.suspended() == ()
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_a_run_that_was_kept_as_json_goes_on(home: Home) -> None:
@@ -60,7 +60,7 @@ async def test_a_run_that_was_kept_as_json_goes_on(home: Home) -> None:
     agent = agent_of(home, [call], [assistant_message("done")])
     run = await Runner.run(agent, "go", run_config=CONFIG)
     kept = run.to_state().to_string()
-    [waiting] = await home.runtime.suspended("s-mira")
+    [waiting] = await home.runtime.waits.list("s-mira")
     assert waiting.token not in kept
 
     state: Any = await RunState.from_string(agent, kept)
@@ -90,7 +90,7 @@ async def test_a_tool_that_may_not_ask_is_denied_when_it_does(home: Home) -> Non
     [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
     assert output.custom_data is not None
     assert output.custom_data["toolgen"]["status"] == "denied"
-    assert await home.runtime.suspended() == ()
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_a_call_that_may_ask_and_does_not_runs_once() -> None:
@@ -102,8 +102,8 @@ async def test_a_call_that_may_ask_and_does_not_runs_once() -> None:
         return n
 
     runtime = Runtime()
-    runtime.register(function_toolset("test.counting", [count]))
-    tools = openai_agents_tools(await runtime.snapshot(), MIRA, may_ask={"test.counting.count"})
+    runtime.tools.register(function_toolset("test.counting", [count]))
+    tools = openai_agents_tools(await runtime.tools.snapshot(), MIRA, may_ask={"test.counting.count"})
     made = [function_call("count", {"n": n}, call_id=f"c{n}") for n in range(3)]
     agent = Agent("fake", model=ScriptedModel([made, [assistant_message("done")]]), tools=list(tools))
     run = await Runner.run(agent, "go", run_config=CONFIG)
@@ -134,8 +134,8 @@ class Counter:
     async def tool(self) -> Any:
         """Return the tool, whose calls may wait for a person and do not."""
         runtime = Runtime()
-        runtime.register(function_toolset("test.counting", [self.count]))
-        [tool] = openai_agents_tools(await runtime.snapshot(), MIRA, may_ask={"test.counting.count"})
+        runtime.tools.register(function_toolset("test.counting", [self.count]))
+        [tool] = openai_agents_tools(await runtime.tools.snapshot(), MIRA, may_ask={"test.counting.count"})
         return tool
 
 

@@ -23,13 +23,13 @@ from toolgen.adapters.fastmcp import fastmcp_provider
 from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
 from toolgen.adapters.mcp import server
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
+from toolgen.events.hub import Events
+from toolgen.events.records import ToolEnd
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended
-from toolgen.runtime.events.hub import Events
-from toolgen.runtime.events.records import ToolEnd
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
 
 from .home import MIRA, Call, Home
 from .test_contract import WEEK
@@ -45,7 +45,7 @@ async def test_langchain_denies_where_nobody_can_be_asked(home: Home) -> None:
     )
     assert isinstance(message, ToolMessage)
     assert (message.status, json.loads(str(message.content))["code"]) == ("error", "canceled")
-    assert await home.runtime.suspended() == ()
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_langchain_asks_the_same_again_after_an_interruption(home: Home) -> None:
@@ -90,11 +90,11 @@ async def test_fastmcp_takes_no_approval_of_a_client_unless_the_host_says_so(hom
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert result.is_error
     assert asked == []
-    [waiting] = await home.runtime.suspended("s-mira")
+    [waiting] = await home.runtime.waits.list("s-mira")
     [block] = result.content
     assert isinstance(block, TextContent)
     assert json.loads(block.text)["id"] == waiting.id
-    done = await home.runtime.deliver(waiting.token, {"approved": True})
+    done = await home.runtime.waits.answer(waiting.token, {"approved": True})
     assert done.status == "ok"
 
 
@@ -104,7 +104,7 @@ async def test_fastmcp_denies_where_the_client_cannot_ask(home: Home, mode: Any)
     async with Client(FastMCP("home", providers=[provider]), mode=mode) as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert result.is_error
-    assert await home.runtime.suspended() == ()
+    assert await home.runtime.waits.list() == ()
 
 
 async def test_a_way_to_approve_that_is_unknown_is_refused(home: Home) -> None:
@@ -128,7 +128,7 @@ async def test_fastmcp_ends_with_a_client_whose_answers_never_fit(home: Home) ->
     async with Client(server, elicitation_handler=elicit, mode="legacy") as client:
         result = await client.call_tool_mcp("factory_reset", dict(RESET))
     assert (result.is_error, times) == (True, 3)
-    [waiting] = await home.runtime.suspended()
+    [waiting] = await home.runtime.waits.list()
     [block] = result.content
     assert isinstance(block, TextContent)
     assert waiting.id in block.text
@@ -138,8 +138,8 @@ async def test_fastmcp_takes_a_question_back_whose_client_leaves() -> None:
     asked, events = asyncio.Event(), Events()
     runtime = Runtime(engine=InProcessEngine(), events=events)
     tool = func_tool(pay, toolset="bank.accounts", confirm=ConfirmSpec(hint="Pay?"))
-    runtime.register(function_toolset("bank.accounts", [tool]))
-    provider = fastmcp_provider(await runtime.snapshot(), MIRA, approvals="elicitation")
+    runtime.tools.register(function_toolset("bank.accounts", [tool]))
+    provider = fastmcp_provider(await runtime.tools.snapshot(), MIRA, approvals="elicitation")
 
     async def elicit(*_: Any) -> ElicitResult[dict[str, Any]]:
         asked.set()
@@ -159,7 +159,7 @@ async def test_fastmcp_takes_a_question_back_whose_client_leaves() -> None:
         async for end in ends:
             if end.status == "denied":
                 break
-    assert await runtime.suspended() == ()
+    assert await runtime.waits.list() == ()
 
 
 async def pay() -> str:
@@ -186,7 +186,7 @@ async def test_adk_asks_once_and_leaves_a_call_waiting_whose_answer_does_not_fit
     [response] = [one for event in events for one in event.get_function_responses()]
     assert response.response is not None
     assert "keep_on" in response.response["error"]
-    [waiting] = await home.runtime.suspended()
+    [waiting] = await home.runtime.waits.list()
     assert waiting.id == response.response["id"]
 
 
@@ -234,11 +234,11 @@ async def test_langchain_asks_three_times_and_leaves_the_call_waiting(home: Home
     tools = {tool.name: tool for tool in langchain_tools(home.snapshot, MIRA, ask=ask)}
     call = ToolCall(name="factory_reset", args=RESET, id="c1", type="tool_call")
     message = await tools["factory_reset"].ainvoke(call)
-    [waiting] = await home.runtime.suspended()
+    [waiting] = await home.runtime.waits.list()
     assert (len(asked), message.status) == (3, "error")
     assert "ffffffffffffffff" in asked[1]
     assert json.loads(message.content)["id"] == waiting.id
-    assert (await home.runtime.deliver(waiting.token, {"approved": True})).status == "ok"
+    assert (await home.runtime.waits.answer(waiting.token, {"approved": True})).status == "ok"
 
 
 async def test_a_call_of_langchain_that_has_ended_is_not_executed_again() -> None:
@@ -250,8 +250,8 @@ async def test_a_call_of_langchain_that_has_ended_is_not_executed_again() -> Non
         return "sent"
 
     async with Runtime(engine=InProcessEngine()) as runtime:
-        runtime.register(function_toolset("post.letters", [send]))
-        [tool] = langchain_tools(await runtime.snapshot(), MIRA)
+        runtime.tools.register(function_toolset("post.letters", [send]))
+        [tool] = langchain_tools(await runtime.tools.snapshot(), MIRA)
         call = ToolCall(name="send", args={"to": "ann"}, id="same", type="tool_call")
         messages = [await tool.ainvoke(call) for _ in range(2)]
         other = ToolCall(name="send", args={"to": "bob"}, id="same", type="tool_call")

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
+from tests.runtime.forging import forge
 from toolgen.adapters.framework_calls import FrameworkCall, FrameworkCalls, MetaOf
 from toolgen.adapters.result_view import result_view
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
@@ -29,8 +31,7 @@ from toolgen.runtime import (
     Unfinished,
     Verdict,
 )
-from toolgen.runtime.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime.waiting.options import WaitOptions, requester_may_not_approve
+from toolgen.waiting.options import WaitOptions, requester_may_not_approve
 
 META = CallMeta(session_id="s", requested_by="mira")
 YES: Json = {"approved": True}
@@ -50,8 +51,8 @@ class Account:
 
 async def offered(account: Account, runtime: Runtime) -> Snapshot:
     tool = func_tool(account.pay, toolset="bank.accounts", confirm=ConfirmSpec(hint="Pay {amount}?"))
-    runtime.register(function_toolset("bank.accounts", [tool]))
-    return await runtime.snapshot()
+    runtime.tools.register(function_toolset("bank.accounts", [tool]))
+    return await runtime.tools.snapshot()
 
 
 def waits(result: ToolResult) -> Suspended:
@@ -91,6 +92,35 @@ async def test_arguments_that_somebody_edited_are_asked_about_anew() -> None:
     assert (await pay(calls, 5).result()).status == "denied"
 
 
+@pytest.mark.parametrize("when", ["before it is asked", "before it is answered"])
+async def test_a_call_whose_record_was_changed_has_a_result_that_says_so(tmp_path: Path, when: str) -> None:
+    account, path = Account(), tmp_path / "runs.db"
+    async with Runtime(engine=InProcessEngine(path)) as runtime:
+        call = pay(calls_for(await offered(account, runtime)), 5)
+        asked = waits(await call.result())
+        if when == "before it is asked":
+            forge(path, asked.id, lambda record: record.update(question="Pay 1?"))
+            assert await call.question() is None
+            result = await resumed(call)
+        else:
+            assert await call.question() == asked
+            forge(path, asked.id, lambda record: record.update(question="Pay 1?"))
+            result = await call.answer_by_call(asked, YES)
+        assert result.status == "error"
+        assert b"nobody can answer it: run " in result.json
+    assert account.paid == []
+
+
+async def test_a_call_that_somebody_else_has_answered_has_its_result() -> None:
+    account = Account()
+    calls = await calls_of(account)
+    asked = waits(await pay(calls, 5).result())
+    denied = await calls.snapshot.waits.answer(asked.token, {"approved": False})
+    late = await pay(calls, 5).answer_by_call(asked, YES)
+    assert (denied.status, late.status, late.json) == ("denied", "denied", denied.json)
+    assert account.paid == []
+
+
 class Cards:
     """Pays by card, and remembers the numbers."""
 
@@ -105,8 +135,8 @@ class Cards:
 async def test_sensitive_arguments_that_somebody_edited_are_asked_about_anew() -> None:
     executor = Cards()
     runtime = Runtime(engine=InProcessEngine())
-    runtime.register(payments.registration(executor))
-    calls = calls_for(await runtime.snapshot())
+    runtime.tools.register(payments.registration(executor))
+    calls = calls_for(await runtime.tools.snapshot())
     first: dict[str, Json] = {"amount": 100, "card": {"number": "4111-OTTER", "holder": "Ann"}}
     other: dict[str, Json] = {"amount": 100, "card": {"number": "5222-LEMUR", "holder": "Ann"}}
     made, edited = [calls.named(None, "pay_much", one, "call-1") for one in (first, other)]
@@ -134,7 +164,7 @@ async def test_only_the_newest_question_of_a_call_stays_open() -> None:
     first = waits(await pay(calls, 5).result())
     second = waits(await pay(calls, 6).result())
     assert first.id != second.id
-    assert [one.id for one in await calls.snapshot.suspended("s")] == [second.id]
+    assert [one.id for one in await calls.snapshot.waits.list("s")] == [second.id]
 
 
 async def test_a_call_that_is_made_again_asks_the_same() -> None:
@@ -149,9 +179,9 @@ async def test_other_sessions_and_other_calls_are_left_alone() -> None:
         other = calls_for(calls.snapshot, CallMeta(session_id=session_id, requested_by="mira"))
         waits(await pay(other, 5, id_).result())
     waits(await pay(calls, 5).result())
-    assert len(await calls.snapshot.suspended()) == 3
+    assert len(await calls.snapshot.waits.list()) == 3
     await resumed(pay(calls, 5))
-    assert len(await calls.snapshot.suspended()) == 2
+    assert len(await calls.snapshot.waits.list()) == 2
 
 
 async def test_an_answer_to_another_question_is_refused_and_changes_nothing() -> None:
@@ -162,7 +192,7 @@ async def test_an_answer_to_another_question_is_refused_and_changes_nothing() ->
     refused = waits(await mallory.answer(asked, {"id": other.id, "answer": YES}))
     assert (refused.id, account.paid) == (asked.id, [])
     assert other.id in refused.reason
-    assert {one.id for one in await calls.snapshot.suspended("s")} == {asked.id, other.id}
+    assert {one.id for one in await calls.snapshot.waits.list("s")} == {asked.id, other.id}
 
 
 class Twice:
@@ -179,10 +209,10 @@ class Twice:
 async def test_an_approval_by_the_id_of_a_call_is_none_of_its_next_question() -> None:
     """Somebody else has answered the first question meanwhile, and the person has not seen the second one."""
     runtime = Runtime(engine=InProcessEngine())
-    runtime.register(function_toolset("bank.accounts", [Twice().move]))
-    call = calls_for(await runtime.snapshot()).named(None, "move", {}, "call-1")
+    runtime.tools.register(function_toolset("bank.accounts", [Twice().move]))
+    call = calls_for(await runtime.tools.snapshot()).named(None, "move", {}, "call-1")
     first = waits(await call.result())
-    second = waits(await runtime.deliver(first.token, YES))
+    second = waits(await runtime.waits.answer(first.token, YES))
     assert (first.number, second.number) == (1, 2)
     refused = waits(await resumed(call))
     assert (refused.id, "names no question" in refused.reason) == (second.id, True)
@@ -255,4 +285,4 @@ def test_what_is_no_snapshot_is_told_at_once() -> None:
 async def test_facts_that_are_neither_a_meta_nor_a_function_are_told_at_once() -> None:
     session: Any = "s-mira"
     with pytest.raises(ToolgenError, match="'str' is no CallMeta"):
-        calls_for(await Runtime().snapshot(), session)
+        calls_for(await Runtime().tools.snapshot(), session)

@@ -12,10 +12,10 @@ from examples.servers.postgres import Server
 from tests.agents.tools import TOOLS, agent, calling, first_answer, running, texts
 from toolgen.agents import PlannerRetry, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.toolsets.functions import func_tool
+from toolgen.capabilities import MemoryStateStore, StateCapability
+from toolgen.events.records import PlanRetry
 from toolgen.runtime import StaticToolset, ToolContext, ToolOutcome
-from toolgen.runtime.capabilities import MemoryStateStore, StateCapability
-from toolgen.runtime.events.records import PlanRetry
-from toolgen.runtime.toolsets.functions import func_tool
 
 ATTEMPTS = 3
 """That find no server, before it starts again."""

@@ -23,14 +23,14 @@ from .errors import (
     shortened,
 )
 from .failures import unavailable, unreadable
-from .questions import Given, asked, given_to, next_question
+from .questions import Resumed, asked, next_question, resumed_by
 from .results import outcome_of
 from .tools import ServerTool
 
 _MOST_STATES: Final = 10
 """Times that a server may want its state back without a question."""
 _FIRST_PAUSE_S: Final = 0.05
-"""Before its state is given back; it doubles."""
+"""Seconds before a server's state is given back; they double."""
 
 Lease = Callable[[CallMeta], AbstractAsyncContextManager[Connection]]
 Answer = types.CallToolResult | types.InputRequiredResult
@@ -56,11 +56,11 @@ class Caller:
             OutcomeUnknownError: the connection ended, and the call may have run.
         """
         ctx.has_begun = False  # before it is sent
-        given = given_to(ctx)
-        if (further := next_question(given, tool.spec)) is not None:
+        resumed = resumed_by(ctx)
+        if (further := next_question(resumed, tool.spec)) is not None:
             return further
         try:
-            answer = await self._answered(tool, dict(arguments), ctx, given)
+            answer = await self._answered(tool, dict(arguments), ctx, resumed)
         except ConnectionLostError as error:
             log.warning("a call of %s has no answer: %s", tool.spec.id, error)
             if not error.was_sent:
@@ -91,7 +91,7 @@ class Caller:
         return f"the MCP server {self._server!r} cannot be reached now"
 
     async def _answered(
-        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, given: Given
+        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, resumed: Resumed
     ) -> Answer:
         """Return the answer; a call is made again where the server cannot have it, or says that it may.
 
@@ -99,25 +99,25 @@ class Caller:
             ConnectionLostError: the connection ended, and again.
         """
         try:
-            return await self._once(tool, arguments, ctx, given)
+            return await self._once(tool, arguments, ctx, resumed)
         except ConnectionLostError as error:
             if error.was_sent and not tool.spec.may_repeat:
                 raise
             log.info("a call of %s is made again: %s", tool.spec.id, error)
             ctx.has_begun = False
-            return await self._once(tool, arguments, ctx, given)
+            return await self._once(tool, arguments, ctx, resumed)
 
     async def _once(
-        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, given: Given
+        self, tool: ServerTool, arguments: dict[str, Any], ctx: ToolContext, resumed: Resumed
     ) -> Answer:
         async with self._lease(ctx.meta) as connection:
             await self._require_unchanged(connection, tool)
             await ctx.begin()
-            responses, state = given.responses, given.state
+            responses, state = resumed.responses, resumed.state
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):
-                known = None if responses is None else dict(responses)
-                answer = await connection.call(tool.name, arguments, _progress_of(ctx), known, state)
+                sent = None if responses is None else dict(responses)
+                answer = await connection.call(tool.name, arguments, _progress_of(ctx), sent, state)
                 if not isinstance(answer, types.InputRequiredResult) or answer.input_requests:
                     return answer
                 responses, state = None, answer.request_state

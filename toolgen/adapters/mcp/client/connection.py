@@ -37,7 +37,7 @@ from .servers import Streams
 from .transport import Watched
 
 _CLOSING_S: Final = 10.0
-"""That a session may take to close; then its task is cancelled."""
+"""Seconds that a session may take to close; then its task is cancelled."""
 _RESULT: Final[TypeAdapter[types.CallToolResult | types.InputRequiredResult]] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
@@ -150,9 +150,9 @@ class Connection:
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
                 changes = self._changes  # one that comes meanwhile is not in the list
-                found = await self._limited("list its tools", read_listing(lambda: self.client, self._name))
-                self._listing, self._listed_changes = found, changes
-                self._good_until = self._clock() + (self._list_s if found.ttl_s is None else found.ttl_s)
+                listing = await self._limited("list its tools", read_listing(lambda: self.client, self._name))
+                self._listing, self._listed_changes = listing, changes
+                self._good_until = self._clock() + (self._list_s if listing.ttl_s is None else listing.ttl_s)
             return self._listing
 
     async def current(self) -> Listing:
@@ -161,8 +161,8 @@ class Connection:
         Raises:
             MCPServerError: as `listing`.
         """
-        known = self._listing
-        return await self.listing() if known is None or self._is_changed else known
+        listing = self._listing
+        return await self.listing() if listing is None or self._is_changed else listing
 
     async def call(
         self,
@@ -282,20 +282,20 @@ class Connection:
             return error
         garbage = f"; it wrote {self._garbage}" if self._garbage else ""
         if isinstance(error, TimeoutError):
-            found = MCPServerError(
+            failure = MCPServerError(
                 f"{what} did not answer within {self._connect_s:g} seconds{garbage}",
                 hint="start it by hand to see what it does, or give it more time: connect_s=…",
             )
         elif any(_is_closed(leaf) for leaf in leaves(error)):
-            found = MCPServerError(f"{what} ended before it answered{garbage}")
+            failure = MCPServerError(f"{what} ended before it answered{garbage}")
         else:
             faults = [fault_of(leaf, self._name) for leaf in leaves(error) if isinstance(leaf, MCPError)]
             if isinstance(refused := next(iter(faults), None), RefusedError):
                 return refused
             reasons = "; ".join(fault.message for fault in faults if fault is not None) or reason_of(error)
-            found = MCPServerError(f"{what} cannot be connected: {reasons}{garbage}")
-        found.__cause__ = error
-        return found
+            failure = MCPServerError(f"{what} cannot be connected: {reasons}{garbage}")
+        failure.__cause__ = error
+        return failure
 
     async def _limited(self, what: str, work: Awaitable[Listing]) -> Listing:
         """Return what the work returns within the time that an answer may take.

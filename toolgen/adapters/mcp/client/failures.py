@@ -18,7 +18,7 @@ _MOST_ISSUES: Final = 20
 _LONGEST: Final = 8_000
 """Characters of what a server says of a failure."""
 _STEP: Final = re.compile(r"""\.(\w+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]""")
-"""Of the paths of issues: a key, an index, a key in JSON."""
+"""Parts of the paths of issues: a key, an index, a key in JSON."""
 _CODES: Final = frozenset(get_args(IssueCode))
 
 
@@ -32,8 +32,8 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
     document = answer.structured_content if isinstance(answer.structured_content, dict) else _object(text)
     if isinstance(unknown := document.get("unknown"), str) and len(document) == 1:
         return OutcomeUnknownError(cleaned(unknown, _LONGEST))
-    said = document.get("error")
-    message = cleaned(said if isinstance(said, str) else text, _LONGEST)
+    text_of_error = document.get("error")
+    message = cleaned(text_of_error if isinstance(text_of_error, str) else text, _LONGEST)
     message = message or f"{spec.name} failed, and its server does not say why"
     issues = tuple(_issues(document.get("issues")))
     if not issues:
@@ -47,8 +47,8 @@ def failure_of(answer: types.CallToolResult, spec: ToolSpec[Any, Any]) -> ToolEr
         issues=issues,
         message=message,
     )
-    told = "; ".join(str(issue) for issue in issues)
-    return ToolError(f"{message}: {told}"[:_LONGEST], retry_hint=hint)
+    listed = "; ".join(str(issue) for issue in issues)
+    return ToolError(f"{message}: {listed}"[:_LONGEST], retry_hint=hint)
 
 
 def malformed(spec: ToolSpec[Any, Any], server: str, why: str) -> ToolError:
@@ -80,19 +80,21 @@ def unavailable(spec: ToolSpec[Any, Any], message: str) -> ToolError:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
-def _issues(found: object) -> Iterator[FieldIssue]:
+def _issues(documents: object) -> Iterator[FieldIssue]:
     """Yield the issues of a document; nothing for anything else."""
-    for one in found[:_MOST_ISSUES] if isinstance(found, list) else ():
-        match one:
+    for document in documents[:_MOST_ISSUES] if isinstance(documents, list) else ():
+        match document:
             case {"path": str(path), "constraint": str(code), "message": str(message)} if code in _CODES:
-                known: Any = code
-                yield FieldIssue(keys=_keys(path), constraint=known, message=shortened(message)).shortened()
+                constraint: Any = code
+                yield FieldIssue(
+                    keys=_keys(path), constraint=constraint, message=shortened(message)
+                ).shortened()
             case _:
                 pass
 

@@ -23,7 +23,7 @@ from .messages import HTTP_STATUS, LONGEST_MESSAGE, TOO_LONG
 _REFUSALS: Final = (401, 403, 429)
 _EVENTS: Final = "text/event-stream"
 _LOGGERS: Final = ("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher")
-"""Of the SDK; its sessions log as `client`."""
+"""Loggers of the SDK; its sessions log as `client`."""
 _SDK: Final = mcp.__path__[0]
 _OF_SESSION: Final = "Received session ID"
 
@@ -96,10 +96,10 @@ def _error_of(status: int) -> bytes:
 
 def _is_error(body: bytes) -> bool:
     try:
-        found = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+        message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValidationError:
         return False
-    return isinstance(found, types.JSONRPCError)
+    return isinstance(message, types.JSONRPCError)
 
 
 def keep_logs_clean() -> None:
@@ -119,7 +119,9 @@ def plain_url(url: httpx2.URL | str) -> str:
 
 def _without_query(record: logging.LogRecord) -> bool:
     if isinstance(record.args, tuple):
-        record.args = tuple(plain_url(one) if isinstance(one, httpx2.URL) else one for one in record.args)
+        record.args = tuple(
+            plain_url(argument) if isinstance(argument, httpx2.URL) else argument for argument in record.args
+        )
     return True
 
 

@@ -58,25 +58,25 @@ def without_misfits(page: dict[str, Any], version: str, server: str) -> dict[str
     page = {**page, "tools": [tool for tool in page["tools"] if _is_bounded(tool, server)]}
     if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
         return page
-    kept = []
+    tools = []
     for tool in page["tools"]:
         if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
-            kept.append(tool)
+            tools.append(tool)
             continue
         name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
         log.warning("the MCP server %r lists the tool %r, which is left out: %s", server, name, misfit)
-    return {**page, "tools": kept}
+    return {**page, "tools": tools}
 
 
 def _is_bounded(tool: object, server: str) -> bool:
     """Return whether a tool is within the limits of documents; to validate a larger one takes long."""
-    excess = exceeded_limit(compact(tool).encode(), DEFAULT_LIMITS)  # type: ignore[arg-type]  # it was JSON
-    if excess is not None:
+    exceeded = exceeded_limit(compact(tool).encode(), DEFAULT_LIMITS)  # type: ignore[arg-type]  # it was JSON
+    if exceeded is not None:
         name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
         log.warning(
-            "the MCP server %r lists the tool %r, which is left out: it %s", server, name, excess.message
+            "the MCP server %r lists the tool %r, which is left out: it %s", server, name, exceeded.message
         )
-    return excess is None
+    return exceeded is None
 
 
 def _misfit(page: dict[str, Any], version: str) -> str | None:

@@ -16,7 +16,7 @@ from .errors import MCPServerError
 from .servers import Credentials
 
 _FIRST_PAUSE_S: Final = 0.5
-"""Before the second attempt to connect again; it doubles."""
+"""Seconds before the second attempt to connect again; they double."""
 _RECONNECTS: Final = 3
 """Attempts to connect again, of a server that was connected before."""
 

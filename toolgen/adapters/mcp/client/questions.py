@@ -18,9 +18,9 @@ from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfin
 from .errors import cleaned, shortened
 
 _MOST_QUESTIONS: Final = 10
-"""That may come together; a person answers one after the other."""
+"""Questions that may come together; a person answers one after the other."""
 _ADDRESSES: Final = ("https://", "http://")
-"""That a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
+"""Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
 _MARK: Final = "mcp"
 """Key of what is kept with a question."""
 _LONGEST_QUESTION: Final = 4_096
@@ -28,23 +28,23 @@ _LONGEST_QUESTION: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Resumed:
     """What a call goes on with."""
 
     responses: Mapping[str, Any] | None = None
-    """By the key of the request, the response to it."""
+    """Responses by the keys of their requests."""
     state: str | None = None
-    """Of the server, passed back as it came."""
+    """State of the server, passed back as it came."""
     further: tuple[tuple[str, dict[str, Any]], ...] = ()
     """Requests that were not asked yet, with their keys."""
 
 
-def given_to(ctx: ToolContext) -> Given:
+def resumed_by(ctx: ToolContext) -> Resumed:
     """Return what the call goes on with: nothing, unless a question of its server was answered."""
-    kept = ctx.kept.get(_MARK) if isinstance(ctx.kept, dict) else None
-    if not isinstance(kept, dict):
-        return Given()
-    facts: Any = kept
+    stored = ctx.kept.get(_MARK) if isinstance(ctx.kept, dict) else None
+    if not isinstance(stored, dict):
+        return Resumed()
+    facts: Any = stored
     response: dict[str, Any] = {"action": "accept"}
     if facts["is_form"]:
         response["content"] = ctx.answer if isinstance(ctx.answer, dict) else {}
@@ -52,7 +52,7 @@ def given_to(ctx: ToolContext) -> Given:
         response["action"] = "decline"
     responses = {**facts["responses"], facts["key"]: response}
     further = tuple((key, request) for key, request in facts["further"])
-    return Given(responses=responses, state=facts["state"], further=further)
+    return Resumed(responses=responses, state=facts["state"], further=further)
 
 
 def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfinished | None:
@@ -64,15 +64,15 @@ def asked(answer: types.InputRequiredResult, spec: ToolSpec[Any, Any]) -> Unfini
     requests = answer.input_requests or {}
     if len(requests) > _MOST_QUESTIONS:
         raise ToolError(f"{spec.name} asks {len(requests)} questions at once; {_MOST_QUESTIONS} are allowed")
-    documents = [(key, one.model_dump(by_alias=True, mode="json")) for key, one in requests.items()]
+    documents = [(key, request.model_dump(by_alias=True, mode="json")) for key, request in requests.items()]
     return question(documents, {}, answer.request_state, spec) if documents else None
 
 
-def next_question(given: Given, spec: ToolSpec[Any, Any]) -> Unfinished | None:
+def next_question(resumed: Resumed, spec: ToolSpec[Any, Any]) -> Unfinished | None:
     """Return the next question of those that came together; None when all are answered."""
-    if not given.further:
+    if not resumed.further:
         return None
-    return question(list(given.further), given.responses or {}, given.state, spec)
+    return question(list(resumed.further), resumed.responses or {}, resumed.state, spec)
 
 
 def question(
@@ -96,7 +96,7 @@ def question(
         "is_form": is_form,
         "responses": dict(responses),
         "state": state,
-        "further": [list(one) for one in further],
+        "further": [list(pair) for pair in further],
     }
     keep: Json = {_MARK: facts}
     message = cleaned(parameters["message"], _LONGEST_QUESTION)

@@ -1,4 +1,4 @@
-"""From what a server answers to a call to what an executor returns."""
+"""Results of executors from what a server answers to a call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .errors import shortened
 from .failures import failure_of, malformed
 
 _MOST_BLOCKS: Final = 1_000
-"""Of content, in one answer."""
+"""Blocks of content in one answer."""
 
 
 def outcome_of(
@@ -60,8 +60,10 @@ def _structured(
     value: Any, blocks: Sequence[Content], spec: ToolSpec[Any, Any], server: str
 ) -> ToolOutcome[Any]:
     """Return a structured result; the text that only repeats it is left out (MCP 2025-06-18, Tools)."""
-    kept = [block for block in blocks if not (isinstance(block, TextContent) and _repeats(block.text, value))]
-    return ToolOutcome.of(_decoded(value, spec, server), content=kept)
+    unrepeated = [
+        block for block in blocks if not (isinstance(block, TextContent) and _repeats(block.text, value))
+    ]
+    return ToolOutcome.of(_decoded(value, spec, server), content=unrepeated)
 
 
 def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
@@ -74,7 +76,7 @@ def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
 def _repeats(text: str, value: Any) -> bool:
     """Return whether a text is the value, or all that an object of one member holds, as JSON or as it is."""
     held = [value, *(value.values() if isinstance(value, dict) and len(value) == 1 else ())]
-    if text in [one for one in held if isinstance(one, str)]:
+    if text in [text_ for text_ in held if isinstance(text_, str)]:
         return True
     try:
         return json.loads(text) in held

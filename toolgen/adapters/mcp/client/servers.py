@@ -62,8 +62,8 @@ class StdioServer:
     """Gets what the process writes to its standard error; that of this process where it is None."""
 
     def __post_init__(self) -> None:
-        given: tuple[object, object] = self.command, self.args
-        if not isinstance(given[0], str) or not given[0] or isinstance(given[1], str):
+        options: tuple[object, object] = self.command, self.args
+        if not isinstance(options[0], str) or not options[0] or isinstance(options[1], str):
             raise RegistrationError(
                 "a StdioServer takes the program, and a tuple of its arguments",
                 hint="write StdioServer('python', ('-m', 'mcp_server_git'))",
@@ -96,7 +96,7 @@ class HttpServer:
 
     url: str = field(repr=False)
     headers: Credentials | CredentialsOf = field(default_factory=dict, repr=False)
-    """Of each request; a function of the call makes them those of its user, with a session for each."""
+    """Headers of each request; a function of the call returns those of its user, who has a session then."""
     bearer: Callable[[CallMeta], str | Awaitable[str]] | None = field(default=None, repr=False)
     """Returns the token for the header `Authorization: Bearer`."""
     allow_insecure: bool = field(default=False, repr=False, kw_only=True)
@@ -163,16 +163,16 @@ def _web_address(text: object) -> httpx2.URL:
         RegistrationError: it is none; its user, password and query are not shown.
     """
     try:
-        found = httpx2.URL(text) if isinstance(text, str) else None
+        url = httpx2.URL(text) if isinstance(text, str) else None
     except httpx2.InvalidURL:
-        found = None
-    if found is None or found.scheme not in ("http", "https") or not found.host:
+        url = None
+    if url is None or url.scheme not in ("http", "https") or not url.host:
         shown = text.partition("?")[0].rpartition("@")[2] if isinstance(text, str) else type(text).__name__
         raise RegistrationError(
             f"{shortened(shown)!r} is no URL of an MCP server",
             hint="write the whole address: HttpServer('https://host.example/mcp')",
         )
-    return found
+    return url
 
 
 def pool_key(identity: str, credentials: Credentials) -> str:
@@ -191,8 +191,8 @@ def _standard_error() -> TextIO:
     return sys.stderr
 
 
-async def _credentials(given: Credentials | CredentialsOf, meta: CallMeta) -> Credentials:
-    if not callable(given):
-        return given
-    found = given(meta)
-    return await found if inspect.isawaitable(found) else found
+async def _credentials(credentials: Credentials | CredentialsOf, meta: CallMeta) -> Credentials:
+    if not callable(credentials):
+        return credentials
+    returned = credentials(meta)
+    return await returned if inspect.isawaitable(returned) else returned

@@ -29,9 +29,9 @@ from .errors import MCPServerError, shortened
 from .messages import LONGEST_MESSAGE, TOO_LONG
 
 _GRACE_S: Final = 2.0
-"""To exit after the end of the input; then the process group gets SIGTERM, and as long after that SIGKILL."""
+"""Seconds to exit after the end of the input, then after SIGTERM to the process group; SIGKILL follows."""
 _FLUSH_S: Final = 0.5
-"""For what was sent to reach the process."""
+"""Seconds in which what was sent reaches the process."""
 _POLL_S: Final = 0.01
 _GONE: Final = (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream, OSError)
 
@@ -106,8 +106,8 @@ class _Running:
         """Write each message as a line; when nothing can be written, nothing is read either."""
         assert self._process.stdin is not None
         try:
-            async for one in stream:
-                line = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+            async for sent in stream:
+                line = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await self._process.stdin.send(line.encode() + b"\n")
         except _GONE:
             await answers.aclose()

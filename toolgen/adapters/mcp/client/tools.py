@@ -1,4 +1,4 @@
-"""From a tool that a server lists to the spec of a tool. What a server says, nobody has checked."""
+"""Specs of the tools that a server lists. What a server says, nobody has checked."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ServerTool:
     """A tool of a server."""
 
     name: str
-    """As the server calls it."""
+    """Name of the tool at its server."""
     digest: str
     """`listing.tool_digest`: another one is another contract."""
     has_output_schema: bool
@@ -98,9 +98,9 @@ def server_tool(
     )
 
 
-def hints_of(given: types.ToolAnnotations | None) -> dict[Hint, bool]:
+def hints_of(annotations: types.ToolAnnotations | None) -> dict[Hint, bool]:
     """Return the hints that the server gives; what it does not say is left out."""
-    facts = {} if given is None else given.model_dump(by_alias=True)
+    facts = {} if annotations is None else annotations.model_dump(by_alias=True)
     return {hint: bool(facts[key]) for hint, (key, _) in MCP_HINTS.items() if facts.get(key) is not None}
 
 
@@ -126,18 +126,18 @@ def _icons(tool: types.Tool) -> tuple[Icon, ...]:
 def _with_clean_texts(schema: Any, longest: int, *, is_map: bool = False) -> Any:
     """Return a schema whose texts for readers are cleaned and cut; a map's keys are names, not keywords."""
     if isinstance(schema, list):
-        return [_with_clean_texts(one, longest) for one in schema]
+        return [_with_clean_texts(part, longest) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {}
+    cleaned_schema = {}
     for key, value in schema.items():
         if not is_map and key in _DATA:
-            found[key] = value
+            cleaned_schema[key] = value
         elif not is_map and key in _TEXTS and isinstance(value, str):
-            found[key] = cleaned(value, longest)
+            cleaned_schema[key] = cleaned(value, longest)
         else:
-            found[key] = _with_clean_texts(value, longest, is_map=not is_map and key in _MAPS)
-    return found
+            cleaned_schema[key] = _with_clean_texts(value, longest, is_map=not is_map and key in _MAPS)
+    return cleaned_schema
 
 
 def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, longest: int) -> Any:

@@ -45,7 +45,7 @@ log = logger("toolgen.mcp")
 
 
 class MCPToolset:
-    """The tools of an MCP server, for `Runtime.add_toolset` or an agent.
+    """The tools of an MCP server, for `Runtime.tools.add_toolset` or an agent.
 
     Connections are opened when they are first used, and closed with the toolset. The id of a tool is
     `mcp.name.tool`, or `name.tool` where the name has a dot; its wire name is that of the server where all
@@ -78,7 +78,7 @@ class MCPToolset:
             identity: Whose connection a call uses; calls of one identity and of the same credentials share
                 one. Without it the credentials alone count.
             on_error: What a request does when the tools cannot be listed.
-            connect_s: Seconds for the connection, and for each list; below those of `Runtime.add_toolset`.
+            connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
             call_s: Seconds for one execution of a call; None for the runtime's own limit.
             list_s: Seconds for which a list is good whose server says nothing of that.
             idle_s: Seconds after which a connection is closed that nobody uses.
@@ -91,10 +91,10 @@ class MCPToolset:
                 f"{name!r} is no name of an MCP toolset",
                 hint="write lower-case letters, digits and _, as in `git` or `service.git`",
             )
-        given: object = server
-        if not isinstance(given, StdioServer | HttpServer):
+        passed: object = server
+        if not isinstance(passed, StdioServer | HttpServer):
             raise RegistrationError(
-                f"{type(given).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
+                f"{type(passed).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
                 hint="write StdioServer('command', ('argument',)), or HttpServer('https://…')",
             )
         self.name = name
@@ -109,7 +109,7 @@ class MCPToolset:
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
         self._caller = Caller(name, self._lease, sleep)
         self._executor = MCPExecutor(self._caller)
-        self._known: dict[tuple[str, str], BoundTool | None] = {}
+        self._bound_tools: dict[tuple[str, str], BoundTool | None] = {}
 
     def __repr__(self) -> str:
         return f"MCPToolset({self.name!r}, {self._server!r})"
@@ -150,16 +150,16 @@ class MCPToolset:
 
     def _bound(self, listing: Listing) -> list[BoundTool]:
         names = wire_names(tool.name for tool in listing.tools)
-        found = [self._bound_tool(tool, names[tool.name]) for tool in listing.tools]
-        return [tool for tool in found if tool is not None]
+        tools = [self._bound_tool(tool, names[tool.name]) for tool in listing.tools]
+        return [tool for tool in tools if tool is not None]
 
     def _bound_tool(self, tool: types.Tool, wire_name: str) -> BoundTool | None:
         key = (wire_name, tool.model_dump_json())
-        if key not in self._known:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = self._made(tool, wire_name)
-        return self._known[key]
+        if key not in self._bound_tools:
+            if len(self._bound_tools) >= _MOST_KNOWN:
+                self._bound_tools.clear()
+            self._bound_tools[key] = self._made(tool, wire_name)
+        return self._bound_tools[key]
 
     def _made(self, tool: types.Tool, wire_name: str) -> BoundTool | None:
         try:

@@ -65,13 +65,13 @@ class _WatchedStream:
 
     async def __anext__(self) -> Any:
         try:
-            found = await self._stream.__anext__()
+            message = await self._stream.__anext__()
         except StopAsyncIteration:
             self._ended()
             raise
-        if isinstance(found, SessionMessage) and isinstance(found.message, types.JSONRPCResponse):
-            found.message.result = self._read(found.message.result)
-        return found
+        if isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCResponse):
+            message.message.result = self._read(message.message.result)
+        return message
 
     async def __aenter__(self) -> _WatchedStream:
         await self._stream.__aenter__()
@@ -80,5 +80,5 @@ class _WatchedStream:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> bool | None:
-        found: bool | None = await self._stream.__aexit__(kind, error, where)
-        return found
+        is_suppressed: bool | None = await self._stream.__aexit__(kind, error, where)
+        return is_suppressed

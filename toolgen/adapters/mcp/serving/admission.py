@@ -27,9 +27,9 @@ class OwnNames:
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
         self._app = app
-        known = "|".join(map(re.escape, hosts))
-        self._host = re.compile(f"({known}){_PORT}", re.ASCII | re.IGNORECASE)
-        self._origin = re.compile(f"https?://({known}){_PORT}", re.ASCII | re.IGNORECASE)
+        names = "|".join(map(re.escape, hosts))
+        self._host = re.compile(f"({names}){_PORT}", re.ASCII | re.IGNORECASE)
+        self._origin = re.compile(f"https?://({names}){_PORT}", re.ASCII | re.IGNORECASE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)

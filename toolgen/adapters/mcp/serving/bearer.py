@@ -13,9 +13,9 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
-from toolgen.runtime.call.boundary import Contained
 
 from .identity import IDENTITY, owner_of, require_meta
 
@@ -45,8 +45,8 @@ class BearerAuth:
         try:
             async with asyncio.timeout(_VERIFY_S):
                 with Contained():
-                    found = self._verify(token)
-                    meta = await found if inspect.isawaitable(found) else found
+                    verified = self._verify(token)
+                    meta = await verified if inspect.isawaitable(verified) else verified
             owner = "" if meta is None else owner_of(require_meta(meta))
         except Exception as error:
             reference = log_failure(log, error, "the verifier of tokens failed")

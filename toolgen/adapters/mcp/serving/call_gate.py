@@ -61,9 +61,9 @@ class CallGate:
     def _too_many(self, owner: str | None) -> str | None:
         """Return why no further call of an owner is let in; None where one is."""
         counts = (self._requests, self._executing)
-        if max(one.count for one in counts) >= self._max_calls:
+        if max(count.count for count in counts) >= self._max_calls:
             return f"{self._max_calls} calls are executed already; call again later"
-        if owner is not None and max(one.count_of(owner) for one in counts) >= self._max_calls_per_owner:
+        if owner is not None and max(count.count_of(owner) for count in counts) >= self._max_calls_per_owner:
             return f"{self._max_calls_per_owner} calls of yours are executed already; call again later"
         return None
 

@@ -12,14 +12,14 @@ import anyio
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
+from toolgen.calls.call_names import CallName
+from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
-from toolgen.runtime.call.registered_tool import RegisteredTool
-from toolgen.runtime.waiting.call_names import CallName
-from toolgen.runtime.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
-from toolgen.runtime.waiting.unfit import MOST_MISFITS, asks_again
+from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
+from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
 from .changes import ListChanges
 from .executing import ExecutingCalls
@@ -55,7 +55,7 @@ class _Request:
     params: types.CallToolRequestParams
     meta: CallMeta
     name: CallName | None
-    """Of a call that the client may make again; None where it gave no id for that."""
+    """Name of a call that the client may make again; None where it gave no id for that."""
     offered: Snapshot
     entry: RegisteredTool
 
@@ -98,7 +98,7 @@ class ToolCalls:
         meta = await self._identities.meta(ctx)
         tools = await self.listed(meta, is_modern(ctx))
         self._changes.listed(ctx, meta, tools)
-        return types.ListToolsResult(tools=[one.tool for one in tools])
+        return types.ListToolsResult(tools=[tool.tool for tool in tools])
 
     async def listed(self, meta: CallMeta, is_modern: bool) -> list[ListedTool]:
         """Return the tools of a request, listed anew, in the words of its era.
@@ -133,7 +133,7 @@ class ToolCalls:
                 answered = await self._answered(request)
             except SuspensionError as error:  # somebody else has answered meanwhile
                 answered = error_result(error.message, UNAVAILABLE)
-            if self._runtime.is_dynamic and self._changes.has_listed(ctx, meta):
+            if self._runtime.tools.may_change and self._changes.has_listed(ctx, meta):
                 await self._tell_changes(request)
         return answered
 
@@ -183,9 +183,9 @@ class ToolCalls:
                 return unfit_result(asked, note)
             if request.is_modern:
                 return input_required(asked, note, misfits)
-            given = await self._elicited(request, asked, note)
+            elicited = await self._elicited(request, asked, note)
             try:
-                result, misfits, note = await self._tried(request, asked, given, misfits)
+                result, misfits, note = await self._tried(request, asked, elicited, misfits)
             except SuspensionError as error:
                 return _refused(asked, error)
         return self._final(request, result)
@@ -197,16 +197,16 @@ class ToolCalls:
         """
         if (why := cannot_ask(asked, request.ctx, self._approvals, self._runtime)) is not None:
             return await self._unasked(request, asked, why)
-        given = (request.params.input_responses or {}).get(ASKED)
-        if not isinstance(given, types.ElicitResult):
+        elicited = (request.params.input_responses or {}).get(ASKED)
+        if not isinstance(elicited, types.ElicitResult):
             return input_required(asked, "", misfits)
         try:
-            return await self._completed(request, *await self._tried(request, asked, given, misfits))
+            return await self._completed(request, *await self._tried(request, asked, elicited, misfits))
         except SuspensionError as error:
             return _refused(asked, error)
 
     async def _tried(
-        self, request: _Request, asked: Suspended, given: types.ElicitResult, misfits: int
+        self, request: _Request, asked: Suspended, elicited: types.ElicitResult, misfits: int
     ) -> tuple[ToolResult, int, str]:
         """Return the result after an answer, how many to its question did not fit, and why not.
 
@@ -214,7 +214,7 @@ class ToolCalls:
             SuspensionError: the answer is not taken, and no other one would be.
         """
         try:
-            result = await self._given(request, asked, given)
+            result = await self._answered_by(request, asked, elicited)
         except BadAnswerError as error:
             same = ToolResult(tool=asked.tool, status="suspended", suspensions=(asked,))
             return same, misfits + 1, error.message
@@ -232,7 +232,7 @@ class ToolCalls:
                 INVALID_PARAMS, "a requestState counts since 2026-07-28, on a connection without a session"
             )
         try:
-            asked = await self._runtime.suspension(token, session_id=request.meta.session_id)
+            asked = await self._runtime.waits.show(token, session_id=request.meta.session_id)
         except SuspensionError as error:
             raise MCPError(INVALID_PARAMS, error.message) from None
         if asked.call.tool != request.entry.spec.id:
@@ -252,7 +252,9 @@ class ToolCalls:
             except (MCPError, ValueError):
                 return types.ElicitResult(action="cancel")
 
-    async def _given(self, request: _Request, asked: Suspended, given: types.ElicitResult) -> ToolResult:
+    async def _answered_by(
+        self, request: _Request, asked: Suspended, elicited: types.ElicitResult
+    ) -> ToolResult:
         """Return the result of a call after what a person did with its form.
 
         Raises:
@@ -260,20 +262,15 @@ class ToolCalls:
         """
         meta = request.meta
         answer: Json
-        if given.action == "accept":
-            answer = answer_of(asked, given.content or {})
-        elif given.action == "decline" and asked.kind == "confirmation":
+        if elicited.action == "accept":
+            answer = answer_of(asked, elicited.content or {})
+        elif elicited.action == "decline" and asked.kind == "confirmation":
             answer = {"approved": False}
         else:
-            return await self._take_back(asked, meta, f"the question was answered by {given.action}")
+            return await self._take_back(asked, meta, f"the question was answered by {elicited.action}")
         async with self._cancelled_with(request, asked):
-            return await self._runtime.deliver(
-                asked.token,
-                answer,
-                session_id=meta.session_id,
-                by=meta.requested_by,
-                wait_s=None,
-                within=request.offered,
+            return await self._runtime.waits.within(request.offered).answer(
+                asked.token, answer, session_id=meta.session_id, by=meta.requested_by, wait_s=None
             )
 
     async def _delivered(self, request: _Request, asked: Suspended) -> Answered:
@@ -282,7 +279,7 @@ class ToolCalls:
         It waits for work, or for an answer to the run of an agent that this client is not asked for.
         """
         async with self._cancelled_with(request, asked):
-            result = await self._runtime.result(
+            result = await self._runtime.waits.result(
                 asked.token, session_id=request.meta.session_id, wait_s=self._pending_s
             )
         if result.status == "pending":
@@ -293,9 +290,9 @@ class ToolCalls:
         """Cancel the run of a call whose request has ended just after it began to wait."""
         if self._runtime.engine is None:
             return
-        for asked in await self._runtime.suspended(meta.session_id):
+        for asked in await self._runtime.waits.list(meta.session_id):
             if asked.call.tool_call_id == meta.tool_call_id:
-                await self._runtime.cancel_run(asked.call.run_id, _WHY_CANCELLED)
+                await self._runtime.runs.cancel(asked.call.run_id, _WHY_CANCELLED)
 
     async def _unasked(self, request: _Request, asked: Suspended, why: WhyNot) -> Answered:
         """Return the result of a call that waits where this client is not asked."""
@@ -316,7 +313,7 @@ class ToolCalls:
         Raises:
             SuspensionError: somebody else has answered it.
         """
-        return await self._runtime.cancel(
+        return await self._runtime.waits.cancel(
             asked.token, reason, session_id=meta.session_id, by=meta.requested_by, wait_s=None
         )
 
@@ -331,7 +328,7 @@ class ToolCalls:
         except (asyncio.CancelledError, MCPError) as error:
             if request.name is None:
                 why = _WHY_FAILED if isinstance(error, MCPError) else _WHY_CANCELLED
-                await _cleaned_up(self._runtime.cancel_run(asked.call.run_id, why))
+                await _cleaned_up(self._runtime.runs.cancel(asked.call.run_id, why))
             raise
 
     def _final(self, request: _Request, result: ToolResult) -> types.CallToolResult:

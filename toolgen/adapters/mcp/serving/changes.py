@@ -29,7 +29,7 @@ from .listing import ListedTool
 log = logger("toolgen.mcp")
 
 _MOST_SESSIONS: Final = 10_000
-"""Whose list is remembered, of those without a connection."""
+"""Sessions without a connection whose list is remembered."""
 List: TypeAlias = Callable[[CallMeta, bool], Awaitable[Iterable[ListedTool]]]
 """Lists the tools of a request anew; the flag is whether it is of 2026-07-28 or later."""
 

@@ -68,7 +68,7 @@ def token_of(state: str) -> tuple[str, int]:
 
 
 def answer_of(asked: Suspended, content: Mapping[str, Any]) -> Json:
-    """Return the answer that a filled form is, as `Runtime.deliver` takes it."""
+    """Return the answer that a filled form is, as `Runtime.waits.answer` takes it."""
     if asked.kind == "confirmation":
         answer: dict[str, Json] = {key: content[key] for key in _DECISION if key in content}
         fields = _payload_fields(asked.answer_schema)

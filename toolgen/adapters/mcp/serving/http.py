@@ -26,7 +26,7 @@ from .signals import on_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _CLOSING_S: Final = 2
-"""For connections that are open when the calls have ended."""
+"""Seconds for connections that are open when the calls have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +37,19 @@ class HttpOptions:
     hosts: tuple[str, ...] = ()
     """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
     max_body_bytes: int = 4 * 2**20
-    """Of a request; a larger one is refused with 413."""
+    """Size of a request; a larger one is refused with 413."""
     body_s: float = 30.0
     """Seconds in which the body of a request has to come; a later one is refused with 408."""
     max_sessions: int = 1_000
-    """Of MCP through 2025-11-25, open at once; a further one is refused with 503."""
+    """Sessions of MCP through 2025-11-25 that are open at once; a further one is refused with 503."""
     max_sessions_per_owner: int = 100
-    """Of those, for one identity that a verifier of tokens names; a further one is refused with 503."""
+    """Sessions of one identity that a verifier of tokens names; a further one is refused with 503."""
     session_idle_s: float = 1_800.0
-    """After which a session without requests is closed."""
+    """Seconds after which a session without requests is closed."""
     max_calls: int = 100
     """Executed at once; a further one is refused with 429."""
     max_calls_per_owner: int | None = None
-    """Of those, for one identity that a verifier of tokens names; by default a quarter, and at least one."""
+    """Calls of one identity that a verifier of tokens names; by default a quarter, and at least one."""
     drain_s: float = 30.0
     """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
 
@@ -124,10 +124,10 @@ async def _bound(host: str, port: int) -> Any:
     except OSError as error:
         hint = "choose another address or port, or end the process that has it"
         raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
-    listening = [one.dup() for one in bound.sockets]
+    listening = [listening_socket.dup() for listening_socket in bound.sockets]
     bound.close()
-    for one in listening:
-        one.listen()
+    for listener in listening:
+        listener.listen()
     return listening
 
 

@@ -1,4 +1,4 @@
-"""For whom a request is: the facts of its calls, which the client never sets."""
+"""The facts of a request's calls, which say for whom they are and which the client never sets."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mcp.server import ServerRequestContext
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolRequestParams
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from toolgen.calls.call_names import CallName
+from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
-from toolgen.runtime.call.boundary import Contained
-from toolgen.runtime.waiting.call_names import CallName
 
 from .listing import META_PREFIX
 
@@ -45,15 +45,15 @@ def is_modern(ctx: _Versioned) -> bool:
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def require_meta(found: object) -> CallMeta:
+def require_meta(returned: object) -> CallMeta:
     """Return what a host's function returned, where it is the facts of a request.
 
     Raises:
         TypeError: it is something else.
     """
-    if not isinstance(found, CallMeta):
-        raise TypeError(f"it returned {type(found).__name__}, which is no CallMeta")
-    return found
+    if not isinstance(returned, CallMeta):
+        raise TypeError(f"it returned {type(returned).__name__}, which is no CallMeta")
+    return returned
 
 
 def owner_of(meta: CallMeta) -> str:
@@ -70,12 +70,12 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
     Raises:
         MCPError: the id is none (-32602).
     """
-    given = (params.meta or {}).get(CALL_ID)
-    if given is None:
+    call_id = (params.meta or {}).get(CALL_ID)
+    if call_id is None:
         return None
-    if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_ID:
+    if not isinstance(call_id, str) or not 0 < len(call_id) <= _LONGEST_ID:
         raise MCPError(INVALID_PARAMS, f"{CALL_ID} is a text of at most {_LONGEST_ID} characters")
-    return CallName(door="mcp", call_id=given, checkpoint=owner_of(meta), is_detached=True)
+    return CallName(door="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
 
 
 def verified_owner(ctx: Context) -> str | None:
@@ -85,8 +85,8 @@ def verified_owner(ctx: Context) -> str | None:
 
 
 def _verified(ctx: Context) -> CallMeta | None:
-    found = getattr(ctx.request, "scope", {}).get(IDENTITY)
-    return found if isinstance(found, CallMeta) else None
+    meta = getattr(ctx.request, "scope", {}).get(IDENTITY)
+    return meta if isinstance(meta, CallMeta) else None
 
 
 class Identities:
@@ -106,8 +106,8 @@ class Identities:
         if self._hook is not None:
             try:
                 with Contained():
-                    found = self._hook(ctx)
-                    meta = await found if inspect.isawaitable(found) else found
+                    returned = self._hook(ctx)
+                    meta = await returned if inspect.isawaitable(returned) else returned
                 return require_meta(meta)
             except Exception as error:
                 reference = log_failure(log, error, "the meta hook failed for %s", ctx.method)

@@ -16,7 +16,7 @@ from toolgen.runtime import ToolSpec
 from .schemas import OutputForm, input_schema, output_form
 
 META_PREFIX: Final = "dev.toolgen/"
-"""Of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
+"""Prefix of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
 _MOST_KEPT: Final = 4_000
 """Tools whose entry is kept; those of dynamic toolsets may be new ones for each request."""
 
@@ -35,19 +35,19 @@ class Listing:
     """Makes the entries of tools, and keeps those of specs that come again."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, bool], tuple[ToolSpec[Any, Any], ListedTool]] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, bool], tuple[ToolSpec[Any, Any], ListedTool]] = OrderedDict()
 
     def entry(self, spec: ToolSpec[Any, Any], *, is_modern: bool) -> ListedTool:
         """Return the entry of a tool; `is_modern` is 2026-07-28 and later."""
         key = (id(spec), is_modern)
-        kept = self._kept.get(key)
-        if kept is not None:  # the spec is held, so that no other one has its id
-            self._kept.move_to_end(key)
-            return kept[1]
+        cached = self._cache.get(key)
+        if cached is not None:  # the spec is held, so that no other one has its id
+            self._cache.move_to_end(key)
+            return cached[1]
         made = _entry(spec, is_modern)
-        self._kept[key] = (spec, made)
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
+        self._cache[key] = (spec, made)
+        while len(self._cache) > _MOST_KEPT:
+            self._cache.popitem(last=False)
         return made
 
 

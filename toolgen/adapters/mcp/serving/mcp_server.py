@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import Runtime, UnknownToolError
-from toolgen.runtime.waiting.options import WEEK_S
+from toolgen.waiting.options import WEEK_S
 
 from .calls import Approvals, ToolCalls
 from .changes import ListChanges
@@ -80,7 +80,7 @@ def server(
 
     @asynccontextmanager
     async def watching(sdk: Server[Any]) -> AsyncIterator[None]:
-        if not runtime.is_dynamic:
+        if not runtime.tools.may_change:
             yield
             return
         async with changes.watched(calls.listed, watch_s):
@@ -102,7 +102,7 @@ def server(
         keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S, bind_principal=verified_owner
     )
     sdk.middleware += [
-        _told_by_reference,
+        _errors_by_reference,
         _Description(runtime, selection, identities),
         RequestStateBoundary(states, default_audience=name),
     ]
@@ -131,7 +131,7 @@ class MCPServer:
         self._listen.close()
 
 
-async def _told_by_reference(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _errors_by_reference(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Return the result of a request; the SDK would tell a client of 2025-11-25 the text of any exception.
 
     Raises:
@@ -159,7 +159,7 @@ class _Description:
         result = await call_next(ctx)
         if ctx.method not in _DESCRIBED or not isinstance(result, dict):
             return result
-        tools = {**result["capabilities"].get("tools", {}), "listChanged": self._runtime.is_dynamic}
+        tools = {**result["capabilities"].get("tools", {}), "listChanged": self._runtime.tools.may_change}
         described = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
         try:
             offered = await self._selection.offered(await self._identities.meta(ctx))
@@ -175,6 +175,6 @@ def _schema_of(runtime: Runtime, name: str) -> dict[str, Any] | None:
     Only one that somebody else wrote does, so dynamic tools and those of agents are not looked for.
     """
     try:
-        return runtime.tool_spec(name).payload.schema
+        return runtime.tools.spec(name).payload.schema
     except UnknownToolError:
         return None

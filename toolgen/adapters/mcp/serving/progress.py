@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from toolgen.events.records import Event, ToolUpdate
 from toolgen.runtime import Runtime
-from toolgen.runtime.events.records import Event, ToolUpdate
 
 from .identity import Context
 

@@ -7,9 +7,9 @@ import base64
 from mcp import MCPError, types
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
+from toolgen.capabilities import StoredArtifact
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import Runtime, UnknownArtifactError
-from toolgen.runtime.capabilities import StoredArtifact
 
 from .identity import Context, Identities
 
@@ -37,7 +37,7 @@ class ArtifactResources:
         """
         meta = await self._identities.meta(ctx)
         try:
-            stored = await self._runtime.artifact(params.uri, session_id=meta.session_id)
+            stored = await self._runtime.artifacts.load(params.uri, session_id=meta.session_id)
         except UnknownArtifactError as error:
             raise MCPError(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": params.uri}) from None
         except Exception as error:

@@ -10,6 +10,7 @@ from typing import Any, Final, assert_never
 from mcp import types
 from pydantic_core import from_json
 
+from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (
     Artifact,
@@ -22,7 +23,6 @@ from toolgen.runtime import (
     ToolResult,
     ToolSpec,
 )
-from toolgen.runtime.call.result_encoding import is_truncated
 
 from .listing import META_PREFIX, ListedTool
 
@@ -116,13 +116,16 @@ def _links(result: ToolResult, spec: ToolSpec[Any, Any]) -> Iterator[types.Resou
 
 def _link(artifact: Artifact, spec: ToolSpec[Any, Any]) -> types.ResourceLink:
     assert artifact.ref is not None, "only an artifact that is kept has a link"
-    known = spec.artifacts.get(artifact.kind)
-    facts: dict[str, Json] = {"view": known.view if known else None, "digest": artifact.ref.digest}
+    spec_of_artifact = spec.artifacts.get(artifact.kind)
+    facts: dict[str, Json] = {
+        "view": spec_of_artifact.view if spec_of_artifact else None,
+        "digest": artifact.ref.digest,
+    }
     return types.ResourceLink(
         type="resource_link",
         uri=artifact.ref.uri,
         name=artifact.kind,
-        description=(known.description if known else "") or None,
+        description=(spec_of_artifact.description if spec_of_artifact else "") or None,
         mime_type=artifact.ref.media_type or None,
         size=artifact.ref.size,
         annotations=_FOR_PEOPLE,

@@ -79,7 +79,7 @@ def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Ki
     """Return what values of a schema may be; everything where it does not say."""
     if not isinstance(schema, Mapping) or steps > _MOST_STEPS:
         return _KINDS
-    kinds = _said(schema)
+    kinds = _named_kinds(schema)
     if isinstance(reference := schema.get("$ref"), str):
         kinds &= _kinds(_referred(root, reference), root, steps + 1)
     for part in schema.get("allOf", ()):
@@ -91,7 +91,7 @@ def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Ki
     return kinds
 
 
-def _said(schema: Mapping[str, Any]) -> frozenset[Kind]:
+def _named_kinds(schema: Mapping[str, Any]) -> frozenset[Kind]:
     """Return what `type`, `enum` and `const` leave."""
     kinds = _KINDS
     if "type" in schema:
@@ -113,7 +113,9 @@ def _kind_of_value(value: Json) -> Kind:
 
 def _referred(root: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference within a schema leads to (RFC 6901); None where that is nothing."""
-    found: Any = root
+    schema: Any = root
     for step in reference.removeprefix("#").split("/")[1:]:
-        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found
+        schema = (
+            schema.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(schema, Mapping) else None
+        )
+    return schema

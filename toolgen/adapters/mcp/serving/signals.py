@@ -17,16 +17,16 @@ async def on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIter
     tasks: list[asyncio.Task[None]] = []
 
     def begin() -> None:
-        for one in handled:
-            loop.remove_signal_handler(one)
+        for signal_ in handled:
+            loop.remove_signal_handler(signal_)
         tasks.append(loop.create_task(close(), name="closing the MCP server"))
 
     with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
-        for one in handled:
-            loop.add_signal_handler(one, begin)
+        for signal_ in handled:
+            loop.add_signal_handler(signal_, begin)
     try:
         yield
     finally:
-        for one in handled:
+        for signal_ in handled:
             with suppress(NotImplementedError, RuntimeError):
-                loop.remove_signal_handler(one)
+                loop.remove_signal_handler(signal_)

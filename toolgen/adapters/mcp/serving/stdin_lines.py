@@ -21,14 +21,14 @@ _CHUNK: Final = 2**16
 @contextmanager
 def claimed_stdin() -> Iterator[int]:
     """Yield a descriptor of what stdin was; meanwhile stdin is empty for tools and their children."""
-    kept = os.dup(0)
+    duplicate = os.dup(0)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
     try:
-        yield kept
+        yield duplicate
     finally:
-        os.dup2(kept, 0)  # `kept` stays open: a thread may still read it
+        os.dup2(duplicate, 0)  # `kept` stays open: a thread may still read it
 
 
 class StdinLines:

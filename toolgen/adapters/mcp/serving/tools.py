@@ -8,10 +8,10 @@ from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
 from toolgen.agents import agents_of
+from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot
-from toolgen.runtime.call.registered_tool import RegisteredTool
 
 log = logger("toolgen.mcp")
 
@@ -22,10 +22,10 @@ def find_tool(offered: Snapshot, name: str) -> RegisteredTool:
     Raises:
         MCPError: there is none; -32602 with close names (MCP, Tools, Error Handling).
     """
-    found = offered.directory.by_name.get(name)
-    if found is None:
+    tool = offered.directory.by_name.get(name)
+    if tool is None:
         raise MCPError(INVALID_PARAMS, offered.directory.unknown_tool_message(name))
-    return found
+    return tool
 
 
 class ToolSelection:
@@ -40,9 +40,9 @@ class ToolSelection:
         """
         if toolset and agent:
             raise ToolgenError("both a toolset and an agent are given", hint="serve one of them")
-        if toolset and toolset not in runtime.list_toolsets():
-            known = ", ".join(runtime.list_toolsets()) or "none"
-            raise ToolgenError(f"toolset {toolset!r} is not registered", hint=f"registered are {known}")
+        if toolset and toolset not in runtime.tools.toolsets():
+            registered = ", ".join(runtime.tools.toolsets()) or "none"
+            raise ToolgenError(f"toolset {toolset!r} is not registered", hint=f"registered are {registered}")
         if agent:
             agents_of(runtime).specs(agent)
         self._runtime = runtime
@@ -59,7 +59,7 @@ class ToolSelection:
             if self._agent:
                 snapshot = await agents_of(self._runtime).tools(self._agent, meta)
             else:
-                snapshot = await self._runtime.snapshot(ReadonlyContext(meta=meta))
+                snapshot = await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
         except Exception as error:
             _fail(error)
         return snapshot.of_toolset(self._toolset) if self._toolset else snapshot

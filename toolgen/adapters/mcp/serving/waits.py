@@ -10,7 +10,7 @@ from mcp import types
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import UNAVAILABLE
 from toolgen.runtime import Runtime, Suspended
-from toolgen.runtime.waiting.unfit import waiting_message
+from toolgen.waiting.unfit import waiting_message
 
 from .identity import Context
 from .results import error_result
@@ -61,9 +61,9 @@ def kept_result(asked: Suspended, why: str = "") -> types.CallToolResult:
     what = "the approval of a person" if asked.kind == "confirmation" else "an answer"
     if asked.kind == "credential":
         what = "a credential"
-    told = f": {why}" if why else ""
+    reason = f": {why}" if why else ""
     message = (
-        f"it needs {what}, which this server does not take from its client{told}. It waits as {asked.id}; "
+        f"it needs {what}, which this server does not take from its client{reason}. It waits as {asked.id}; "
         f"`toolgen approve {asked.id}` on the server shows and answers it, and it then runs there. "
         "Do not call it again for the same."
     )

@@ -24,7 +24,6 @@ from ..report import Report, suggestion
 from ..tools.conditions import condition
 from ..tools.templates import template
 from ..tools.tools import ToolDraft
-from .cycles import check_cycles
 from .exports import check_exported
 from .ownership import agent_id
 from .policies import policy_of
@@ -68,7 +67,7 @@ class Agents:
 
     def finish(self) -> None:
         """Check the rules about all agents together."""
-        check_cycles(self._uses, self._report)
+        _check_cycles(self._uses, self._report)
 
     def _agent(self, clause: Agent, service: Service) -> CheckedAgent:
         report, id_ = self._report, agent_id(service, clause)
@@ -255,3 +254,36 @@ def _agents(services: Iterable[Service]) -> Iterator[tuple[Service, Agent]]:
     for service in services:
         for agent in clauses_of_kind(service.children, Agent):
             yield service, agent
+
+
+_Uses = Mapping[str, Sequence[tuple[Use, UsedToolset]]]
+
+
+def _check_cycles(uses: _Uses, report: Report) -> None:
+    """Report each cycle of agents of which none has a tool outside it."""
+    reached = {agent: _reached(agent, uses) for agent in uses}
+    seen: set[str] = set()
+    for agent in uses:
+        circle = [other for other in uses if other in reached[agent] and agent in reached.get(other, ())]
+        if agent in seen or agent not in reached[agent]:
+            continue
+        seen.update(circle)
+        if not any(_leads_out(other, circle, uses) for other in circle):
+            names = ", ".join(map(repr, circle))
+            report.add(codes.AGENT_CYCLE, uses[agent][0][0].source, agents=names)
+
+
+def _reached(agent: str, uses: _Uses) -> set[str]:
+    found: set[str] = set()
+    waiting = [agent]
+    while waiting:
+        for _, used in uses.get(waiting.pop(), ()):
+            exporter = used.toolset.exporter
+            if exporter and exporter not in found:
+                found.add(exporter)
+                waiting.append(exporter)
+    return found
+
+
+def _leads_out(agent: str, circle: Sequence[str], uses: _Uses) -> bool:
+    return any(used.toolset.exporter not in circle or used.toolset.native for _, used in uses[agent])

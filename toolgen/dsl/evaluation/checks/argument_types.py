@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, reduce
 from operator import or_
 from pathlib import PurePath
@@ -218,7 +218,7 @@ def _annotations(kind: type[Clause]) -> dict[str, object]:
     return {
         name: get_args(hint)[0] if get_origin(hint) is Final else hint
         for name, hint in hints.items()
-        if name not in Clause.__annotations__
+        if name not in Clause.__annotations__ and hint is not KW_ONLY
     }
 
 

@@ -6,8 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any as Anything
 
+from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
+from toolgen.contract.presentation import Icon as CheckedIcon
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.expr import codes
 
@@ -23,15 +25,14 @@ from ...behaviour import (
     Timeout,
 )
 from ...structure import Tool
-from ...tool_clauses import Annotations, Deprecated, Meta, Tags
+from ...tool_clauses import Annotations, Deprecated, Icon, Meta, Tags
 from ..checks.names import check_snake, described
-from ..clause_lookup import single_clause
-from ..report import Report
+from ..clause_lookup import clauses_of_kind, single_clause
+from ..report import Report, source_text
 from ..types.jsonvalues import json_value
 from .behaviour import ClauseScope
 from .conditions import sequential_by
 from .durations import seconds
-from .icons import icons_of
 from .replacements import deprecation
 from .templates import TemplateNames, template
 
@@ -54,7 +55,7 @@ def facts_of(
     return ToolFacts(
         title=title,
         description=described(report, f"tool {clause.name!r}", clause.description, clause.source),
-        icons=icons_of(clause, report),
+        icons=_icons(clause, report),
         deprecated=deprecation(single_clause(clause, clause.children, Deprecated, report)),
         tags=tuple(dict.fromkeys((*tags, *tags_of(clause, report)))),
         annotations=_annotations(clause, report),
@@ -88,6 +89,37 @@ def meta_of(owner: Anything, report: Report) -> Mapping[str, Json]:
 def instructions_of(owner: Anything, report: Report) -> str:
     """Return the instructions of a tool or a toolset."""
     return _text(single_clause(owner, owner.children, Instructions, report))
+
+
+def _icons(clause: Tool, report: Report) -> tuple[CheckedIcon, ...]:
+    """Return the icons of a tool, as MCP 2025-11-25 has them, in their order; mistakes are reported."""
+    return tuple(_icon(icon, clause.name, report) for icon in clauses_of_kind(clause.children, Icon))
+
+
+def _icon(clause: Icon, tool: str, report: Report) -> CheckedIcon:
+    def refuse(argument: str, value: str, fault: str, hint: str) -> None:
+        report.add(
+            codes.BAD_ICON,
+            clause.source,
+            argument=argument,
+            tool=tool,
+            value=source_text(value),
+            fault=fault,
+            hint=hint,
+        )
+
+    if not is_icon_source(clause.src):
+        hint = 'write an address such as "https://example.org/lamp.svg"'
+        refuse("src", clause.src, "is no URL of http or https, and no data URI of an image", hint)
+    if clause.mime_type is not None and not is_image_type(clause.mime_type):
+        refuse("mime_type", clause.mime_type, "is no type of an image", 'write mime_type="image/png"')
+    for size in clause.sizes:
+        if not is_icon_size(size):
+            fault = "is neither any nor a width and a height"
+            refuse("sizes", size, fault, 'write sizes=("48x48",), or sizes=("any",) for a drawing')
+    return CheckedIcon(
+        src=clause.src, mime_type=clause.mime_type or "", sizes=tuple(clause.sizes), theme=clause.theme
+    )
 
 
 def _annotations(tool: Tool, report: Report) -> Mapping[Hint, bool]:

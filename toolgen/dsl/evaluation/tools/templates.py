@@ -1,4 +1,4 @@
-"""Texts for people with names in braces, as `toolgen.runtime.call.result_encoding` fills them."""
+"""Texts for people with names in braces, as `toolgen.calls.steps.result_encoding` fills them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ...examples import Example
-from ...structure import Args, Return, Tool
+from ...structure import Args, Attributes, Return, Tool
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
 from ..bindings.methods import Operation
 from ..checks.names import Unique, check_snake, described
@@ -26,7 +26,7 @@ from ..report import Report
 from ..types.constraints import Subject
 from ..types.modules import UNKNOWN, Module
 from ..types.payloads import resolve_fields
-from ..types.resolved_fields import Projection, ResolvedFields
+from ..types.resolved_fields import ALL_FIELDS, Projection, ResolvedFields
 from ..types.types import Types
 from ..types.values import ValueChecks
 from .behaviour import Behaviours, ClauseScope
@@ -156,7 +156,7 @@ class Tools:
         clauses = clauses_of_kind(tool.children, Inject)
         names = frozenset(name for clause in clauses for name in clause.names)
         where = f"the arguments of tool {tool.name!r}"
-        drawn = resolve_fields(args, where, module, class_name, self._types, self._report)
+        drawn = self._fields(args, where, module, class_name)
         inherited = ResolvedFields()
         if operation and bind:
             written = {field.name for field in drawn.fields}
@@ -165,15 +165,8 @@ class Tools:
                 only=None if args is None else names - written,
                 without=frozenset(written),
             )
-            inherited = resolve_fields(
-                operation.payload_clause,
-                operation.payload_where,
-                module,
-                class_name,
-                self._types,
-                self._report,
-                projection,
-            )
+            source, source_where = operation.payload_clause, operation.payload_where
+            inherited = self._fields(source, source_where, module, class_name, projection)
         is_known = drawn.is_known and inherited.is_known and (bind is None or operation is not None)
         injection = inject(
             tool.name,
@@ -221,18 +214,11 @@ class Tools:
         if written is None and operation:
             taken = kinds | set(BOUNDS_FIELDS if window else ())
             projection = Projection(rename=rename, without=frozenset(taken))
-            drawn = resolve_fields(
-                operation.result_clause,
-                operation.result_where,
-                module,
-                class_name,
-                self._types,
-                self._report,
-                projection,
-            )
+            source, source_where = operation.result_clause, operation.result_where
+            drawn = self._fields(source, source_where, module, class_name, projection)
         else:
             projection = Projection(without=frozenset(kinds))
-            drawn = resolve_fields(written, where, module, class_name, self._types, self._report, projection)
+            drawn = self._fields(written, where, module, class_name, projection)
         fields = drawn.fields
         if window and not drawn.foreign:
             sources = dict(drawn.sources)
@@ -250,6 +236,16 @@ class Tools:
         module.adopt(result, where, clause.source)
         is_unbound = written is None and bind is not None and operation is None
         return result, drawn.is_known and not is_unbound
+
+    def _fields(
+        self,
+        clause: Attributes | None,
+        where: str,
+        module: Module,
+        class_name: str,
+        projection: Projection = ALL_FIELDS,
+    ) -> ResolvedFields:
+        return resolve_fields(clause, where, module, class_name, self._types, self._report, projection)
 
     def _artifacts(self, clause: Tool, module: Module) -> tuple[CheckedArtifact[str], ...]:
         unique = Unique(self._report, f"tool {clause.name!r}")

@@ -11,7 +11,7 @@ import pytest
 from tests.agents import tools
 from tests.temporal_server import TemporalServer
 from tests.virtual_time import LoopFactory
-from toolgen.engines.temporal import TemporalEngine
+from toolgen.engines.temporal import TemporalEngine, TemporalLimits
 
 _NUMBERS = itertools.count(1)
 
@@ -32,8 +32,7 @@ def engine_of_agents(temporal: TemporalServer, heartbeat_s: float, monkeypatch: 
 
     def new_engine() -> TemporalEngine:
         number = next(_NUMBERS)
-        return TemporalEngine(
-            temporal.address, queue=f"test {number}", prefix=f"{number}:", heartbeat_s=heartbeat_s
-        )
+        limits = TemporalLimits(heartbeat_s=heartbeat_s)
+        return TemporalEngine(temporal.address, queue=f"test {number}", prefix=f"{number}:", limits=limits)
 
     monkeypatch.setattr(tools, "new_engine", new_engine)

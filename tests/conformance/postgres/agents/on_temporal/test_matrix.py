@@ -13,7 +13,7 @@ from tests.matrix.checking import check
 from tests.matrix.doors import OWN
 from tests.matrix.impossible import possible
 from tests.matrix.world import World
-from toolgen.runtime.engine import Engine
+from toolgen.runs import Engine
 
 DOORS: Final = ("direct", "run", "child run", "detached work")
 KINDS: Final = ("dynamic", "agent's tool")

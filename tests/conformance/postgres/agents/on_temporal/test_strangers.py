@@ -43,7 +43,7 @@ async def test_a_stranger_approves_nothing_and_reads_no_secret(
     async with running(agent("x.agent", planner, resetting(executor)), **given) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         client = await Client.connect(temporal.address)
-        workflow = client.get_workflow_handle(f"{engine._prefix}{handle.run_id}")
+        workflow = client.get_workflow_handle(f"{engine._settings.prefix}{handle.run_id}")
         for forged in FORGED:
             [wait] = (await engine.settled(handle.run_id)).awaiting
             sent = {"op": wait.op, "key": "k", "by": "b", "payload": forged}
@@ -53,7 +53,7 @@ async def test_a_stranger_approves_nothing_and_reads_no_secret(
         await handle.answer(asked, {"approved": True})
         await handle.result()
         assert executor.asked == ["h10 for u-secret"]
-        seen = await history(client, f"{engine._prefix}{handle.run_id}") + tables(conninfo)
+        seen = await history(client, f"{engine._settings.prefix}{handle.run_id}") + tables(conninfo)
     assert b"h10" in seen
     for hidden in (b"u-secret", SECRET, SECRET.hex().encode(), asked.token.encode()):
         assert hidden not in seen

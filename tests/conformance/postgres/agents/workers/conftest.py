@@ -16,7 +16,7 @@ from tests.virtual_time import now
 from toolgen.agents import AgentRegistration, Agents, PlannerRetry, SessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime
-from toolgen.runtime.waiting.options import WaitOptions
+from toolgen.waiting.options import WaitOptions
 
 
 @pytest.fixture(autouse=True)

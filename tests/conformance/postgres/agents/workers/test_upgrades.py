@@ -18,8 +18,8 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.sessions.memory import MemorySessionStore
+from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.runtime import Runtime
-from toolgen.runtime.toolsets.functions import function_toolset
 
 SUM = calling(("add", {"a": 2, "b": 3}))
 

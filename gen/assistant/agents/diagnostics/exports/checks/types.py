@@ -20,9 +20,7 @@ class DiagnosePayload(ToolModel):
 
     session_id = Injected[str]()
     """Session the call belongs to."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class DiagnoseResult(ToolModel):

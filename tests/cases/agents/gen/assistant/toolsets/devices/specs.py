@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from toolgen.runtime import BoundedSpec, ConfirmSpec, ToolSpec
-from toolgen.runtime.native import NativeTool
+from toolgen.runtime import BoundedSpec, ConfirmSpec, NativeTool, ToolSpec
 
 from . import codecs
 

@@ -13,9 +13,9 @@ from toolgen.runtime import (
     Deprecation,
     Icon,
     LongRunningSpec,
+    NativeTool,
     ToolSpec,
 )
-from toolgen.runtime.native import NativeTool
 
 from . import codecs
 

@@ -21,9 +21,7 @@ class ResetDevicePayload(ToolModel):
 
     session_id = Injected[str]()
     """Session of the call."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class ResetDeviceResult(ToolModel):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from toolgen.runtime.native import NativeTool
+from toolgen.runtime import NativeTool
 
 NATIVE_TOOLS: tuple[NativeTool, ...] = (
     NativeTool(id="home.gemini.google_search", provider="google", kind="google_search"),

@@ -19,15 +19,11 @@ class FindPayload(ToolModel):
 
     session_id = Injected[str]()
     """Which session."""
+    set_session_id = session_id.setter()
 
     tenant = Injected[str]()
     """Whose."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
-
-    def set_tenant(self, value: str) -> None:
-        type(self).tenant.fill(self, value)
+    set_tenant = tenant.setter()
 
 
 class FindPayloadFilter(ToolModel):
@@ -161,9 +157,7 @@ class WhoamiPayload(ToolModel):
 
     session_id = Injected[str]()
     """Which session."""
-
-    def set_session_id(self, value: str) -> None:
-        type(self).session_id.fill(self, value)
+    set_session_id = session_id.setter()
 
 
 class WhoamiResult(ToolModel):

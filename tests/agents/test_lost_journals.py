@@ -1,0 +1,475 @@
+"""A journal that was restored, replaced or lost: nothing that may not run twice does, and sessions go on."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab.agents import unpaired
+from tests.runtime.bank import META, Bank
+from toolgen.agents import (
+    Agents,
+    AssistantMessage,
+    CallTools,
+    FinalResponse,
+    PlanInput,
+    PlanResult,
+    RunHandle,
+    SessionBusyError,
+    ToolMessage,
+    UserMessage,
+)
+from toolgen.agents.sessions.sqlite import SqliteSessionStore
+from toolgen.agents.turns import START_S
+from toolgen.calls.call_names import CallName
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.engines import InProcessEngine
+from toolgen.runs import EngineError
+from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreMissingError
+
+from .tools import agent, calling, waiting
+
+pytestmark = pytest.mark.asyncio(loop_factories=["real"])  # files of several processes
+YES: dict[str, Any] = {"approved": True}
+GONE = (
+    "The run of this turn was lost before it came to its end. What it had begun may have been done;"
+    " what it waited for is not asked any more."
+)
+
+
+@pytest.fixture(autouse=True)
+def engine_in() -> None:
+    """The engines of the tests keep their runs in files."""
+
+
+async def pay_then_wipe(given: PlanInput) -> PlanResult:
+    """Pay, wipe what a person approves, and end."""
+    made = sum(isinstance(one, AssistantMessage) for one in given.messages)
+    if given.messages[-1] == UserMessage(text="Again."):
+        return FinalResponse(text="hello again")
+    if made < 2:
+        return calling((("pay", {"name": "a"}), ("wipe", {"name": "b"}))[made])
+    newest = given.messages[-1]
+    assert isinstance(newest, ToolMessage)
+    return FinalResponse(text=newest.answers[0].text)
+
+
+class Planner:
+    plan_start = plan_resume = staticmethod(pay_then_wipe)
+
+
+class Model:
+    """Gives each call that it plans an id of its own, as models do."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    async def plan_start(self, given: PlanInput) -> PlanResult:
+        planned = await pay_then_wipe(given)
+        if not isinstance(planned, CallTools):
+            return planned
+        return CallTools(
+            calls=tuple(replace(call, id=f"toolu_{next(self._numbers)}") for call in planned.calls), text=""
+        )
+
+    plan_resume = plan_start
+
+
+async def approved(handle: RunHandle) -> str:
+    """Approve what waits, and return what the run says at last."""
+    await handle.answer(await waiting(handle), YES)
+    return (await handle.result()).text
+
+
+def backup(journal: Path, copy: Path) -> None:
+    """Write a journal into another file, by SQLite's own means."""
+    with closing(sqlite3.connect(journal)) as source, closing(sqlite3.connect(copy)) as to:
+        source.backup(to)
+
+
+class Desk:
+    """The files of a folder, and the processes that have them one after the other."""
+
+    def __init__(self, folder: Path, *, is_apart: bool, planner: Planner | Model | None = None) -> None:
+        self.folder, self._is_apart = folder, is_apart
+        self._planner = planner or Planner()
+        self.done: list[str] = []
+        self.wall = 1_800_000_000.0
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[tuple[Agents, RunHandle]]:
+        async def pay(name: str) -> str:
+            """Pay."""
+            self.done.append(f"pay {name}")
+            return f"{name} is paid"
+
+        async def wipe(name: str) -> str:
+            """Wipe."""
+            self.done.append(f"wipe {name}")
+            return f"{name} is wiped"
+
+        confirmed = func_tool(wipe, toolset="x.tools", confirm=ConfirmSpec(hint="Wipe {name}?"))
+        tools = function_toolset("x.tools", [func_tool(pay, toolset="x.tools"), confirmed])
+        runtime = Runtime(engine=InProcessEngine(self.folder / "runs.db"))
+        sessions = None
+        if self._is_apart:
+            sessions = SqliteSessionStore(self.folder / "sessions.db", clock=lambda: self.wall)
+        agents = Agents(runtime, sessions=sessions)
+        agents.register(agent("x.agent", self._planner, tools))
+        async with runtime:
+            yield agents, agents.client("x.agent").handle("r", session_id="s")
+        if sessions is not None:
+            sessions.close()
+
+    async def ask(self) -> None:
+        """Begin the run, until it asks a person."""
+        async with self.process() as (agents, handle):
+            await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+            await waiting(handle)
+
+    async def finish(self) -> str:
+        """Approve what waits, and return what the run says at last."""
+        async with self.process() as (_, handle):
+            return await approved(handle)
+
+    def copy(self) -> Path:
+        """Return a copy of the journal, as a backup has it."""
+        kept = self.folder / "copy.db"
+        shutil.copy(self.folder / "runs.db", kept)
+        return kept
+
+    def lose(self) -> None:
+        """Remove the journal, and leave what stands beside it."""
+        for name in ("runs.db", "runs.db-wal", "runs.db-shm"):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def restore(self, kept: Path) -> None:
+        self.lose()
+        shutil.copy(kept, self.folder / "runs.db")
+
+
+@pytest.fixture(params=[False, True], ids=["one file", "sessions apart"])
+def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
+    return Desk(tmp_path, is_apart=request.param)
+
+
+async def test_a_restored_journal_makes_no_approved_call_again(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    await desk.ask()
+    kept = desk.copy()
+    assert await desk.finish() == '"b is wiped"'
+    desk.restore(kept)
+    with caplog.at_level(logging.ERROR, "toolgen.engines"):
+        async with desk.process() as (_, handle):
+            assert "may have run" in (await handle.result()).text, "nobody is asked again"
+    assert desk.done == ["pay a", "wipe b"]
+    assert "runs.db is older than its witness" in caplog.text
+    assert "calls that had begun: 1, answers that were taken: 1, of runs: 1, of which go on: r" in caplog.text
+    async with desk.process() as (agents, handle):
+        said = await agents.sessions.run_messages("r")
+        assert [*unpaired(said)] == []
+        ends = [event async for event in handle.events() if event.type == "tool_end"]
+        assert [end.status for end in ends if end.status != "suspended"] == ["ok", "unknown"]
+
+
+async def test_what_was_approved_and_lost_is_neither_denied_nor_over_afterwards(desk: Desk) -> None:
+    """Its time is over in the copy, which is an old one, and its run is canceled before it goes on."""
+    await desk.ask()
+    kept = desk.copy()
+    await desk.finish()
+    desk.restore(kept)
+    async with desk.process() as (_, handle):
+        await handle.cancel("enough")
+        ends = [event async for event in handle.events() if event.type == "tool_end"]
+    assert ends[-1].status == "unknown"
+    desk.restore(kept)
+    with closing(sqlite3.connect(desk.folder / "runs.db")) as database, database:
+        database.execute("UPDATE run SET wake = 1.0 WHERE wake IS NOT NULL")
+    async with desk.process() as (_, handle):
+        assert "may have run" in (await handle.result()).text
+    assert desk.done == ["pay a", "wipe b"]
+
+
+async def test_what_was_denied_and_lost_is_asked_again(desk: Desk) -> None:
+    await desk.ask()
+    kept = desk.copy()
+    async with desk.process() as (_, handle):
+        await handle.answer(await waiting(handle), {"approved": False})
+        await handle.result()
+    desk.restore(kept)
+    assert await desk.finish() == '"b is wiped"'
+    assert desk.done == ["pay a", "wipe b"]
+
+
+async def test_a_run_that_a_copy_does_not_have_begins_nothing_again(desk: Desk) -> None:
+    """Its client starts it again under its id, as after every loss of a connection."""
+    async with desk.process():
+        pass
+    kept = desk.copy()
+    await desk.ask()
+    assert await desk.finish() == '"b is wiped"'
+    desk.restore(kept)
+    desk.wall += START_S + 1
+    async with desk.process() as (agents, handle):
+        await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+        await handle.answer(await waiting(handle), YES)
+        await handle.result()
+        ends = [event async for event in handle.events() if event.type == "tool_end"]
+    assert [end.status for end in ends if end.status != "suspended"] == ["unknown", "unknown"]
+    assert desk.done == ["pay a", "wipe b"]
+
+
+async def test_what_a_model_plans_again_under_other_ids_is_not_made_again(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, is_apart=False, planner=Model())
+    async with desk.process():
+        pass
+    kept = desk.copy()
+    await desk.ask()
+    assert await desk.finish() == '"b is wiped"'
+    desk.restore(kept)
+    for _ in range(2):  # what is not known stays so in the next process
+        async with desk.process() as (agents, handle):
+            await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+            await waiting(handle)
+    async with desk.process() as (agents, handle):
+        await handle.answer(await waiting(handle), YES)
+        await handle.result()
+        ends = [event async for event in handle.events() if event.type == "tool_end"]
+        assert [end.status for end in ends if end.status != "suspended"] == ["unknown", "unknown"]
+        await waiting(await agents.client("x.agent").start("Go.", session_id="other"))
+    assert desk.done == ["pay a", "wipe b", "pay a"], "another run makes its calls"
+
+
+async def test_nothing_is_executed_without_the_journal_of_the_witness(desk: Desk) -> None:
+    await desk.ask()
+    desk.lose()
+    for _ in range(2):
+        with pytest.raises(StoreMissingError, match="cannot be found any more") as caught:
+            async with desk.process():
+                pass
+        assert "toolgen runs restore" in str(caught.value.hint)
+
+
+async def test_a_lost_journal_in_which_nothing_had_begun_is_noticed_too(tmp_path: Path) -> None:
+    """Its runs wait for people, who would wait for nothing."""
+    path = tmp_path / "runs.db"
+
+    def made() -> Runtime:
+        runtime = Runtime(engine=InProcessEngine(path))
+        runtime.tools.register(Bank().toolset())
+        return runtime
+
+    async with made() as runtime:
+        assert (await runtime.call("bank.accounts.pay_approved", {"amount": 5}, META)).status == "suspended"
+    await InProcessEngine(tmp_path / "other.db").close()
+    (tmp_path / "other.db").replace(path)
+    with pytest.raises(ReplacedFileError, match="is another journal than its witness knows"):
+        async with made():
+            pass
+    engine = InProcessEngine(path, worker=False)
+    lost = await engine.restore()
+    assert lost is not None
+    assert (lost.begun, lost.answered) == (0, 0)
+    assert await engine.restore() is None
+    await engine.close()
+    async with made() as runtime:
+        assert await runtime.waits.list() == ()
+
+
+async def test_no_client_makes_an_empty_file_in_the_place_of_one_that_was_removed(desk: Desk) -> None:
+    await desk.ask()
+    async with desk.process() as (_, handle):
+        kept = desk.copy()
+        desk.lose()
+        client = InProcessEngine(desk.folder / "runs.db", worker=False)
+        for engine in (client, InProcessEngine(desk.folder / "runs.db")):
+            with pytest.raises(StoreMissingError, match="cannot be found any more") as caught:
+                await engine.list_runs()
+            assert "where it is lost for good: toolgen runs restore" in str(caught.value.hint)
+            with pytest.raises(StoreMissingError):
+                await engine.signal("r", "name", None, signal_id="x")
+        with pytest.raises(StoreMissingError):
+            await handle.settled()
+        assert not (desk.folder / "runs.db").exists()
+        shutil.copy(kept, desk.folder / "runs.db")
+        assert [run.run_id for run in await client.list_runs()] == ["r"]
+        await client.close()
+
+
+@pytest.mark.parametrize("how", ["restored by SQLite", "moved there"])
+async def test_an_older_copy_that_is_put_under_a_worker_stops_it_before_it_does_anything(
+    desk: Desk, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with desk.process() as (agents, handle):
+        await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+        await waiting(handle)
+        kept = desk.folder / "copy.db"
+        backup(desk.folder / "runs.db", kept)
+        assert await approved(handle) == '"b is wiped"'
+        if how == "moved there":
+            desk.restore(kept)
+        else:
+            backup(kept, desk.folder / "runs.db")
+        with pytest.raises(ReplacedFileError, match="was replaced under the process that executes its runs"):
+            await approved(handle)
+    assert "the worker has stopped" in caplog.text
+    async with desk.process() as (_, handle):
+        assert "may have run" in (await handle.result()).text
+    assert desk.done == ["pay a", "wipe b"]
+
+
+async def test_a_journal_that_was_put_back_goes_on(desk: Desk) -> None:
+    await desk.ask()
+    kept = desk.copy()
+    desk.lose()
+    with pytest.raises(StoreMissingError):
+        async with desk.process():
+            pass
+    desk.restore(kept)
+    assert await desk.finish() == '"b is wiped"'
+
+
+async def test_a_lost_journal_is_accepted_once_and_begins_nothing_again(desk: Desk) -> None:
+    await desk.ask()
+    desk.lose()
+    engine = InProcessEngine(desk.folder / "runs.db", worker=False)
+    lost = await engine.restore()
+    assert lost is not None
+    assert (lost.begun, lost.answered) == (1, 0)
+    assert await engine.restore() is None
+    await engine.close()
+    async with desk.process() as (agents, handle):
+        await agents.release(lost_engine=lost.engine_id)
+        await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+        await waiting(handle)
+    assert desk.done == ["pay a"]
+    assert await desk.finish() == '"b is wiped"'
+
+
+async def test_a_worker_keeps_others_from_accepting_a_journal(desk: Desk) -> None:
+    async with desk.process():
+        other = InProcessEngine(desk.folder / "runs.db", worker=False)
+        with pytest.raises(EngineError, match="are executed by another engine"):
+            await other.restore()
+        await other.close()
+    with pytest.raises(EngineError, match="the runs are in memory"):
+        await InProcessEngine().restore()
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Desk:
+    return Desk(tmp_path, is_apart=True)
+
+
+async def test_a_session_of_a_lost_journal_goes_on_once_it_is_released(apart: Desk) -> None:
+    await apart.ask()
+    apart.lose()
+    (apart.folder / "runs.db.witness").unlink()
+    async with apart.process() as (agents, _):
+        client = agents.client("x.agent")
+        with pytest.raises(SessionBusyError, match="run 'r' of session 's' is not over") as caught:
+            await client.run("Again.", session_id="s")
+        assert "toolgen runs release --session s" in str(caught.value.hint)
+        with pytest.raises(SessionBusyError):
+            await agents.erase("s")
+        (held,) = (await agents.release()).elsewhere
+        assert (held.session_id, held.run_id) == ("s", "r")
+        assert (await agents.release(lost_engine=held.engine_id)).sessions == (held,)
+        assert (await agents.release()).sessions == ()
+        assert (await client.run("Again.", session_id="s")).text == "hello again"
+        (lost, _) = await agents.sessions.transcript("s")
+        assert lost.messages[-1] == UserMessage(text=GONE, source="runtime")
+        assert [*unpaired(lost.messages)] == []
+
+
+async def test_a_conversation_that_was_over_has_a_result_for_each_call_of_a_lost_run(apart: Desk) -> None:
+    await apart.ask()
+    async with apart.process() as (agents, handle):
+        await agents.sessions.end("s")
+        assert (await handle.settled()).status == "canceled"
+    apart.lose()
+    (apart.folder / "runs.db.witness").unlink()
+    async with apart.process() as (agents, _):
+        (said,) = await agents.sessions.transcript("s")
+        assert [*unpaired(said.messages)] == []
+        (last,) = [one for one in said.messages if isinstance(one, ToolMessage)][-1].answers
+        assert (last.name, last.status) == ("wipe", "unknown")
+
+
+async def test_a_session_of_a_run_that_a_copy_does_not_have_frees_itself(apart: Desk) -> None:
+    async with apart.process():
+        pass
+    kept = apart.copy()
+    await apart.ask()
+    apart.restore(kept)
+    async with apart.process() as (agents, _):
+        client = agents.client("x.agent")
+        with pytest.raises(SessionBusyError):
+            await client.run("Again.", session_id="s")
+        apart.wall += START_S + 1
+        assert (await client.run("Again.", session_id="s")).text == "hello again"
+        (lost, _) = await agents.sessions.transcript("s")
+        assert lost.messages[-1] == UserMessage(text=GONE, source="runtime")
+
+
+async def test_a_session_whose_run_is_not_over_is_not_released(apart: Desk) -> None:
+    await apart.ask()
+    async with apart.process() as (agents, handle):
+        with pytest.raises(SessionBusyError):
+            await agents.release(session_id="s")
+        assert (await agents.release()).sessions == ()
+        assert len((await handle.settled()).awaiting) == 1
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+async def test_a_named_call_that_a_copy_does_not_have_is_not_executed_again(
+    tmp_path: Path, is_deleted: bool
+) -> None:
+    path, bank = tmp_path / "runs.db", Bank()
+
+    async def call() -> str:
+        runtime = Runtime(engine=InProcessEngine(path))
+        runtime.tools.register(bank.toolset())
+        async with runtime:
+            name = CallName(door="test", call_id="c1", checkpoint="")
+            return (await runtime.call_once(name, "pay", {"amount": 5}, META)).status
+
+    await InProcessEngine(path).close()
+    shutil.copy(path, tmp_path / "copy.db")
+    assert [await call(), await call()] == ["ok", "ok"]
+    for name in ("runs.db", "runs.db-wal", "runs.db-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    if is_deleted:
+        engine = InProcessEngine(path, worker=False)
+        assert await engine.restore() is not None
+        await engine.close()
+    else:
+        shutil.copy(tmp_path / "copy.db", path)
+    assert await call() == "unknown"
+    assert bank.paid == [("pay", 5)]
+
+
+async def test_a_wait_that_cannot_be_read_hides_no_run(tmp_path: Path) -> None:
+    """The list of all runs was a TypeError."""
+    desk = Desk(tmp_path, is_apart=False)
+    async with desk.process() as (agents, handle):
+        await agents.client("x.agent").start("Go.", session_id="s", run_id="r")
+        await waiting(handle)
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as database, database:
+        database.execute("UPDATE wait SET about = CAST('{' AS BLOB)")
+    async with desk.process() as (agents, handle):
+        (listed,) = await agents.list_runs()
+        assert [one.kind for one in listed.awaiting] == ["tampered"]
+        with pytest.raises(StoreCorruptError, match="run r cannot be read"):
+            await handle.settled()

@@ -1,0 +1,29 @@
+"""The catalogue entry of a registered tool, generated or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.catalog.entry import ToolsetRecord, tool_entry
+
+if TYPE_CHECKING:
+    from toolgen.calls.specs import ToolSpec
+    from toolgen.calls.toolsets.registration import ToolsetRegistration
+    from toolgen.contract.json_value import Json
+
+
+def catalog_entry(spec: ToolSpec[Any, Any], toolset: ToolsetRegistration | None = None) -> dict[str, Json]:
+    """Return the tool as `tool_schemas.json` has it, less the `DESIGN_ONLY` facts but one example.
+
+    `toolset` adds what is said of all its tools.
+    """
+    if toolset is None:
+        return tool_entry(spec.record())
+    executor = toolset.executor
+    about = ToolsetRecord(
+        title=toolset.title,
+        instructions=toolset.instructions,
+        agent=executor.agent if isinstance(executor, AgentRoute) else "",
+    )
+    return tool_entry(spec.record(about))

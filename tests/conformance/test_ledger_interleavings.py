@@ -1,0 +1,16 @@
+"""More random interleavings of named calls, their answers and the ends of processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.test_ledger_interleavings import check_interleaving
+
+
+@pytest.mark.parametrize("seed", range(8, 60))
+async def test_each_call_runs_once_at_most_and_is_asked_until_it_is_answered(
+    seed: int, tmp_path: Path
+) -> None:
+    await check_interleaving(seed, tmp_path / "runs.db")

@@ -1,0 +1,56 @@
+"""How much of toolgen a host loads that only makes a call, and how large the room of calls is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sizes import sizes
+
+ROOT = Path(__file__).parent.parent
+MOST_CODE = 5_000
+"""Lines of code of the room of calls, which fits in a head."""
+IMPORT = "import toolgen.runtime"
+CALL = """
+import asyncio
+from gen.assistant.toolsets.devices import registration
+from toolgen.runtime import CallMeta, Runtime
+
+class Devices:
+    async def list_devices(self, payload, ctx):
+        from gen.assistant.toolsets.devices import ListDevicesResult
+        return ListDevicesResult(devices=[], returned=0, truncated=False)
+
+    get_time_series = set_state = list_devices
+
+async def main():
+    runtime = Runtime()
+    runtime.tools.register(registration(Devices()))
+    return await runtime.call("list_devices", {"site_id": "s1"}, CallMeta(session_id="s"))
+
+result = asyncio.run(main())
+assert result.status == "ok", result.json
+"""
+COUNT = """
+import json, sys
+print(json.dumps(sorted(name for name in sys.modules if name.partition(".")[0] == "toolgen")))
+"""
+
+
+@pytest.mark.parametrize(("code", "most"), [(IMPORT, 86), (CALL, 90)], ids=["the import", "one call"])
+def test_a_host_that_makes_a_call_loads_few_modules(code: str, most: int) -> None:
+    """More is a decision: what a call does not need is imported where it is first used."""
+    printed = subprocess.check_output([sys.executable, "-c", code + COUNT], cwd=ROOT, text=True)
+    loaded = json.loads(printed)
+    rooms = Counter(name.split(".")[1] for name in loaded if "." in name)
+    assert len(loaded) <= most, (rooms, loaded)
+
+
+def test_the_room_of_calls_stays_small() -> None:
+    code = sum(lines["code"] for lines in sizes(ROOT / "toolgen" / "calls", 1).values())
+    assert code <= MOST_CODE

@@ -1,0 +1,69 @@
+"""The names and docstrings that `tests/prose.py` refuses become fewer in each room."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.prose import KEPT, ROOT, counts, is_fragment, is_refused, places_of
+
+
+def test_no_room_has_more_than_it_had() -> None:
+    kept, counted = json.loads(KEPT.read_text("utf-8")), counts(ROOT)
+    more = [
+        f"{room}: {number} of kind {kind}, at most {most} may be; `python -m tests.prose {room}` lists them"
+        for room, numbers in counted.items()
+        for kind, number in numbers.items()
+        if number > (most := kept.get(room, {}).get(kind, 0))
+    ]
+    assert not more, "\n".join(more)
+
+
+@pytest.mark.parametrize("name", ["found", "_found", "_BECAME", "is_told", "Heart", "_Told", "one"])
+def test_a_name_that_says_nothing(name: str) -> None:
+    assert is_refused(name)
+
+
+@pytest.mark.parametrize("name", ["is_found", "once", "tool", "givens", "hearts", "claims"])
+def test_a_name_of_the_field(name: str) -> None:
+    assert not is_refused(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["Of every token.", "\n    By name.", "for each call", "Whose tools these are."]
+)
+def test_a_fragment(text: str) -> None:
+    assert is_fragment(text)
+
+
+@pytest.mark.parametrize("text", ["Return the tools.", "Official names.", "", "Whether it is one.", "Bytes."])
+def test_a_docstring_that_stands_alone(text: str) -> None:
+    assert not is_fragment(text)
+
+
+def test_each_place_is_counted_once() -> None:
+    text = '''
+"""By hand."""
+limit = 1
+"""Of a call."""
+
+class Heart:
+    def one(self, given: int, *, tool: str) -> int:
+        """Of the tool."""
+        found, self.told = given, tool
+        return [one for one in found if (known := one)]
+'''
+    places = [(place.line, place.kind, place.text) for place in places_of(text, "a.py")]
+    assert places == [
+        (2, "docstring", "By hand."),
+        (4, "docstring", "Of a call."),
+        (6, "name", "Heart"),
+        (7, "name", "given"),
+        (7, "name", "one"),
+        (8, "docstring", "Of the tool."),
+        (9, "name", "found"),
+        (9, "name", "told"),
+        (10, "name", "known"),
+        (10, "name", "one"),
+    ]

@@ -1,0 +1,94 @@
+"""The check of sessions: which rows cannot be read, and which runs they name that the engine has not."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolgen.runs import CheckedEngine, Engine, UnknownRunError
+from toolgen.stores import StoreCorruptError
+
+from .sessions.sessions import SessionError, SessionStore
+from .turns import Turns
+
+_UNREADABLE: Final = (SessionError, StoreCorruptError, ValueError)
+"""What a row raises that is not as it was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSessions:
+    """What the check of all sessions has found, each a sentence that names a session."""
+
+    damage: tuple[str, ...] = ()
+    """What cannot be read, and turns of runs that are gone."""
+    lost: tuple[str, ...] = ()
+    """Runs that a conversation has, and that the engine has lost: it has an earlier one of the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    turns: Turns
+    sessions: SessionStore
+    engine: Engine
+    damage: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    async def session(self, session_id: str) -> None:
+        sessions = self.sessions
+        try:
+            held, turns = await sessions.holder(session_id), await sessions.turns(session_id)
+            await sessions.summary(session_id)
+        except _UNREADABLE as error:
+            self.damage.append(f"session {session_id}: {_reason(error)}")
+            return
+        if held is not None and await self.turns.fate(held) == "gone":
+            self.damage.append(
+                f"session {session_id}: run {held.run_id} has its turn, and is gone"
+                f" (toolgen runs release --session {session_id})"
+            )
+        has_earlier = False
+        for turn in turns:
+            is_known = await self._run(session_id, turn.run_id)
+            if has_earlier and not is_known:
+                self.lost.append(
+                    f"session {session_id}: run {turn.run_id} of it is lost, or of another engine"
+                )
+            has_earlier |= is_known
+
+    async def _run(self, session_id: str, run_id: str) -> bool:
+        """Check what was said in a run, and in those below it; return whether the engine has it."""
+        try:
+            await self.sessions.run_messages(run_id)
+        except _UNREADABLE as error:
+            self.damage.append(f"session {session_id}: {_reason(error)}")
+        try:
+            status = await self.engine.status(run_id)
+        except UnknownRunError:
+            return False
+        except StoreCorruptError:  # the check of the engine names it
+            return True
+        for child in status.children:
+            await self._run(session_id, child)
+        return True
+
+
+async def check_sessions(turns: Turns, sessions: SessionStore, engine: Engine) -> CheckedSessions:
+    """Return what of the sessions is damaged; as `Agents.check`."""
+    if not isinstance(engine, CheckedEngine):
+        return CheckedSessions()
+    check = _Check(turns, sessions, engine)
+    try:
+        listed = await sessions.list(limit=sys.maxsize)
+    except _UNREADABLE as error:
+        return CheckedSessions(damage=(f"the sessions cannot be listed: {_reason(error)}",))
+    for session in listed:
+        await turns.settled(session.id)
+        await check.session(session.id)
+    return CheckedSessions(damage=tuple(check.damage), lost=tuple(check.lost))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, SessionError | StoreCorruptError):
+        return error.message
+    return f"a row is not as it was written ({type(error).__name__})"

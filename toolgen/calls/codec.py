@@ -1,0 +1,432 @@
+"""Codecs: between JSON and one generated class, built at first use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast
+
+from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings
+from toolgen.shapes.sensitive import keys_of
+from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
+from toolgen.shapes.values import plain
+
+from .errors import MalformedResultError, ToolValidationError
+from .schema_file import SchemaFile, Schemas
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails, SchemaSerializer
+
+    from toolgen.shapes.design.issues import IssueReader
+    from toolgen.shapes.foreign.issues import ForeignReader
+    from toolgen.shapes.foreign.rules import Rules
+
+T = TypeVar("T")
+
+Arguments = bytes | str | Mapping[str, object]
+"""Of a call, as they came: JSON text, or a mapping of JSON values."""
+NO_ARGUMENTS: Final = b"{}"
+
+_MOST_SHOWN: Final = 20
+"""Issues in the message of a result that does not fit."""
+
+
+class Codec(Generic[T]):
+    """Decodes JSON into `type` and encodes it again; accepts exactly what the schema accepts.
+
+    `name` is that of the class in its module, and of its schema.
+    """
+
+    __slots__ = (
+        "_check",
+        "_dump",
+        "_keys",
+        "_module",
+        "_package",
+        "_reader",
+        "_rules",
+        "_schemas",
+        "_type",
+        "_validate",
+        "name",
+        "sensitive",
+    )
+    _form: ClassVar[Mapping[str, Any]] = {"exclude_none": True}
+    """What of a value is left out of its JSON, as pydantic's serializers call it."""
+
+    def __init__(
+        self,
+        package: str | None,
+        module: str,
+        name: str,
+        schemas: Schemas,
+        *,
+        sensitive: tuple[str, ...] = (),
+    ) -> None:
+        self._package = package
+        self._module = module
+        self._schemas = schemas
+        self.name = name
+        """Name of the class, or of the alias."""
+        self.sensitive = sensitive
+        """Where its documents have sensitive values: the places of `toolgen.shapes.sensitive`."""
+        self._type: type[T] | None = None
+        # Each binds the codec and gives way: importing a toolset builds no validator.
+        self._validate: Callable[..., T] = self._first_validate
+        self._dump: Callable[[Any], bytes] = self._first_dump
+        self._check: Callable[[object], Any] | None = None
+        """Returns a value that fits; None where the class of a value says so."""
+        self._reader: IssueReader | None = None
+        self._rules: Rules | None = None
+        self._keys: frozenset[str] | None = None
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all objects of the schema, which are not sensitive."""
+        if self._keys is None:
+            self._keys = frozenset(keys_of(self.schema))
+        return self._keys
+
+    @property
+    def type(self) -> type[T]:
+        """The generated class; imported when it is first asked for."""
+        if self._type is None:
+            self._bind(getattr(import_module(self._module, self._package), self.name))
+        return cast("type[T]", self._type)
+
+    def _first_validate(self, *args: Any, **options: Any) -> T:
+        self.type  # noqa: B018  # binds it
+        return self._validate(*args, **options)
+
+    def _first_dump(self, value: Any) -> bytes:
+        self.type  # noqa: B018  # binds it
+        return self._dump(value)
+
+    def _bind(self, model: Any) -> None:
+        model.model_rebuild()
+        self._type = model
+        self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
+        self._dump = self._dumping(model.__pydantic_serializer__)
+
+    def _dumping(self, serializer: SchemaSerializer) -> Callable[[Any], bytes]:
+        return partial(serializer.to_json, warnings="error", **self._form)
+
+    def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
+        """Return the validator's function, or one with bounded work for schemas with many alternatives."""
+        has_unions = '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json
+        core = discriminate_unions(core) if has_unions else None
+        if core is None:
+            return validator.validate_json
+        return within_budget(SchemaValidator(core, _use_prebuilt=False).validate_json)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+    @property
+    def schema_json(self) -> str:
+        """JSON Schema 2020-12, as text."""
+        return self._schemas[self.name]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """A fresh copy of the JSON Schema."""
+        return json.loads(self.schema_json)  # type: ignore[no-any-return]  # text that we wrote
+
+    @property
+    def noted_formats(self) -> tuple[str, ...]:
+        """JSON Pointers of each `format` in the schema that the codec does not check."""
+        return self._schemas.noted_formats(self.name) if isinstance(self._schemas, SchemaFile) else ()
+
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        """Return the typed value of one JSON document, or of a mapping of JSON values.
+
+        Raises:
+            ToolValidationError: the document is larger than the limits, or it does not fit; with its first
+                issues, at most one per value and one per key of a map, and the number of the others.
+        """
+        if not isinstance(data, (bytes, str)):
+            data = json_document(data)
+        if len(data) > limits.small_bytes:
+            _check_limits(data, limits)
+        try:
+            return self._validate(data, by_alias=True, by_name=False)
+        except ValidationError as error:
+            findings = self._findings(error, data, limits.issues)
+        except AmbiguousError:
+            findings = Findings(issues=(_ambiguous(),))
+        raise _validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
+
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        """Return the findings in a document, with at most so many issues."""
+        if error.error_count() > MOST_ERRORS:
+            return COUNTLESS
+        return self._read(error.errors(include_url=False), most)
+
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        from toolgen.shapes.foreign.issues import read  # only documents that do not fit need it
+
+        if self._reader is None:
+            from toolgen.shapes.design.issues import IssueReader
+
+            self._reader = IssueReader(self.schema)
+        return read(self._reader, errors, most)
+
+    def _rule_issues(self, parsed: Any, most: int) -> Findings:
+        """Return the issues by the schema of a document that the types accept."""
+        if self._rules is None:
+            self._rules = _rules_class(self.name)(self.schema)
+        return self._rules.findings(parsed, most)
+
+    def encode(self, value: T) -> bytes:
+        """Return canonical JSON: declaration order, no spaces, absent fields left out.
+
+        Raises:
+            MalformedResultError: the value does not fit. That of a designed class is not of it, or holds
+                a value of another type: the other constraints hold since it was constructed, and a list in
+                it that somebody changed afterwards is not measured again.
+        """
+        try:
+            if self._check is not None:
+                value = self._check(value)
+            elif type(value) is not self._type and not isinstance(value, self.type):  # the first is fast
+                raise _other_class(self.type, value)
+            return self._dump(value)
+        except (ValidationError, PydanticSerializationError) as error:
+            if self.sensitive:  # the error quotes values
+                raise MalformedResultError(f"{self.name} does not encode") from None
+            raise self._misfit(error) from error
+        except AmbiguousError as error:
+            raise MalformedResultError(f"{self.name} does not encode: it {_ambiguous().message}") from error
+
+    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
+        """Return the error of a value that does not encode."""
+        return MalformedResultError(f"{self.name} does not encode: {error}")
+
+
+class CheckedCodec(Codec[T]):
+    """The codec of a designed class that holds values whose types accept more than their schema.
+
+    What fits the class is checked against the schema too, as it is written again: a null that means
+    absent is gone.
+    """
+
+    __slots__ = ()
+
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        value = super().decode(data, limits)
+        findings = self._rule_issues(from_json(super().encode(value)), limits.issues)
+        if findings.issues:
+            raise _validation_error(findings.shortened())
+        return value
+
+    def encode(self, value: T) -> bytes:
+        written = super().encode(value)
+        _hold(self.name, self._rule_issues(from_json(written), _MOST_SHOWN))
+        return written
+
+
+class SchemaCodec(Codec[T]):
+    """The codec of a schema that somebody else wrote; the schema stays the contract.
+
+    `type` is a class, or the alias of any type. When the types accept more than the schema, each
+    document is checked against the schema too.
+    """
+
+    __slots__ = ("_foreign", "is_exact")
+    _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
+
+    def __init__(
+        self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
+    ) -> None:
+        super().__init__(package, module, name, schemas)
+        self.is_exact = is_exact
+        """Whether the types accept just what the schema accepts."""
+        self._foreign: ForeignReader | None = None
+        self._check = self._first_check
+
+    def _first_check(self, value: object) -> Any:
+        self.type  # noqa: B018  # binds it
+        assert self._check is not None, "it is bound"
+        return self._check(value)
+
+    def _bind(self, model: Any) -> None:
+        if isinstance(model, type) and issubclass(model, ToolModel):
+            super()._bind(model)
+            self._check = partial(_of_class, model)
+            return
+        from toolgen.shapes.foreign.model import exact_adapter  # only foreign schemas need it
+
+        adapter = exact_adapter(model)
+        self._type = cast("Any", model)
+        self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
+        self._dump = self._dumping(adapter.serializer)
+        self._check = adapter.validator.validate_python
+
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        if not isinstance(data, (bytes, str)):
+            data = json_document(data)
+        value = super().decode(data, limits)
+        if not self.is_exact and (findings := self._schema_issues(data, limits.issues)).issues:
+            raise _validation_error(findings.shortened())
+        return value
+
+    def encode(self, value: T) -> bytes:
+        """Return the JSON of the set values: without defaults, with each null of the document.
+
+        Raises:
+            MalformedResultError: the value does not fit.
+        """
+        written = super().encode(value)
+        if not self.is_exact:
+            _hold(self.name, self._schema_issues(written, _MOST_SHOWN))
+        return written
+
+    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
+        if isinstance(error, ValidationError):
+            findings = super()._findings(error, b"", _MOST_SHOWN)
+            if findings.issues:
+                return _misfit_of(self.name, findings)
+        return super()._misfit(error)
+
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        """Return the findings of the schema, or those of the types where they have more."""
+        broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
+        if broken.issues and broken.is_counted:
+            return broken
+        return super()._findings(error, data, most)
+
+    def _schema_issues(self, data: bytes | str, most: int) -> Findings:
+        """Return the issues by the schema of a document; nothing when it is not JSON."""
+        try:
+            parsed = from_json(data, allow_inf_nan=False)
+        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
+            return Findings(issues=())
+        return self._rule_issues(parsed, most)
+
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        if self._foreign is None:
+            from toolgen.shapes.foreign.issues import ForeignReader
+
+            self._foreign = ForeignReader(self.schema)
+        return self._foreign.findings(errors, most)
+
+
+def _rules_class(name: str) -> type[Rules]:
+    try:
+        from toolgen.shapes.foreign.rules import Rules
+    except ModuleNotFoundError as error:
+        if error.name != "jsonschema_rs":
+            raise
+        message = f"{name} has rules that no type holds, and the package that checks them is missing"
+        raise ToolgenError(message, hint="pip install 'toolgen[jsonschema]'") from error
+    return Rules
+
+
+def lacks_validator(codec: Codec[Any]) -> bool:
+    """Return whether a codec needs jsonschema-rs, and it is not installed."""
+    needed = not codec.is_exact if isinstance(codec, SchemaCodec) else isinstance(codec, CheckedCodec)
+    return needed and find_spec("jsonschema_rs") is None
+
+
+def missing_file(codec: Codec[Any]) -> str | None:
+    """Return the file of the codec's schema when it was not shipped with the generated code, else None."""
+    schemas = codec._schemas
+    return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
+
+
+def _of_class(model: type[T], value: object) -> T:
+    if not isinstance(value, model):
+        raise _other_class(model, value)
+    return value
+
+
+def _other_class(model: type, value: object) -> MalformedResultError:
+    """Return the error of a value that is not of the class; with the conversion where the fields agree."""
+    message = f"expected {model.__name__}, got {type(value).__name__}"
+    if (
+        isinstance(value, ToolModel)
+        and issubclass(model, ToolModel)
+        and type(value).model_fields.keys() == model.model_fields.keys()
+    ):
+        message += f", which has the same fields; convert it with {model.__name__}(**dict(…))"
+    return MalformedResultError(message)
+
+
+def _hold(name: str, findings: Findings) -> None:
+    if findings.issues:
+        raise _misfit_of(name, findings)
+
+
+def _misfit_of(name: str, findings: Findings) -> MalformedResultError:
+    return MalformedResultError(f"{name} does not fit its schema: {_validation_error(findings.shortened())}")
+
+
+def _ambiguous() -> FieldIssue:
+    from toolgen.shapes.foreign.issues import AMBIGUOUS  # only values that no union tells apart need it
+
+    return AMBIGUOUS
+
+
+def _validation_error(findings: Findings) -> ToolValidationError:
+    """Return the error of a document that does not fit."""
+    return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
+
+
+def _check_limits(data: bytes | str, limits: Limits) -> None:
+    """Raise where a document exceeds a limit.
+
+    Raises:
+        ToolValidationError: it does, and was not decoded.
+    """
+    if (excess := exceeded_limit(data, limits)) is not None:
+        issue = FieldIssue(keys=(), constraint="invalid_length", message=excess.message, limit=excess.limit)
+        raise ToolValidationError((issue,))
+
+
+def json_document(data: Mapping[str, object]) -> bytes:
+    """Return a mapping of Python values as JSON bytes.
+
+    Raises:
+        ToolValidationError: a value has no JSON form.
+    """
+    try:
+        return json.dumps(plain(data)).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        issue = FieldIssue(keys=(), constraint="invalid_json", message=f"is not JSON: {error}")
+        raise ToolValidationError((issue.shortened(),)) from None
+
+
+def arguments_json(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty arguments become `{}`.
+
+    Raises:
+        ToolValidationError: a mapping that is not JSON.
+    """
+    match data:
+        case bytes():
+            return data if data and not data.isspace() else NO_ARGUMENTS
+        case str():
+            return data.encode(errors="replace") if data and not data.isspace() else NO_ARGUMENTS
+        case _:
+            return json_document(data)
+
+
+def raw_arguments(data: Arguments) -> bytes:
+    """Return the arguments as JSON bytes; empty for a mapping that is not JSON."""
+    try:
+        return arguments_json(data)
+    except ToolValidationError:
+        return b""
+
+
+def is_blank(data: Arguments) -> bool:
+    """Return whether the model sent empty arguments, as some do for a tool without parameters."""
+    return isinstance(data, (bytes, str)) and (not data or data.isspace())

@@ -1,0 +1,81 @@
+"""Content blocks of a result beside its JSON: text, images, audio and resources.
+
+The kinds and their fields are those of MCP's content blocks (MCP, Server Features, Tools).
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextContent:
+    """Text for the model, in the order of the blocks."""
+
+    text: str
+    type: Literal["text"] = "text"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "text": self.text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageContent:
+    """An image; `media_type` is one such as `image/png` (RFC 6838)."""
+
+    data: bytes
+    media_type: str
+    type: Literal["image"] = "image"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioContent:
+    """Audio; `media_type` is one such as `audio/wav`."""
+
+    data: bytes
+    media_type: str
+    type: Literal["audio"] = "audio"
+
+    def as_json(self) -> dict[str, Json]:
+        return {"type": self.type, "data": base64.b64encode(self.data).decode(), "mimeType": self.media_type}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceContent:
+    """A resource: a link, such as to an artifact that was too large for the result, or its data too."""
+
+    uri: str
+    name: str
+    media_type: str = ""
+    description: str = ""
+    size: int | None = None
+    """Bytes."""
+    data: bytes = b""
+    """What it holds, where that came with it; a model gets it where it takes the media type."""
+    type: Literal["resource_link"] = "resource_link"
+
+    def as_json(self) -> dict[str, Json]:
+        if self.data:
+            blob = base64.b64encode(self.data).decode()
+            return {
+                "type": "resource",
+                "resource": {"uri": self.uri, "mimeType": self.media_type, "blob": blob},
+            }
+        given: dict[str, Json] = {
+            "mimeType": self.media_type or None,
+            "description": self.description or None,
+            "size": self.size,
+        }
+        facts = {key: value for key, value in given.items() if value is not None}
+        return {"type": self.type, "uri": self.uri, "name": self.name, **facts}
+
+
+Content: TypeAlias = TextContent | ImageContent | AudioContent | ResourceContent

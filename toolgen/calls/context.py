@@ -1,0 +1,300 @@
+"""The context that an asynchronous executor gets beside the payload; `sync_context` has the other one."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+from .capability import ONCE, StoreRetry
+from .results import Actions
+from .values import Key, Values
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from .call import CallMeta
+    from .provided import Artifacts, State
+    from .specs import ToolSpec
+    from .steps.bridge import Wait
+
+T = TypeVar("T")
+
+
+STATE: Final[Key[State]] = Key("state")
+ARTIFACTS: Final[Key[Artifacts]] = Key("artifacts")
+
+
+class Resumption(Protocol):
+    """The answers with which a suspended call goes on: `waiting.answers.Resumption`."""
+
+    @property
+    def answers(self) -> tuple[Json, ...]:
+        """Everything that was answered to the call, the newest last."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """The idempotency key that the call had before it waited."""
+        ...
+
+    @property
+    def answer(self) -> Json:
+        """The newest answer, as it was given."""
+        ...
+
+    @property
+    def kept(self) -> Json:
+        """What the executor kept with its newest question; None for nothing."""
+        ...
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether a person has given the approval that the design or the policy requires."""
+        ...
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this question of the tool itself."""
+        ...
+
+    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
+        """Return the newest answer to a question of this type, with defaults; None where there is none."""
+        ...
+
+
+class BatchScope(Protocol):
+    """The part of a batch that contexts use: `frame.Batch`."""
+
+    touched: list[ToolContext]
+    """Contexts of calls that used a capability, or asked something of their agent."""
+
+    @property
+    def values(self) -> Values:
+        """The values that the calls share."""
+        ...
+
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call; raises AttributeError where there is none."""
+        ...
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object for a synchronous executor."""
+        ...
+
+
+class ToolContext:
+    """The call that is running, for an asynchronous executor and for hooks."""
+
+    answer: Json = None
+    """What a person answered last, as it was given; None before. `answered` has it typed."""
+    kept: Json = None
+    """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
+    deadline: float | None = None
+    """On the clock of the running loop, `loop.time()`; None without a timeout."""
+    has_begun: bool = False
+    """Whether what the tool does may have begun: True once its executor is called. A call that has begun, and
+    may not run twice, has the status `unknown` where nobody heard of its end; another one was not run. An
+    executor that hands its work to something elsewhere, and has the attribute `begins_itself = True`, sets it
+    to False, and awaits `begin` when it sends it."""
+    on_begin: Callable[[], Awaitable[None]] | None = None
+    """Keeps that the work begins, where an engine does; for `begin`."""
+    report: Callable[..., None] | None = None
+    """Takes progress and text; None where nobody listens."""
+    place: int = 0
+    """Among the calls that were made at once."""
+    _actions: Actions | None = None
+    _key: str = ""
+    _opened: dict[str, Any] | None = None
+    _resumption: Resumption | None = None
+    _store_retry: StoreRetry = ONCE
+
+    def __init__(
+        self,
+        meta: CallMeta,
+        tool: str,
+        spec: ToolSpec[Any, Any] | None = None,
+        batch: BatchScope | None = None,
+    ) -> None:
+        self.meta = meta
+        self.tool = tool
+        """Id of the tool."""
+        self.spec = spec
+        self._batch = batch
+
+    def __repr__(self) -> str:
+        return f"ToolContext(tool={self.tool!r}, tool_call_id={self.meta.tool_call_id!r})"
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        return None if self.deadline is None else self.deadline - asyncio.get_running_loop().time()
+
+    async def begin(self) -> None:
+        """Keep that the work begins now; an executor that `begins_itself` awaits it before it sends it."""
+        if self.on_begin is not None:
+            await self.on_begin()
+        self.has_begun = True
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt at this call, and for no other call.
+
+        It is the run and the id of a call of a run, follows from the name of one that a peer may make again,
+        and is random for any other call, whose id alone says nothing: peers count theirs from 0.
+        """
+        if not self._key:
+            run_id, call = self.meta.run_id, self.meta.tool_call_id
+            self._key = f"{run_id}:{call}" if run_id and call else uuid.uuid4().hex
+        return self._key
+
+    @property
+    def actions(self) -> Actions:
+        if self._actions is None:
+            self._actions = Actions()
+            self._touch()
+        return self._actions
+
+    @property
+    def values(self) -> Values:
+        """The values that the hooks and tools of this turn share."""
+        if self._batch is None:
+            raise RuntimeError("this context was made by hand, outside a runtime; it shares no values")
+        return self._batch.values
+
+    def answered(self, type_: type[T], question: str | None = None) -> T | None:
+        """Return a person's newest answer to a question of this type; None before an answer.
+
+        It is what was asked for with `ToolOutcome.ask(question, type_)`, or what was added to the approval of
+        a `Confirm(payload=…)`, with its defaults. `question` tells apart several questions of one type.
+        """
+        if self._resumption is None:
+            return None
+        return self._resumption.answered(type_, question, self.spec)
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this question, asked with `ToolOutcome.approval`."""
+        return self._resumption is not None and self._resumption.approved(question)
+
+    def progress(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
+        """Report the progress, from 0 to 1; `value` fits the design's `LongRunning(progress=)`.
+
+        Raises:
+            MalformedResultError: one of them does not fit, whether or not somebody listens.
+        """
+        from .progress import checked_fraction, progress_json, require_text
+
+        fraction = checked_fraction(fraction)
+        require_text(message)
+        if value is not None and self.spec is not None:
+            value = progress_json(self.spec, value)
+        if self.report is not None:
+            self.report(fraction=fraction, message=message, value=value)
+
+    def stream(self, text: str) -> None:
+        """Emit a piece of output to subscribers, before the result.
+
+        Raises:
+            MalformedResultError: it is no text.
+        """
+        from .progress import require_text
+
+        require_text(text)
+        if self.report is not None:
+            self.report(text=text)
+
+    @property
+    def state(self) -> State:
+        """State that outlives the call, where the host has a `StateCapability`.
+
+        Raises:
+            AttributeError: it has none.
+        """
+        return self.capability(STATE)
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """Files that outlive the call, where the host has an `ArtifactsCapability`.
+
+        Raises:
+            AttributeError: it has none.
+        """
+        return self.capability(ARTIFACTS)
+
+    def capability(self, key: Key[T]) -> T:
+        """Return the object of a host's capability for this call; it is opened at its first use.
+
+        The key has the capability's name, and says the type of the object.
+
+        Raises:
+            AttributeError: the host provides none of this name.
+        """
+        name = key.name
+        if self._batch is None:
+            raise AttributeError(f"ctx has no {name!r}: this context was made by hand, outside a runtime")
+        opened = self._opened
+        if opened is None:
+            opened = self._opened = {}
+            self._touch()
+        if name not in opened:
+            opened[name] = self._batch.open(name, self)
+        found: T = opened[name]
+        return found
+
+    if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
+
+        def __getattr__(self, name: str) -> Any:
+            """Return the object of a host's capability for this call, by its name alone."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            return self.capability(Key(name))
+
+    def _touch(self) -> None:
+        """Register the call for the commit at the end of its batch."""
+        if self._batch is not None:
+            self._batch.touched.append(self)
+
+
+def set_resumption(context: ToolContext, resumption: Resumption) -> None:
+    """Set the answers of a resumed call on its context."""
+    context.answer = resumption.answer
+    context.kept = resumption.kept
+    context._resumption = resumption
+    context._key = resumption.key
+
+
+def set_idempotency_key(context: ToolContext, key: str) -> None:
+    """Set the key of a call that its name or its own run tells apart."""
+    context._key = key
+
+
+def set_store_retry(context: ToolContext, retry: StoreRetry) -> None:
+    """Set how the changes of a call wait for a store that is away."""
+    context._store_retry = retry
+
+
+def store_retry_of(context: ToolContext) -> StoreRetry:
+    """Return how the changes of a call wait for a store that is away."""
+    return context._store_retry
+
+
+def actions_of(context: ToolContext) -> Actions | None:
+    """Return the actions that the tool requested of its agent; None for none."""
+    return context._actions
+
+
+def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
+    """Return the capability object for a synchronous executor.
+
+    Raises:
+        AttributeError: the host provides none of this name.
+    """
+    opened = context.capability(key)
+    assert context._batch is not None
+    found: T = context._batch.in_thread(key.name, opened, wait)
+    return found
+
+
+def opened_by(context: ToolContext) -> Mapping[str, Any]:
+    """Return the capability objects that the call used."""
+    return context._opened or {}

@@ -1,0 +1,244 @@
+"""Errors of the runtime.
+
+    Exception
+    ├── ToolgenError                 the host's mistake, raised where it is made
+    │   ├── RegistrationError        a toolset cannot serve calls as it is registered
+    │   ├── FormatError              the generated code is of another format
+    │   ├── EventLoopError           a second event loop uses a runtime whose own has not ended
+    │   ├── UnknownToolError         introspection of a tool that is not registered
+    │   └── UnknownArtifactError     nothing has the URI, or it belongs to another session
+    ├── ToolError                    what the model is told, raised by executors and interceptors
+    │   ├── DeclaredError            one that the design declares, with its name and typed details
+    │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
+    │   └── NotBegunError            the scheduler did not let the call begin
+    │       ├── BusyError            too many calls wait
+    │       │   └── StuckLockError   an executor that runs on after its call keeps the lock
+    │       ├── DeadlockError        the call would wait for one that waits for it
+    │       └── RuntimeClosedError   the runtime is closed
+    ├── ToolValidationError          a document does not fit its codec; carries the issues
+    ├── MalformedResultError         an executor's result breaks its contract: the executor's bug
+    │   └── MalformedReportError     what it reported on its way does
+    └── NotInjectedError             an injected field was read before it was set
+
+A call raises only the first of these families: the others become its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import FORMAT, OLDEST_FORMAT
+from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
+
+from .retry_hints import RetryHint
+
+if TYPE_CHECKING:
+    from toolgen.shapes.issues import FieldIssue
+
+
+class RegistrationError(ToolgenError):
+    """The toolset, its executor or an interceptor is wrong; nothing of it was registered."""
+
+
+class FormatError(ToolgenError):
+    """Generated code and runtime have different formats."""
+
+
+class EventLoopError(ToolgenError):
+    """A runtime is used in another event loop than its own, which has not ended."""
+
+
+class UnknownToolError(ToolgenError, KeyError):
+    """No registered tool has this id or name."""
+
+    __str__ = ToolgenError.__str__  # KeyError would print the repr
+
+
+class UnknownArtifactError(ToolgenError):
+    """No artifact has this URI, or none that the caller has access to."""
+
+
+class ToolError(Exception):
+    """A failure whose text the model may read.
+
+    Raise it in an executor to tell the model something on purpose. Every other exception reaches the
+    model only as "… failed" with the correlation id under which the log has the traceback.
+    """
+
+    # The defaults serve subclasses that do not call this class's __init__.
+    message: str = "the tool failed"
+    cause: ToolError | None = None
+    """The failure behind this one, also across agents."""
+    retry_hint: RetryHint | None = None
+    correlation_id: str | None = None
+    """The id under which the log has the traceback; None for an error raised on purpose."""
+    is_retryable: bool = False
+    """The same call may work a moment later; a tool that is idempotent or only reads is called again."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+        correlation_id: str | None = None,
+        is_retryable: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.message = str(message).encode(errors="replace").decode()  # a model reads UTF-8
+        self.cause = cause
+        self.retry_hint = retry_hint
+        self.correlation_id = correlation_id
+        self.is_retryable = is_retryable
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class DeclaredError(ToolError):
+    """A failure that the tool's design declares with `Error`. Made by the `ErrorSpec` of the error."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        details: BaseModel | None = None,
+        details_json: bytes = b"",
+        cause: ToolError | None = None,
+        retry_hint: RetryHint | None = None,
+        is_retryable: bool = False,
+    ) -> None:
+        super().__init__(message, cause=cause, retry_hint=retry_hint, is_retryable=is_retryable)
+        self.code = code
+        """The name of the error."""
+        self.details = details
+        """Of the type that the design gives; None for an error without details."""
+        self.details_json = details_json
+        """The details as canonical JSON; set by the runtime."""
+
+
+class OutcomeUnknownError(ToolError):
+    """The work was begun, and nobody knows whether it was done: the result has the status `unknown`.
+
+    Raise it where the connection to what does the work broke before its answer; the call is not repeated.
+    """
+
+
+class NotBegunError(ToolError):
+    """The scheduler did not let the call begin: nothing of it has run, and it may be made again."""
+
+    code: str
+
+    def __init__(self, tool: str, why: str) -> None:
+        """Construct the error of a call; `tool` is the id of its tool."""
+        message = f"{tool.rpartition('.')[2]} was not run: {why}"
+        hint = RetryHint(reason="tool_unavailable", tool=tool, message=message)
+        super().__init__(message, retry_hint=hint, is_retryable=True)
+
+
+class BusyError(NotBegunError):
+    """Too many calls wait for others to end."""
+
+    code = "busy"
+
+    def __init__(self, tool: str, of_run: int, waiting: int, limit: int) -> None:
+        """Construct the error of a call beyond `Scheduling.max_queued`, or the share of its run."""
+        share = "" if waiting >= limit else ", and a run takes no more places than it leaves"
+        super().__init__(
+            tool,
+            f"too many calls wait already: {waiting}, of which {of_run} of the same run; the limit is "
+            f"max_queued={limit} of Runtime(scheduling=Scheduling(…)){share}",
+        )
+
+
+class StuckLockError(BusyError):
+    """An executor that runs on after its call, maybe for ever, keeps the lock of a sequential one."""
+
+    def __init__(self, tool: str, holder: str) -> None:
+        name = holder.rpartition(".")[2]
+        NotBegunError.__init__(self, tool, f"{name} runs on after its call, and nothing may run beside it")
+
+
+class DeadlockError(NotBegunError):
+    """A sequential call would wait for a call that waits, through others, for it or for its caller."""
+
+    code = "deadlock"
+
+    def __init__(self, tool: str, holder: str, waiting_for: str) -> None:
+        super().__init__(
+            tool,
+            f"it would have to wait for {holder}, which waits for {waiting_for}, and that for {tool}",
+        )
+
+
+class RuntimeClosedError(NotBegunError):
+    """The runtime is closed, or is being closed."""
+
+    code = "closed"
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(tool, "its runtime is closed")
+
+
+def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
+    """Return what stands behind a failure, the nearest first; it ends before what is no `ToolError`."""
+    found: list[ToolError] = []
+    cause: object = None if error is None else error.cause
+    while isinstance(cause, ToolError) and cause not in found:
+        found.append(cause)
+        cause = cause.cause
+    return tuple(found)
+
+
+class ToolValidationError(ValueError):
+    """A document does not fit; `issues` holds what is wrong with it, in document order."""
+
+    def __init__(self, issues: tuple[FieldIssue, ...], more: int = 0, *, is_counted: bool = True) -> None:
+        super().__init__(issues)
+        self.issues = issues
+        self.more = more
+        """Issues beyond the limit, which were not built."""
+        self.is_counted = is_counted
+        """Whether there are just so many more; else there are at least so many."""
+
+    def without_other_keys(self, known: Set[str]) -> ToolValidationError:
+        """Return the error whose issues quote no other keys than these."""
+        issues = tuple(issue.without_other_keys(known) for issue in self.issues)
+        return ToolValidationError(issues, self.more, is_counted=self.is_counted)
+
+    def __str__(self) -> str:
+        told = "; ".join(map(str, self.issues))
+        return f"{told}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else told
+
+
+class MalformedResultError(RuntimeError):
+    """An executor returned something that its contract does not allow; the message says what and where."""
+
+
+class MalformedReportError(MalformedResultError):
+    """An executor reported something on its way that its contract does not allow: it has not returned."""
+
+
+def check_format(name: str, format: int) -> None:
+    """Refuse the generated code of a name if this runtime does not read its format.
+
+    A generated tree calls it before its other modules are imported, because those of a later format may use
+    what this runtime lacks. So its parameters stay as they are.
+
+    Raises:
+        FormatError: it is newer than this runtime, or older than what it still reads.
+    """
+    if OLDEST_FORMAT <= format <= FORMAT:
+        return
+    hint = "run `toolgen gen` with the toolgen that is installed here"
+    if format > FORMAT:
+        hint = f"run `pip install --upgrade toolgen`, or {hint}"
+    raise FormatError(
+        f"{name!r} was generated in format {format}, this runtime reads formats {OLDEST_FORMAT} to {FORMAT}",
+        hint=hint,
+    )

@@ -1,0 +1,62 @@
+"""Reported progress: its validation by the design's `LongRunning(progress=)`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import to_jsonable_python
+
+from .errors import MalformedReportError, MalformedResultError, ToolValidationError
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from .specs import ToolSpec
+
+_ROUNDING: Final = 1e-9
+"""Of a sum of parts, such as ten times 0.1."""
+
+
+def checked_fraction(fraction: object) -> float | None:
+    """Return the fraction of progress, from 0 to 1; one that rounding carried beyond is 0 or 1.
+
+    Raises:
+        MalformedReportError: it is no number, or not from 0 to 1.
+    """
+    if fraction is None:
+        return None
+    if not isinstance(fraction, int | float) or isinstance(fraction, bool):
+        raise MalformedReportError(
+            f"the fraction of its progress must be a number, not {type(fraction).__name__}"
+        )
+    if not -_ROUNDING <= fraction <= 1 + _ROUNDING:  # nor is NaN
+        raise MalformedReportError("the fraction of its progress must be from 0 to 1")
+    return min(max(fraction, 0.0), 1.0)
+
+
+def require_text(text: object) -> None:
+    """Raise where the text of progress is no string.
+
+    Raises:
+        MalformedReportError: as said.
+    """
+    if not isinstance(text, str):
+        raise MalformedReportError(f"the text of its progress must be a string, not {type(text).__name__}")
+
+
+def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
+    """Return progress as JSON: a value of the declared class, or its JSON; any JSON where none is declared.
+
+    Raises:
+        MalformedReportError: it does not fit the design, or is no JSON.
+    """
+    codec = spec.long_running.progress if spec.long_running else None
+    try:
+        if codec is None or value is None:
+            plain: Json = to_jsonable_python(value)
+            return plain
+        shown: Json = json.loads(codec.encode(codec.decode(value) if isinstance(value, dict) else value))
+    except (MalformedResultError, ToolValidationError, ValueError) as error:
+        raise MalformedReportError(f"the progress of {spec.name} does not fit: {error}") from error
+    return shown

@@ -1,0 +1,168 @@
+"""State and artifacts as executors use them at their context; the room `capabilities` provides them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from .results import Artifact
+
+
+class StateChanges(Protocol):
+    """The changes of the state by one call, kept when it succeeds. A key without a scope is the session's."""
+
+    def set(self, key: str, value: Json) -> None:
+        """Replace the value."""
+        ...
+
+    def delete(self, key: str) -> None: ...
+
+    def append(self, key: str, item: Json) -> None:
+        """Append an item to a list; parallel calls append theirs in their order."""
+        ...
+
+    def add(self, key: str, number: float) -> None:
+        """Add to a number; the additions of parallel calls are summed."""
+        ...
+
+
+class State(StateChanges, Protocol):
+    """The state that one call can use: `ctx.state`."""
+
+    async def get(self, key: str, default: Json = None) -> Json:
+        """Return the value, with the changes of this call."""
+        ...
+
+
+class SyncState(StateChanges, Protocol):
+    """The state for a synchronous executor; `get` waits in its thread."""
+
+    def get(self, key: str, default: Json = None) -> Json:
+        """Return the value, with the changes of this call.
+
+        Raises:
+            CallEndedError: the call is over, or ends meanwhile.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactInfo:
+    """One version of an artifact, without its data."""
+
+    name: str
+    version: int
+    """From 1, by name."""
+    media_type: str
+    size: int
+    """Bytes."""
+    uri: str = ""
+    """`artifact:session/s-9/plan.png?version=1`; names it in results."""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredArtifact:
+    """One version of an artifact with its data."""
+
+    info: ArtifactInfo
+    data: bytes
+
+
+class Artifacts(Protocol):
+    """The artifacts that one call can use: `ctx.artifacts`. A name with the prefix `user:` is the user's."""
+
+    async def save(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str = "application/octet-stream",
+        metadata: Mapping[str, Json] | None = None,
+    ) -> ArtifactInfo:
+        """Store a new version.
+
+        Raises:
+            ValueError: the name or the media type is none.
+            ToolError: the data is larger than the host allows.
+        """
+        ...
+
+    async def load(self, name: str, version: int | None = None) -> StoredArtifact:
+        """Return a version, the newest by default.
+
+        Raises:
+            ToolError: there is none.
+        """
+        ...
+
+    async def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
+        """Return the newest version of each artifact of the session, or of the user, by name."""
+        ...
+
+    async def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
+        """Return all versions of an artifact, oldest first."""
+        ...
+
+    async def save_overflow(self, document: bytes) -> str:
+        """Store a result that is too large for the model, and return its URI."""
+        ...
+
+
+class SyncArtifacts(Protocol):
+    """The artifacts for a synchronous executor; each method waits in its thread.
+
+    All of them raise `CallEndedError` when the call is over, or ends meanwhile.
+    """
+
+    def save(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str = "application/octet-stream",
+        metadata: Mapping[str, Json] | None = None,
+    ) -> ArtifactInfo:
+        """Store a new version; as `Artifacts.save`."""
+        ...
+
+    def load(self, name: str, version: int | None = None) -> StoredArtifact:
+        """Return a version, the newest by default; as `Artifacts.load`."""
+        ...
+
+    def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
+        """Return the newest version of each artifact of the session, or of the user, by name."""
+        ...
+
+    def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
+        """Return all versions of an artifact, oldest first."""
+        ...
+
+
+class ArtifactKeeper(Protocol):
+    """Keeps the artifacts of results: the `ArtifactsCapability` of a host."""
+
+    @property
+    def store(self) -> object: ...
+
+    async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
+        """Store an artifact of a result for a run and return its URI; equal data of a run is stored once.
+
+        Raises:
+            ToolError: the host allows no more.
+        """
+        ...
+
+    async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
+        """Return the data of a URI; None where there is nothing, or it belongs to another session."""
+        ...
+
+    async def drop(self, session_id: str, run_id: str) -> int:
+        """Drop the artifacts of one run, without those of its children; return how many versions."""
+        ...
+
+    async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
+        """Drop the files of a session and the artifacts of its runs; return how many versions."""
+        ...

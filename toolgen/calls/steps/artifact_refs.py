@@ -1,0 +1,101 @@
+"""What is stored before anybody sees a result: its artifacts by reference, and what its limit cuts off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from toolgen.contract.limits import LONGEST_CHARACTER
+
+from ..content import ResourceContent
+from ..errors import ToolError
+from ..results import Artifact, ArtifactRef, ToolResult
+from .boundary import Contained, run_with_timeout
+from .failures import log
+from .result_encoding import truncate_document, truncate_text
+
+if TYPE_CHECKING:
+    from .frame import Frame
+
+
+NO_STORE: Final = "the runtime has no store of artifacts"
+"""What `ArtifactRef.not_kept` says then; the data is only in the result."""
+_FAILED: Final = "the store of artifacts failed"
+
+
+async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
+    """Store the artifacts of a result and return the result with their references.
+
+    The result stands where the store fails; the reference says so, and the log has the failure.
+    """
+    found = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
+    return replace(result, artifacts=tuple(found))
+
+
+async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:
+    """Truncate the document and the display text of a result to the limit of the tool.
+
+    A longer document becomes a marker, which says by whom it was truncated, how long it is, how it begins,
+    and where all of it is kept.
+    """
+    spec, document, limit = frame.spec, result.json, frame.limit
+    if len(result.display) > limit // LONGEST_CHARACTER:
+        result = replace(result, display=truncate_text(result.display, limit))
+    if len(document) <= limit:
+        return result
+    uri = ""
+    if "artifacts" in frame.services.capabilities:
+        try:
+            with Contained():
+                save = partial(frame.context.artifacts.save_overflow, document)
+                uri = await frame.services.store_retry.run(save, f"result of {spec.id}", is_idempotent=False)
+        except Exception:
+            log.exception("the untruncated result of %s was not stored", spec.id)
+    marker = truncate_document(document, limit, uri)
+    if not uri:
+        return replace(result, json=marker)
+    link = ResourceContent(
+        uri=uri, name=f"{spec.name} result", media_type="application/json", size=len(document)
+    )
+    return replace(result, json=marker, content=(*result.content, link))
+
+
+async def _reference(frame: Frame, artifact: Artifact) -> ArtifactRef:
+    limits, size = frame.services.limits, len(artifact.json)
+    digest = sha256(artifact.json).hexdigest()
+    is_small = size <= min(limits.inline_artifact_bytes, limits.result_bytes)
+    uri, why = await _store(frame, artifact, digest)
+    return ArtifactRef(
+        kind=artifact.kind,
+        uri=uri,
+        media_type="application/json",
+        size=size,
+        digest=f"sha256:{digest}",
+        json=artifact.json.decode() if is_small else "",
+        not_kept=why,
+    )
+
+
+async def _store(frame: Frame, artifact: Artifact, digest: str) -> tuple[str, str]:
+    """Store an artifact and return its URI and ""; or "" and the reason why it was not stored."""
+    keeper = frame.services.artifacts
+    if keeper is None:
+        return "", NO_STORE
+    services, meta = frame.services, frame.meta
+
+    async def keep() -> str:
+        work = keeper.keep(meta.session_id, services.run_id or meta.run_id, artifact, digest)
+        return await run_with_timeout(services.stage_timeout, work)
+
+    what = f"run {meta.run_id}: an artifact of the call {meta.tool_call_id}"
+    try:
+        with Contained():
+            return await services.store_retry.run(keep, what, is_idempotent=True), ""
+    except ToolError as error:  # the host allows no more
+        log.warning("artifact %s of %s was not stored: %s", artifact.kind, frame.spec.id, error)
+        return "", str(error)
+    except Exception:
+        log.exception("artifact %s of %s was not kept", artifact.kind, frame.spec.id)
+        return "", _FAILED

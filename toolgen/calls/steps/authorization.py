@@ -1,0 +1,113 @@
+"""The authorization of a call: by the host's policy, and by people where the design wants a confirmation."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.shapes.sensitive import for_people
+
+from .boundary import run_with_timeout
+from .hooks import Deny
+from .policy import Allow, Ask
+from .result_encoding import is_shortened_by, render_template
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from ..call import ToolCall
+    from ..results import ToolResult
+    from ..specs import ConfirmSpec
+    from .frame import Frame
+    from .registered_tool import RegisteredTool
+
+
+async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
+    """Authorize a call by policy and confirmation; return a result that ends it, or None when it may run.
+
+    The call has its frozen arguments. Of one that a person has approved the policy is asked again, and only
+    its `Deny` counts.
+
+    Raises:
+        RuntimeClosedError: a person has to be asked, and no engine would keep the question.
+        ToolError: a person has to be asked, and the call has asked too many questions.
+        Exception: what the policy, the preview or the engine raises; the call has failed then.
+    """
+    spec, services, frozen = frame.spec, frame.services, call.payload_json
+    is_approved = frame.resumption is not None and frame.resumption.is_approved
+    if is_approved and services.policy is None:
+        return None
+    arguments: Mapping[str, Json] = json.loads(frozen)
+    places = spec.payload.sensitive
+    shown = for_people(arguments, places) if places else arguments
+    preview = await run_with_timeout(services.stage_timeout, _preview(frame.tool, frozen, shown))
+    question = ""
+    must_ask = False
+    is_shortened = frame.tool.preview is None and is_shortened_by(spec.call_hint, shown)
+    match await _policy_decision(frame, call, preview):
+        case Deny(message=message):
+            services.reports.emit_authorization(spec.id, frame.meta, "denied", "policy", message)
+            return frame.denied_result(message)
+        case Ask(question=question):
+            must_ask = True
+        case Allow():
+            pass
+    if is_approved:
+        return None
+    if spec.confirm is not None and _needs_confirmation(spec.confirm, arguments):
+        must_ask = True
+        if not question:
+            question = render_template(spec.confirm.hint, shown)
+            is_shortened = is_shortened or is_shortened_by(spec.confirm.hint, shown)
+    if not must_ask:
+        return None
+    suspender = services.suspender
+    if (why := frame.nobody_to_ask) or suspender is None:
+        services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
+        return frame.denied_result(f"{spec.name} needs approval, but {why}", code=UNAVAILABLE)
+    question = question or f"Run {spec.title}?"
+    return await suspender.ask(frame, frozen, question, preview, is_shortened=is_shortened)
+
+
+async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow | Ask | Deny:
+    """Return the decision of the host's policy; without a policy the call may run.
+
+    Raises:
+        TypeError: it decides none of the three, or with a text that is no string.
+        Exception: what the policy raises.
+    """
+    spec, policy = frame.spec, frame.services.policy
+    if policy is None:
+        return Allow()
+    # A copy: what was frozen stays as it is.
+    looked_at = replace(call, payload=spec.payload.decode(call.payload_json, UNLIMITED))
+    decision: object = await run_with_timeout(
+        frame.services.stage_timeout, policy.decide(looked_at, spec, preview)
+    )
+    if not isinstance(decision, Allow | Ask | Deny):
+        raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
+    if isinstance(decision, Ask) and not isinstance(decision.question, str):
+        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question must be a string")
+    if isinstance(decision, Deny) and not isinstance(decision.message, str):
+        raise TypeError(
+            f"the policy denies with a {type(decision.message).__name__}; a message must be a string"
+        )
+    return decision
+
+
+def _needs_confirmation(confirm: ConfirmSpec, arguments: Mapping[str, Json]) -> bool:
+    """Return whether the design's `Confirm` covers these arguments."""
+    return all(arguments.get(name) in values for name, values in confirm.when.items())
+
+
+async def _preview(tool: RegisteredTool, frozen: bytes, arguments: Mapping[str, Json]) -> str:
+    """Return the preview of a call: by the executor's preview function, else by its call hint."""
+    if tool.preview is None:
+        return render_template(tool.spec.call_hint, arguments)
+    said = tool.preview(tool.spec.payload.decode(frozen, UNLIMITED))
+    return str(await said if inspect.isawaitable(said) else said)

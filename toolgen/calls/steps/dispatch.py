@@ -1,0 +1,409 @@
+"""One call, step by step: decode, authorize, inject, execute, check, encode; and its end.
+
+It always has one result, on which the hooks after it run, and one `tool_end` event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from asyncio import get_running_loop
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.secrets import hiding
+
+from ..call import CallMeta, ToolCall
+from ..codec import NO_ARGUMENTS, arguments_json, is_blank
+from ..errors import (
+    MalformedReportError,
+    MalformedResultError,
+    NotBegunError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+)
+from ..reports import SILENT
+from ..results import Delegated, Pending, RetryHint, Telemetry, ToolResult, Unfinished, WithoutResult
+from .boundary import as_task_exception, run_with_timeout
+from .failures import declared, error_result, log, tool_error_of, unreadable_result
+from .hooks import Stop
+from .result_encoding import encode_result
+from .running_call import CALLER, RunningCall, waited_for
+
+if TYPE_CHECKING:
+    from toolgen.shapes.design.model import ToolModel
+
+    from ..call import SeenBounds
+    from ..capability import ToolSwitch
+    from ..telemetry import CallSpan, CallSpans
+    from ..toolsets.directory import Directory
+    from .frame import Frame, RuntimeServices
+    from .registered_tool import RegisteredTool
+
+CANCELLED: Final = "the call was cancelled"
+"""Why a call failed whose caller is gone."""
+_NO_ENGINE: Final = ToolgenError(
+    "this runtime has no engine", hint="give it an engine: Runtime(engine=InProcessEngine())"
+)
+
+
+def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
+    """Return a coroutine that executes one call and returns its result.
+
+    Raises:
+        EventLoopError: the runtime belongs to another event loop, which has not ended.
+        ValueError: the trace of the frame is that of another call.
+        asyncio.CancelledError: the caller's own task is being cancelled.
+        KeyboardInterrupt: never kept from the process.
+    """
+    services = frame.services
+    if services.scheduler.loop is not get_running_loop():
+        services.scheduler.attach()
+    if frame.trace is not None:
+        frame.trace.require_unused()
+        frame.trace.mark("lookup", frame.spec.id)
+    is_watched = (
+        services.is_measured
+        or frame.tool.after != ()
+        or (services.reports is not SILENT and not services.reports.is_idle)
+    )
+    if frame.secrets is not None:
+        work = _hiding(frame, is_watched)
+    else:
+        work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
+    caller = CALLER.get()
+    return work if caller is None else waited_for(caller, work)
+
+
+async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
+    """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
+    with hiding(frame.secrets):
+        return await (_dispatch_observed(frame) if is_watched else _run_steps(frame, False))
+
+
+async def _dispatch_observed(frame: Frame) -> ToolResult:
+    """Execute a call that has subscribers, spans or after-hooks, and return its result."""
+    started = time.perf_counter()
+    spec, meta, services = frame.spec, frame.meta, frame.services
+    frame.context.report = services.reports.progress_callback(spec, meta)
+    spans = nullcontext() if services.spans is None else _span(services.spans, frame)
+    try:
+        with spans as span:
+            result = await _run_steps(frame, True)
+            if frame.tool.after:
+                from .hook_stages import run_after_hooks
+
+                result = await run_after_hooks(frame, result)
+            if span is not None:
+                result = span.end(result)
+    except asyncio.CancelledError:
+        emit_cancelled(frame)
+        raise
+    return emit_end(frame, replace(result, telemetry=Telemetry(duration_s=time.perf_counter() - started)))
+
+
+def _span(spans: CallSpans, frame: Frame) -> AbstractContextManager[CallSpan]:
+    """Return the span of a call, or of the part of it after an answer."""
+    return spans.of(frame.spec, frame.meta, frame.arguments, frame.trace_before)
+
+
+async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
+    """Execute the steps of a call up to its after-hooks, and return its result.
+
+    It is long because a further function would cost every call; what few calls need stands in others.
+    """
+    tool, spec, meta = frame.tool, frame.spec, frame.meta
+    context, services, trace = frame.context, frame.services, frame.trace
+    try:
+        if services.disabled is not None:
+            await _require_enabled(frame, services.disabled)
+        try:
+            payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else services.limits)
+        except ToolValidationError as error:
+            payload = _decode_empty_arguments(frame, error)
+            if isinstance(payload, ToolResult):
+                return payload
+        if frame.secrets is not None:
+            from .secrets import note_value
+
+            note_value(frame.secrets, spec.payload, payload)
+        if trace is not None:
+            trace.mark("decode", payload)
+        if is_watched:
+            services.reports.emit_tool_start(spec, payload, meta, runs_once=tool.runs_once)
+        if tool.needs_call:
+            payload = await _prepare(frame, payload)
+            if isinstance(payload, ToolResult):
+                return payload
+        elif tool.meta_fields:
+            tool.inject_meta(payload, meta)
+        if trace is not None:
+            trace.mark("inject", spec.injected)
+        scheduler, running = services.scheduler, RunningCall()
+        token = CALLER.set(running)
+        try:
+            if not scheduler.admit_at_once(running, tool, meta, payload, token.old_value):
+                running.is_answered = frame.resumption is not None
+                await scheduler.admit(running)
+            if frame.once is not None:
+                await frame.once.begin()
+            context.has_begun = True
+            if tool.is_plain:
+                try:
+                    returned = await tool.execute(payload, context)
+                except ToolError as error:
+                    returned = await services.execution.retry(running, tool, error, payload, context)
+            else:
+                given = frame.call if tool.raw else payload
+                returned = await services.execution.run(running, tool, given, context)
+        finally:
+            scheduler.leave(running)
+            CALLER.reset(token)
+        if trace is not None:
+            trace.mark("execute", returned)
+        if isinstance(returned, WithoutResult):
+            return await _delegate_or_suspend(frame, returned)
+        result = encode_result(spec, returned, meta, trace)
+        if frame.secrets is not None:
+            from .secrets import note_result
+
+            note_result(frame.secrets, spec, result)
+        if services.policy is not None:
+            from .bounds import remember
+
+            remember(result, context.values)
+        if result.artifacts or result.display or len(result.json) > tool.result_bytes:
+            from .artifact_refs import store_artifacts, truncate_result
+
+            return await truncate_result(frame, await store_artifacts(frame, result))
+        return result
+    except BaseException as error:
+        failure = _failure(frame, error)
+    if tool.on_error and frame.call is not None:
+        from .hook_stages import run_error_hooks
+
+        return await run_error_hooks(frame, frame.call, failure)
+    return frame.error_result(failure)
+
+
+def _failure(frame: Frame, error: BaseException) -> ToolError:
+    """Return what ended the steps of a call as a `ToolError`; nobody waits for an executor that was left.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled.
+        KeyboardInterrupt: never kept from the process.
+    """
+    if frame.once is not None and isinstance(error, asyncio.CancelledError | OutcomeUnknownError):
+        frame.once.give_up()
+    is_of_result = isinstance(error, MalformedResultError) and not isinstance(error, MalformedReportError)
+    if is_of_result and frame.context.has_begun:
+        return unreadable_result(frame.spec, error)
+    if isinstance(error, NotBegunError) and frame.context.has_begun:  # of a call that the executor made
+        return ToolError(error.message, retry_hint=error.retry_hint)
+    return tool_error_of(frame.spec, as_task_exception(error))
+
+
+async def _require_enabled(frame: Frame, disabled: ToolSwitch) -> None:
+    """Emit that the call is denied, and raise, where its tool is disabled.
+
+    Raises:
+        ToolError: as said.
+    """
+    spec = frame.spec
+    if (reason := await disabled.reason(spec.id)) is None:
+        return
+    message = f"{spec.name} is disabled{f': {reason}' if reason else ''}"
+    hint = RetryHint(reason="tool_unavailable", tool=spec.id, message=message)
+    frame.services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", message)
+    raise ToolError(message, retry_hint=hint)
+
+
+def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
+    """Decode empty arguments as `{}`; return an error result where they are required."""
+    if not is_blank(frame.arguments):
+        return frame.invalid_arguments_result(error)
+    try:
+        return frame.spec.payload.decode(NO_ARGUMENTS)
+    except ToolValidationError as missing:
+        return frame.invalid_arguments_result(missing)
+
+
+async def _prepare(frame: Frame, payload: ToolModel) -> Any:
+    """Run what stands between the arguments and the executor: hooks, authorization, injection.
+
+    Returns:
+        The payload as the executor gets it, or the `ToolResult` that ends the call.
+    """
+    tool = frame.tool
+    document = arguments_json(frame.arguments)
+    call = frame.call = ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
+    if tool.has_checks_before:
+        if tool.before and frame.resumption is None:
+            from .hook_stages import run_before_hooks
+
+            left = await run_before_hooks(frame, call)
+            if isinstance(left, Stop):
+                return left.result
+            call = left
+        call = frame.call = _frozen(frame, call)
+        if tool.may_need_approval:
+            from .authorization import authorize
+
+            if (result := await authorize(frame, call)) is not None:
+                return result
+    if frame.spec.long_running is not None and (refused := _refuse_work(frame)) is not None:
+        return refused
+    if tool.meta_fields:
+        tool.inject_meta(call.payload, frame.meta)
+    if tool.intercepted_fields:
+        await _intercept(tool, call, frame.services)
+    return call.payload
+
+
+def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
+    """Return the call with its arguments as they stand after the hooks, and what the policy has seen."""
+    services, codec = frame.services, frame.spec.payload
+    document = codec.encode(call.payload)
+    if frame.secrets is not None:  # a hook may have changed them
+        from .secrets import note_document
+
+        note_document(frame.secrets, codec, document)
+    seen: tuple[SeenBounds, ...] = ()
+    if services.policy is not None:
+        from .bounds import seen_bounds
+
+        seen = seen_bounds(frame.context.values)
+    return ToolCall(
+        tool=call.tool, payload_json=document, meta=call.meta, payload=call.payload, seen_bounds=seen
+    )
+
+
+async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolResult:
+    """Delegate the call to an agent, or suspend it until a person or other work answers."""
+    spec = frame.spec
+    if isinstance(returned, Delegated):
+        return ToolResult(
+            tool=spec.id, status="suspended", tool_call_id=frame.meta.tool_call_id, delegated=returned
+        )
+    assert isinstance(returned, Unfinished | Pending)  # there is no other
+    suspender = frame.services.suspender
+    if isinstance(returned, Unfinished) and (why := frame.nobody_to_ask):
+        return frame.denied_result(f"{spec.name} has to ask a person, but {why}", code=UNAVAILABLE)
+    if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
+        raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
+    if frame.call is not None and frame.tool.has_checks_before:
+        return await suspender.suspend(frame, returned, frame.call.payload_json)
+    # As they came: an executor may have changed its payload.
+    payload = spec.payload.decode(arguments_json(frame.arguments), UNLIMITED)
+    return await suspender.suspend(frame, returned, spec.payload.encode(payload))
+
+
+def _refuse_work(frame: Frame) -> ToolResult | None:
+    """Return the denial of a call whose result may come later, where nothing can wait for it."""
+    spec, services = frame.spec, frame.services
+    error = _NO_ENGINE if services.suspender is None else services.suspender.obstacle(frame.tool)
+    if error is None:
+        return None
+    log.warning("%s was not run: %s; %s", spec.id, error.message, error.hint)
+    services.reports.emit_authorization(spec.id, frame.meta, "denied", "runtime", UNAVAILABLE)
+    message = f"{spec.name} was not run: its result comes later, and {error.message}"
+    return frame.denied_result(message, code=UNAVAILABLE)
+
+
+async def _intercept(tool: RegisteredTool, call: ToolCall, services: RuntimeServices) -> None:
+    """Run the interceptors, which set injected fields; their values appear in no log, hash or result."""
+    for interceptor in tool.interceptors:
+        await run_with_timeout(services.stage_timeout, interceptor.intercept(call, call.payload))
+    for name in tool.intercepted_fields:
+        getattr(call.payload, name)  # raises NotInjectedError, which names the field
+
+
+async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
+    """End a call without its executor: truncate the result, run the after-hooks, emit the end.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled.
+    """
+    with hiding(frame.secrets):
+        if frame.secrets is not None:
+            from .secrets import note_result
+
+            note_result(frame.secrets, frame.spec, result)
+        try:
+            if result.status == "ok":
+                from .artifact_refs import truncate_result
+
+                result = await truncate_result(frame, result)
+            if frame.tool.after:
+                from .hook_stages import run_after_hooks
+
+                result = await run_after_hooks(frame, result)
+        except asyncio.CancelledError:
+            emit_cancelled(frame)
+            raise
+        if frame.trace_before and frame.services.spans is not None:
+            with _span(frame.services.spans, frame) as span:
+                span.end(result)
+        return emit_end(frame, result)
+
+
+def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
+    """Return the error result of a call whose tool ended the call's own task.
+
+    The error is what `boundary.as_exception` makes of what came out of the task.
+    """
+    with hiding(frame.secrets):
+        return _escaped(frame, error)
+
+
+def _escaped(frame: Frame, error: Exception) -> ToolResult:
+    if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
+        return _cancelled_result(frame)
+    return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
+
+
+def failed_call_result(
+    tool: RegisteredTool, error: Exception, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Emit and return the error result of a call that failed outside its frame."""
+    spec = tool.spec
+    result = error_result(spec.id, declared(spec, tool_error_of(spec, error)), meta, tool.result_bytes)
+    services.reports.emit_tool_end(result, meta, spec)
+    return result
+
+
+def unknown_tool_result(
+    directory: Directory, tool: str, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Return and emit the error result of a call whose tool does not exist."""
+    result = directory.unknown_tool_result(tool, meta, services.limits.result_bytes)
+    services.reports.emit_tool_end(result, meta)
+    return result
+
+
+def emit_end(frame: Frame, result: ToolResult) -> ToolResult:
+    """Emit the end of a call, unless an agent is going to answer it, and return its result."""
+    if result.delegated is None:
+        frame.services.reports.emit_tool_end(result, frame.meta, frame.spec)
+    return result
+
+
+def emit_cancelled(frame: Frame) -> None:
+    """Emit the end of a call whose caller was cancelled, and hears nothing of it."""
+    emit_end(frame, _cancelled_result(frame))
+
+
+def _cancelled_result(frame: Frame) -> ToolResult:
+    """Return what is known of a call that was cancelled: of unknown outcome if it may not run twice."""
+    name, has_begun = frame.spec.name, frame.context.has_begun
+    if not has_begun:
+        return frame.error_result(ToolError(f"{name} was not run: {CANCELLED}"))
+    if frame.tool.runs_once:
+        return frame.error_result(OutcomeUnknownError(f"{CANCELLED}; {name} may have run"))
+    return frame.error_result(ToolError(CANCELLED))

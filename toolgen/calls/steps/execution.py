@@ -1,0 +1,214 @@
+"""The execution of an admitted call: in the event loop or in a thread, within its time, and again."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from toolgen.contract.logs import logger
+
+from ..errors import BusyError, MalformedResultError, OutcomeUnknownError, ToolError
+from ..results import RetryHint, RetryReason, ToolOutcome, ToolResult, WithoutResult
+from .boundary import TimeLimitError, run_in_task
+
+if TYPE_CHECKING:
+    from ..context import ToolContext
+    from ..telemetry import CallMetrics
+    from .registered_tool import RegisteredTool
+    from .running_call import RunningCall
+    from .scheduler import Scheduler
+    from .scheduling import Scheduling
+    from .thread_pool import ThreadPool
+
+_FIRST_PAUSE_S: Final = 0.1
+"""Before the first retry; it doubles with each."""
+MAX_PAUSE_S: Final = 5.0
+"""A longer pause that an executor asks for by `RetryHint.retry_after` is left to the planner."""
+
+log = logger("toolgen.runtime")
+
+
+class Execution:
+    """Runs the executors of admitted calls for one runtime, in the event loop or in bounded threads."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        options: Scheduling,
+        *,
+        timeout: float | None,
+        metrics: CallMetrics | None = None,
+    ) -> None:
+        self.timeout = timeout
+        """Seconds for a tool whose design says nothing."""
+        self._scheduler = scheduler
+        self._max_retries = options.max_retries
+        self._metrics = metrics
+        self._options = options
+        self._threads: ThreadPool | None = None
+        """Of synchronous executors; None before the first."""
+
+    def timeout_of(self, tool: RegisteredTool) -> float | None:
+        return self.timeout if tool.spec.timeout is None else tool.spec.timeout
+
+    @property
+    def stuck_threads(self) -> Mapping[str, int]:
+        """Number of threads by tool whose calls are over and whose functions still run."""
+        return {} if self._threads is None else self._threads.stuck
+
+    async def run(self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext) -> Any:
+        """Run the executor of an admitted call, whose time begins now, and return its value.
+
+        `given` is the payload, or the call for a raw executor.
+
+        Raises:
+            OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
+            ToolError: its time is over otherwise, or there is no thread for it.
+            BaseException: what the executor raises.
+        """
+        timeout = self.timeout_of(tool)
+        if timeout is not None:
+            context.deadline = asyncio.get_running_loop().time() + timeout
+        try:
+            returned = await self._run_attempt(call, tool, given, context)
+        except ToolError as error:
+            returned = await self.retry(call, tool, error, given, context)
+        return _outcome_of_raw(returned) if tool.raw else returned
+
+    def close(self) -> None:
+        """End the threads; a busy one ends with its function, or with the process."""
+        if self._threads is not None:
+            self._threads.close()
+
+    async def retry(
+        self, call: RunningCall, tool: RegisteredTool, error: ToolError, given: Any, context: ToolContext
+    ) -> Any:
+        """Retry an executor after a failed attempt, with backoff, and return its value.
+
+        All attempts share the time limit of the tool; a pause that does not fit into it, or is longer than
+        `MAX_PAUSE_S`, is left to who made the call.
+
+        Raises:
+            ToolError: it must not be called again, or it failed as often as it may.
+        """
+        backoff = _FIRST_PAUSE_S
+        for _ in range(self._max_retries if tool.may_be_retried else 0):
+            if not error.is_retryable:
+                break
+            pause = _asked_pause(error)
+            pause = backoff if pause is None else pause
+            left = context.time_left
+            if not pause <= MAX_PAUSE_S or (left is not None and pause >= left):
+                break
+            try:
+                await self._scheduler.pause(call, pause)
+            except BusyError:
+                break
+            backoff *= 2
+            if self._metrics is not None:
+                self._metrics.retry("call", tool.spec.id)
+            try:
+                return await self._run_attempt(call, tool, given, context)
+            except ToolError as another:
+                error = another
+        raise error
+
+    async def _run_attempt(
+        self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext
+    ) -> Any:
+        left = context.time_left
+        try:
+            if not tool.is_async:
+                return await self._in_thread(call, tool, left, given, context)
+            if left is None:
+                return await tool.execute(given, context)
+            work = tool.execute(given, context)
+            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
+        except TimeLimitError as over:
+            limit, has_begun = self.timeout_of(tool), over.has_begun and context.has_begun
+            raise _late(tool, f"within {limit:g} seconds", has_begun=has_begun) from None
+
+    async def _in_thread(
+        self, call: RunningCall, tool: RegisteredTool, seconds: float | None, payload: Any, context: Any
+    ) -> Any:
+        """Run a synchronous executor in a thread and return its value, awaited where it is awaitable."""
+        from ..sync_context import SyncToolContext  # only synchronous executors need threads
+        from .bridge import Bridge
+        from .thread_pool import NoThreadError, ThreadPool
+
+        if self._threads is None:
+            options = self._options
+            self._threads = ThreadPool(options.max_threads, max_stuck=options.max_stuck_threads)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        with Bridge(call) as bridge:
+            given = SyncToolContext(context, bridge) if tool.takes_sync_context else context
+            call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, given)
+            try:
+                returned = await self._threads.ended(job, seconds)
+            except (asyncio.CancelledError, TimeLimitError):
+                if job.is_late:
+                    call.set_late(job)
+                raise
+            except NoThreadError as error:
+                log.error("%s was not run: %s", tool.spec.id, error)
+                text = "cannot run now: earlier calls have not ended, and hold all its threads"
+                raise _unfinished(tool, "tool_unavailable", text) from None
+            finally:
+                call.thread = None
+            if not inspect.isawaitable(returned):
+                return returned
+            if seconds is None:
+                return await returned
+            left = began + seconds - clock()
+            work = _awaited(returned)
+            return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
+
+
+async def _awaited(returned: Awaitable[Any]) -> Any:
+    return await returned
+
+
+def _outcome_of_raw(answer: object) -> ToolOutcome[Any] | WithoutResult:
+    """Return the `ToolResult` of a raw executor as a `ToolOutcome`, and what has no result yet as it is.
+
+    Raises:
+        MalformedResultError: it is no `ToolResult`.
+        ToolError: it is an error.
+    """
+    if isinstance(answer, WithoutResult):
+        return answer
+    if not isinstance(answer, ToolResult):
+        raise MalformedResultError(f"a raw executor returns a ToolResult, not a {type(answer).__name__}")
+    if answer.error is not None:
+        raise answer.error
+    return ToolOutcome(
+        result=answer.result,
+        artifacts=answer.artifacts,
+        content=answer.content,
+        display=answer.display or None,
+        is_final=answer.is_final,
+    )
+
+
+def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:
+    """Return the error of an executor whose time is over."""
+    if not has_begun:
+        return _unfinished(tool, "timeout", f"was not run: it could not begin {limit}")
+    text = f"gave no answer {limit}"
+    if tool.runs_once:
+        return OutcomeUnknownError(f"{tool.spec.name} {text}; it may have run")
+    return _unfinished(tool, "timeout", text)
+
+
+def _asked_pause(error: ToolError) -> float | None:
+    """Return the seconds that an executor asks to wait for before another attempt; None for no such."""
+    after = None if error.retry_hint is None else error.retry_hint.retry_after
+    return after if isinstance(after, int | float) else None
+
+
+def _unfinished(tool: RegisteredTool, reason: RetryReason, text: str) -> ToolError:
+    message = f"{tool.spec.name} {text}"
+    return ToolError(message, retry_hint=RetryHint(reason=reason, tool=tool.spec.id, message=message))

@@ -1,0 +1,326 @@
+"""Calls that end in an error: the texts for the model, the result for the host, the log record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from toolgen.contract.logs import log_failure, logger
+from toolgen.contract.secrets import current, scrubbed
+from toolgen.shapes.issues import FieldIssue
+
+from ..codec import Arguments, arguments_json
+from ..errors import (
+    DeclaredError,
+    MalformedResultError,
+    NotBegunError,
+    OutcomeUnknownError,
+    ToolError,
+    ToolValidationError,
+    causes_of,
+)
+from ..results import RetryHint, RetryReason, ToolResult
+from .boundary import as_exception
+from .result_encoding import (
+    decode_truncated,
+    error_document,
+    issues_document,
+    truncate_hint,
+    truncate_text,
+    unknown_document,
+)
+
+if TYPE_CHECKING:
+    from ..call import CallMeta
+    from ..specs import ErrorSpec, ToolSpec
+
+_REASONS: Final = get_args(RetryReason)
+_TEXT: Final = str | None
+_HINTED: Final[dict[str, Any]] = {
+    "tool": str, "restrict_to_tool": bool, "missing_fields": tuple, "issues": tuple, "more_issues": int,
+    "example_input": _TEXT, "prior_input": _TEXT, "clarifying_question": _TEXT, "message": _TEXT,
+    "retry_after": int | float | None,
+}  # fmt: skip
+"""The types of a hint's values."""
+
+_UNDECLARED: Final = (
+    "%s raised the error %s, which its design does not declare: the model gets its message alone, without "
+    'code and details; add Error("%s", …) to the tool, or to the method that it is bound to'
+)
+
+log = logger("toolgen.runtime")
+
+
+def invalid_arguments_result(
+    spec: ToolSpec[Any, Any],
+    error: ToolValidationError,
+    data: Arguments,
+    meta: CallMeta,
+    limit: int,
+    *,
+    message: str = "",
+) -> ToolResult:
+    """Return the error result of invalid arguments: the issues, an example, and a retry hint.
+
+    The message is given where the model made no mistake. The document that the model sees, and each text of
+    the hint, has at most `limit` bytes.
+    """
+    issues = tuple(map(_scrubbed_issue, error.issues)) if current() else error.issues
+    error = error if issues is error.issues else _like(error, issues)
+    missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
+    message = message or f"the arguments of {spec.name} do not fit"
+    hint = RetryHint(
+        reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
+        tool=spec.id,
+        restrict_to_tool=True,
+        missing_fields=missing,
+        issues=issues,
+        more_issues=error.more,
+        example_input=spec.example,
+        prior_input=_arguments_text(data, limit),
+        clarifying_question=truncate_text(_clarifying_question(spec, missing), limit) if missing else None,
+        message=message,
+    )
+    return ToolResult(
+        tool=spec.id,
+        status="error",
+        json=issues_document(message, limit, error, spec.example),
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message, retry_hint=hint),
+        retry_hint=hint,
+    )
+
+
+def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+    """Return a failure as the declared error of its tool's design, where it is one.
+
+    A declared error gets its details as JSON. One that this tool does not declare keeps its message alone;
+    one whose details do not fit is the executor's bug, and what the model may know of that is returned.
+    """
+    if not isinstance(error, DeclaredError):
+        return error
+    code: object = error.code  # an executor may have put anything there
+    known = spec.errors.get(code) if isinstance(code, str) else None
+    if known is None:
+        log.warning(_UNDECLARED, spec.id, error.code, error.code)
+        return ToolError(
+            error.message, cause=error.cause, retry_hint=error.retry_hint, is_retryable=error.is_retryable
+        )
+    try:
+        details = _details(known, error.details)
+    except MalformedResultError as malformed:
+        return internal_error(spec, malformed)
+    return DeclaredError(
+        error.message,
+        code=known.name,
+        details=error.details,
+        details_json=details,
+        cause=error.cause,
+        retry_hint=error.retry_hint,
+        is_retryable=known.is_retryable,
+    )
+
+
+def _details(known: ErrorSpec[Any], details: object) -> bytes:
+    """Return the details of a declared error as JSON; empty for an error without them.
+
+    Raises:
+        MalformedResultError: they are not of the type that the design gives.
+    """
+    if known.codec is not None:
+        return known.codec.encode(details)
+    if details is not None:
+        raise MalformedResultError(f"the error {known.name} has details, and its design declares none")
+    return b""
+
+
+def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> ToolResult:
+    """Return the error result of a `ToolError`, truncated to `limit` bytes; of unknown outcome if it says so.
+
+    One of unknown outcome hints at no retry. The sensitive values of the call that goes on are not in its
+    texts.
+    """
+    error = error if current() is None else _scrubbed_error(error)
+    is_unknown = isinstance(error, OutcomeUnknownError)
+    return ToolResult(
+        tool=tool,
+        status="unknown" if is_unknown else "error",
+        json=_document(error, limit),
+        tool_call_id=meta.tool_call_id,
+        error=error,
+        retry_hint=None if is_unknown else _hint(tool, error.retry_hint, limit),
+    )
+
+
+def _scrubbed_error(error: ToolError) -> ToolError:
+    """Return an error with its sensitive values redacted; the same one where it has none."""
+    cause: ToolError | None = None
+    for one in reversed(causes_of(error)):  # an executor may have made a circle of them
+        cause = _without_secrets(one, cause)
+    return _without_secrets(error, cause)
+
+
+def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
+    """Return a failure with this cause, without sensitive values in its own texts."""
+    message = scrubbed(str(error.message))
+    hint = error.retry_hint
+    if isinstance(hint, RetryHint) and _is_well_typed(hint):
+        asked = hint.clarifying_question and scrubbed(hint.clarifying_question)
+        told = replace(hint, message=hint.message and scrubbed(hint.message), clarifying_question=asked)
+        hint = hint if told == hint else told
+    if message == error.message and cause is error.cause and hint is error.retry_hint:
+        return error
+    if isinstance(error, DeclaredError):
+        return DeclaredError(
+            message,
+            code=error.code,
+            details=error.details,
+            details_json=error.details_json,
+            cause=cause,
+            retry_hint=hint,
+            is_retryable=error.is_retryable,
+        )
+    kind = OutcomeUnknownError if isinstance(error, OutcomeUnknownError) else ToolError
+    return kind(
+        message,
+        cause=cause,
+        retry_hint=hint,
+        correlation_id=error.correlation_id,
+        is_retryable=error.is_retryable,
+    )
+
+
+def _scrubbed_issue(issue: FieldIssue) -> FieldIssue:
+    keys = tuple(scrubbed(key) if isinstance(key, str) else key for key in issue.keys)
+    return replace(issue, keys=keys, message=scrubbed(issue.message))
+
+
+def _like(error: ToolValidationError, issues: tuple[FieldIssue, ...]) -> ToolValidationError:
+    return ToolValidationError(issues, error.more, is_counted=error.is_counted)
+
+
+def _document(error: ToolError, limit: int) -> bytes:
+    if isinstance(error, OutcomeUnknownError):
+        return unknown_document(str(error.message), limit)
+    if isinstance(error, NotBegunError):
+        return error_document(str(error.message), limit, code=error.code, is_retryable=True)
+    if not isinstance(error, DeclaredError):
+        return error_document(str(error.message), limit)
+    return error_document(
+        str(error.message),
+        limit,
+        code=error.code,
+        details=error.details_json,
+        is_retryable=error.is_retryable,
+    )
+
+
+def _hint(tool: str, hint: object, limit: int) -> RetryHint | None:
+    """Return the hint of an error, its texts truncated; None for a value that is no hint."""
+    if hint is None or (isinstance(hint, RetryHint) and _is_well_typed(hint)):
+        return hint and truncate_hint(hint, limit)
+    log.warning("the retry hint of an error of %s has a value of a wrong type; the hint is left out", tool)
+    return None
+
+
+def _is_well_typed(hint: RetryHint) -> bool:
+    """Return whether each value of a hint is of its type; an executor may set any value."""
+    values = {name: getattr(hint, name) for name in _HINTED}
+    return (
+        hint.reason in _REASONS
+        and all(isinstance(values[name], kind) for name, kind in _HINTED.items())
+        and (
+            all(isinstance(path, str) for path in hint.missing_fields)
+            and all(isinstance(issue, FieldIssue) for issue in hint.issues)
+        )
+    )
+
+
+def denied_result(
+    spec: ToolSpec[Any, Any], message: str, meta: CallMeta, limit: int, *, code: str = "denied"
+) -> ToolResult:
+    """Return the result of a denied call; the model sees the reason.
+
+    The code says by what: `denied`, `approval_unavailable`, `canceled`. The document has at most `limit`
+    bytes.
+    """
+    message = scrubbed(message)
+    return ToolResult(
+        tool=spec.id,
+        status="denied",
+        json=error_document(message, limit, code=code),
+        tool_call_id=meta.tool_call_id,
+        error=ToolError(message),
+    )
+
+
+def internal_error(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Log an internal error and return a `ToolError` that shows only its reference."""
+    correlation_id = log_failure(log, error, "tool %s failed", spec.id)
+    message = (
+        f"{spec.name} failed with an internal error; the arguments were valid (reference {correlation_id})"
+    )
+    hint = _malformed_hint(spec, message) if isinstance(error, MalformedResultError) else None
+    return ToolError(message, retry_hint=hint, correlation_id=correlation_id)
+
+
+def unreadable_result(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Log the error of a result that cannot be read, and return the `ToolError` of a call that has run.
+
+    Only a tool that may be called again hints at that.
+    """
+    correlation_id = log_failure(log, error, "the result of tool %s cannot be read", spec.id)
+    message = f"{spec.name} ran; its result could not be read (reference {correlation_id})"
+    return ToolError(message, retry_hint=_malformed_hint(spec, message), correlation_id=correlation_id)
+
+
+def _malformed_hint(spec: ToolSpec[Any, Any], message: str) -> RetryHint | None:
+    """Return the hint to call a tool again that gave what does not fit; None where it may not run twice."""
+    if not spec.may_repeat:
+        return None
+    return RetryHint(reason="malformed_response", tool=spec.id, message=message)
+
+
+def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
+    """Return the error; an internal one in the place of one whose texts or facts raise when they are read.
+
+    Raises:
+        KeyboardInterrupt: it was raised there.
+    """
+    try:
+        for one in (error, *causes_of(error)):
+            _facts_of(one)
+    except BaseException as broken:
+        return internal_error(spec, as_exception(broken))
+    return error
+
+
+def _facts_of(error: ToolError) -> tuple[object, ...]:
+    """Return all that a result shows of an error; an executor's subclass may compute it."""
+    own = (error.code, error.details, error.details_json) if isinstance(error, DeclaredError) else ()
+    texts = str(error), str(error.message)
+    return (*texts, error.retry_hint, error.correlation_id, error.is_retryable, *own)
+
+
+def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
+    """Return an exception as a `ToolError`; one that is not for the model is logged and hidden."""
+    if isinstance(error, ToolError):
+        return readable(spec, error)
+    from .unimplemented import find_unimplemented, unavailable
+
+    if found := find_unimplemented(spec, error):
+        return unavailable(spec, found)
+    return internal_error(spec, error)
+
+
+def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
+    names = ", ".join(path.removeprefix("$.") for path in missing)
+    return f"To call {spec.name} I need {names}."
+
+
+def _arguments_text(data: Arguments, limit: int) -> str | None:
+    """Return the rejected arguments as text, truncated; None for a mapping that is not JSON."""
+    try:
+        return decode_truncated(arguments_json(data), limit)
+    except ToolValidationError:
+        return None

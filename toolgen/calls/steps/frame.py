@@ -1,0 +1,294 @@
+"""What the steps of a call share: the services of its runtime, its batch, and its own frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.secrets import Secrets, hiding, within
+
+from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
+from ..codec import Arguments, raw_arguments
+from ..context import (
+    Resumption,
+    ToolContext,
+    actions_of,
+    opened_by,
+    set_resumption,
+    set_store_retry,
+    store_retry_of,
+)
+from ..errors import DeclaredError, ToolError, ToolValidationError
+from ..values import Values
+from .boundary import Contained
+from .failures import declared, denied_result, error_result, invalid_arguments_result, log, readable
+from .late_ends import LateEnds
+
+if TYPE_CHECKING:
+    from toolgen.contract.errors import ToolgenError
+    from toolgen.contract.json_value import Json
+
+    from ..call import CallMeta, ToolCall
+    from ..provided import ArtifactKeeper
+    from ..reports import CallReports
+    from ..results import Pending, ToolResult, Unfinished
+    from ..telemetry import CallMetrics, CallSpans
+    from .bridge import Wait
+    from .execution import Execution
+    from .policy import Policy
+    from .registered_tool import RegisteredTool
+    from .scheduler import Scheduler
+    from .trace import Trace
+
+
+class Suspender(Protocol):
+    """Suspends calls until they are answered: `waiting.suspending.CallSuspender`."""
+
+    def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
+        """Return why no call of a tool can wait, where that is so."""
+        ...
+
+    async def ask(
+        self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
+    ) -> ToolResult:
+        """Suspend a call with these arguments until a person has approved it, and return its result.
+
+        Raises:
+            RuntimeClosedError: no engine would keep the question.
+            ToolError: the call has asked too many questions.
+        """
+        ...
+
+    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
+        """Suspend a call whose executor has no result yet, and return its result with the frozen arguments.
+
+        Raises:
+            MalformedResultError: what the executor asks or acknowledges does not fit the design.
+            ToolError: the call has asked too many questions.
+        """
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class RuntimeServices:
+    """The services that all calls of one runtime share. Constructed by `Runtime` from its arguments."""
+
+    execution: Execution
+    scheduler: Scheduler
+    reports: CallReports
+    capabilities: Mapping[str, Capability]
+    artifacts: ArtifactKeeper | None = None
+    """Keeps the artifacts of results; None where nothing does."""
+    policy: Policy | None = None
+    spans: CallSpans | None = None
+    metrics: CallMetrics | None = None
+    is_measured: bool = field(init=False)
+    """Whether there are spans or metrics."""
+    disabled: ToolSwitch | None = None
+    suspender: Suspender | None = None
+    """None where no call can wait."""
+    run_id: str = ""
+    """The run that keeps the artifacts of results; without one it is that of the call."""
+    is_interactive: bool = True
+    """Whether there is somebody to ask."""
+    limits: Limits = DEFAULT_LIMITS
+    stage_timeout: float | None = None
+    """Seconds for one step of the host's own code."""
+    store_retry: StoreRetry = ONCE
+    """Of artifacts and changes of state that are stored after an executor."""
+    late_ends: LateEnds = field(default_factory=LateEnds)
+
+    def __post_init__(self) -> None:
+        self.is_measured = self.spans is not None or self.metrics is not None
+
+
+class Batch:
+    """The calls of one turn's step; a single call is a batch of its own."""
+
+    _secrets: tuple[Secrets, ...] = ()
+
+    def __init__(self, capabilities: Mapping[str, Capability], values: Values | None = None) -> None:
+        self._capabilities = capabilities
+        self.touched: list[ToolContext] = []
+        """Contexts of calls that used a capability, or asked something of their agent."""
+        self._values = values
+
+    def add_secrets(self, secrets: Secrets) -> None:
+        """Add the sensitive values of a call, which are redacted while the batch is settled."""
+        self._secrets = (*self._secrets, secrets)
+
+    @property
+    def values(self) -> Values:
+        """The values that the calls share."""
+        if self._values is None:
+            self._values = Values()
+        return self._values
+
+    def open(self, name: str, context: ToolContext) -> Any:
+        """Return the capability's object for a call.
+
+        Raises:
+            AttributeError: the host provides no such capability.
+        """
+        capability = self._capabilities.get(name)
+        if capability is None or context.spec is None:
+            known = ", ".join(self._capabilities) or "none"
+            raise AttributeError(
+                f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
+                f"Needs({name!r}) in the design, so that it is missed at registration"
+            )
+        scope = CallScope(
+            meta=context.meta,
+            tool=context.tool,
+            spec=context.spec,
+            report=context.report,
+            store_retry=store_retry_of(context),
+        )
+        return capability.open(scope)
+
+    def in_thread(self, name: str, opened: Any, wait: Wait) -> Any:
+        """Return the capability's object for a synchronous executor."""
+        capability = self._capabilities[name]
+        return capability.for_thread(opened, wait) if isinstance(capability, ThreadCapability) else opened
+
+    async def settle(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
+        """Commit the capabilities of the batch and return the results with the actions of their tools.
+
+        A failure of a capability is logged, without the sensitive values of any call of the batch, and the
+        results are returned as they came.
+        """
+        if not self.touched:
+            return tuple(results)
+        with hiding(within(*self._secrets) if self._secrets else None):
+            try:
+                return await self._settled(results, reports)
+            except Exception:
+                log.exception("a capability did not commit the changes of %d calls", len(results))
+                return tuple(results)
+
+    async def _settled(self, results: Sequence[ToolResult], reports: CallReports) -> tuple[ToolResult, ...]:
+        self.touched.sort(key=lambda context: context.place)
+        settled = list(results)
+        for context in self.touched:
+            if actions := actions_of(context):
+                settled[context.place] = replace(settled[context.place], actions=actions)
+        for name, capability in self._capabilities.items():
+            opened = [
+                (opened_by(context)[name], results[context.place].status == "ok")
+                for context in self.touched
+                if name in opened_by(context)
+            ]
+            if opened:
+                with Contained():
+                    conflicts = await capability.close(opened)
+                reports.emit_state_conflicts(conflicts, self.touched[0].meta)
+        self.touched = []
+        return tuple(settled)
+
+
+class OnceCall(Protocol):
+    """What an engine keeps of a call that may not run twice."""
+
+    async def begin(self) -> None:
+        """Keep that the executor runs now; awaited immediately before."""
+
+    def give_up(self) -> None:
+        """Say that nobody waits for the executor any more."""
+
+
+class Frame:
+    """The state of one call that has begun, with a context of its own."""
+
+    call: ToolCall | None = None
+    """For what stands between the arguments and the executor; None before that, and for tools without any."""
+    once: OnceCall | None = None
+    """Of a call of a run whose tool may not run twice."""
+    resumption: Resumption | None = None
+    """Of a call that was suspended, and goes on."""
+    secrets: Secrets | None = None
+    """The sensitive values of the call; None where its design has none."""
+    trace_before: str = ""
+    """The span of what was executed before the call was suspended, as `FrozenCall.trace`."""
+
+    def __init__(
+        self,
+        tool: RegisteredTool,
+        arguments: Arguments,
+        meta: CallMeta,
+        batch: Batch,
+        services: RuntimeServices,
+        trace: Trace | None = None,
+    ) -> None:
+        spec = tool.spec
+        self.spec = spec
+        self.tool = tool
+        self.arguments = arguments
+        """As they came."""
+        self.meta = meta
+        self.batch = batch
+        self.services = services
+        self.context = ToolContext(meta, spec.id, spec, batch)
+        if services.store_retry is not ONCE:
+            set_store_retry(self.context, services.store_retry)
+        self.trace = trace
+        """Gets the steps of the call, the one that fails excepted."""
+        if tool.is_sensitive:
+            from .secrets import secrets_of
+
+            self.secrets = secrets_of(raw_arguments(arguments), spec.payload)
+            batch.add_secrets(self.secrets)
+
+    def resume(self, resumption: Resumption) -> None:
+        """Let the call go on, which was suspended, with the answers to it."""
+        self.resumption = resumption
+        set_resumption(self.context, resumption)
+        if self.secrets is not None and self.spec.confirm is not None:
+            from .secrets import note_answer
+
+            for answer in resumption.answers:
+                note_answer(self.secrets, self.spec.confirm.payload, answer)
+
+    @property
+    def limit(self) -> int:
+        """The largest size of an outgoing document in bytes."""
+        return self.tool.result_bytes
+
+    @property
+    def answers(self) -> tuple[Json, ...]:
+        """Return the earlier answers to this call."""
+        return () if self.resumption is None else self.resumption.answers
+
+    @property
+    def nobody_to_ask(self) -> str:
+        """Return why nobody can be asked about the call; "" where somebody can."""
+        services = self.services
+        obstacle = None if services.suspender is None else services.suspender.obstacle(self.tool)
+        if obstacle is not None:
+            return obstacle.message
+        is_asked = services.is_interactive and services.suspender is not None
+        return "" if is_asked else "this runtime is not interactive or has no engine"
+
+    def error_result(self, error: ToolError) -> ToolResult:
+        """Return the error result of a failure whose text is for the model."""
+        with hiding(self.secrets):
+            known = declared(self.spec, readable(self.spec, error))
+            if self.secrets is not None and isinstance(known, DeclaredError):
+                from .secrets import note_document
+
+                codec = self.spec.errors[known.code].codec
+                note_document(self.secrets, codec, known.details_json)
+            return error_result(self.spec.id, known, self.meta, self.limit)
+
+    def denied_result(self, message: str, *, code: str = "denied") -> ToolResult:
+        """Return the result of a call that a person or a policy did not allow."""
+        with hiding(self.secrets):
+            return denied_result(self.spec, message, self.meta, self.limit, code=code)
+
+    def invalid_arguments_result(self, error: ToolValidationError, message: str = "") -> ToolResult:
+        """Return the result of arguments that do not fit; with a message in the place of its own."""
+        with hiding(self.secrets):
+            return invalid_arguments_result(
+                self.spec, error, self.arguments, self.meta, self.limit, message=message
+            )

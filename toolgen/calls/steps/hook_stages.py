@@ -1,0 +1,174 @@
+"""The three stages of tool hooks: before the tool, after it, and after its failure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ..call import ToolCall
+from ..codec import raw_arguments
+from ..errors import ToolError
+from .artifact_refs import store_artifacts, truncate_result
+from .boundary import as_task_exception, run_with_timeout
+from .bounds import remember
+from .failures import internal_error, tool_error_of, unreadable_result
+from .hooks import HookMethod, Stage, Stop, Verdict, run_hook
+from .result_encoding import encode_result
+
+if TYPE_CHECKING:
+    from ..results import ToolResult
+    from .frame import Frame
+
+
+async def run_before_hooks(frame: Frame, call: ToolCall) -> ToolCall | Stop[ToolResult]:
+    """Run the before-hooks; return the call with their changes, or the result that ends it.
+
+    Raises:
+        Exception: what a hook raises or aborts with, or what does not fit of a payload of its own.
+    """
+
+    context, seconds = frame.context, frame.services.stage_timeout
+
+    def ask(step: HookMethod, call: ToolCall) -> Awaitable[Verdict]:
+        return run_with_timeout(seconds, run_hook(step, call, call.payload, context))
+
+    return await _BEFORE.run(frame.tool.before, ask, frame, call)
+
+
+async def run_error_hooks(frame: Frame, call: ToolCall, failure: ToolError) -> ToolResult:
+    """Run the error hooks of a failed call and return its result."""
+
+    def ask(step: HookMethod, failure: ToolError) -> Awaitable[Verdict]:
+        return _run_hook_in_time(frame, step, call, failure, frame.context)
+
+    try:
+        left = await _ON_ERROR.run(frame.tool.on_error, ask, frame, failure)
+    except BaseException as error:
+        left = internal_error(frame.spec, as_task_exception(error))
+    return left.result if isinstance(left, Stop) else frame.error_result(left)
+
+
+async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
+    """Run the after-hooks one by one and return the last result.
+
+    A denial stands, whatever a hook says, does or raises; `Deny` puts it in other words. A call that is
+    suspended has its hooks when it has its result.
+    """
+    if result.status == "suspended":
+        return result
+    call = ToolCall(tool=frame.spec.id, payload_json=raw_arguments(frame.arguments), meta=frame.meta)
+
+    def ask(step: HookMethod, result: ToolResult) -> Awaitable[Verdict]:
+        return _run_hook_in_time(frame, step, call, result, frame.context)
+
+    for step in frame.tool.after:  # one at a time: the failure of one is the result that the next one sees
+        try:
+            left = await _AFTER.run((step,), ask, frame, result)
+            result = left.result if isinstance(left, Stop) else left
+        except BaseException as error:
+            exception = as_task_exception(error)
+            if result.status in _KEPT:
+                internal_error(frame.spec, exception)
+            elif result.status == "ok" and frame.context.has_begun and not isinstance(exception, ToolError):
+                result = frame.error_result(unreadable_result(frame.spec, exception))
+            else:
+                result = frame.error_result(tool_error_of(frame.spec, exception))
+    return result
+
+
+async def _encode_answer(frame: Frame, returned: object) -> ToolResult:
+    """Check, encode and truncate the result that a hook gives, and return it as a `ToolResult`.
+
+    Raises:
+        MalformedResultError: it breaks the tool's contract.
+    """
+    result = encode_result(frame.spec, returned, frame.meta)
+    if frame.services.policy is not None:
+        remember(result, frame.context.values)
+    if result.artifacts:
+        result = await store_artifacts(frame, result)
+    return await truncate_result(frame, result)
+
+
+def _run_hook_in_time(frame: Frame, step: HookMethod, *arguments: Any) -> Awaitable[Verdict]:
+    """Return a coroutine that runs a hook within the stage's time limit."""
+    return run_with_timeout(frame.services.stage_timeout, run_hook(step, *arguments))
+
+
+def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
+    """Replace the payload of a call by a hook's, validated like arguments of a model.
+
+    Raises:
+        MalformedResultError: it is of another class.
+        ToolValidationError: it does not fit.
+    """
+    if payload is None:
+        return call
+    codec = frame.spec.payload
+    document = codec.encode(payload)
+    return replace(call, payload_json=document, payload=codec.decode(document, frame.services.limits))
+
+
+async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:
+    return Stop(result=await _encode_answer(frame, answer))
+
+
+def _stop_with_denial(frame: Frame, subject: object, message: str) -> Stop[ToolResult]:
+    return Stop(result=frame.denied_result(message))
+
+
+def _raise_error(frame: Frame, call: ToolCall, error: ToolError) -> ToolCall:
+    """Raise the error with which a hook aborts.
+
+    Raises:
+        ToolError: always.
+    """
+    raise error
+
+
+def _replace_error(frame: Frame, failure: ToolError, error: ToolError) -> ToolError:
+    return error
+
+
+async def _replace_result(frame: Frame, result: ToolResult, answer: object) -> ToolResult:
+    _refuse_denied(result, "Answer")
+    return await _encode_answer(frame, answer)
+
+
+def _deny_result(frame: Frame, result: ToolResult, message: str) -> ToolResult:
+    """Return a denied result; the code of an earlier denial stays."""
+    code = json.loads(result.json).get("code", "denied") if result.status == "denied" else "denied"
+    return frame.denied_result(message, code=code)
+
+
+def _fail_result(frame: Frame, result: ToolResult, error: ToolError) -> ToolResult:
+    _refuse_denied(result, "Abort")
+    return frame.error_result(error)
+
+
+def _refuse_denied(result: ToolResult, verdict: str) -> None:
+    """Raise for a verdict that no hook may return for a denied call.
+
+    Raises:
+        TypeError: the call was denied.
+    """
+    if result.status == "denied":
+        raise TypeError(f"a hook returned {verdict} for a denied call; a denied call stays denied")
+
+
+_KEPT: Final = ("denied", "unknown")
+"""Statuses of results that stay although a hook fails that sees them."""
+_BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
+    on_continue=_replace_payload,
+    on_answer=_stop_with_answer,
+    on_deny=_stop_with_denial,
+    on_abort=_raise_error,
+)
+_ON_ERROR: Final[Stage[Frame, ToolError, ToolResult]] = Stage(
+    on_answer=_stop_with_answer, on_deny=_stop_with_denial, on_abort=_replace_error
+)
+_AFTER: Final[Stage[Frame, ToolResult, ToolResult]] = Stage(
+    on_answer=_replace_result, on_deny=_deny_result, on_abort=_fail_result
+)

@@ -1,0 +1,220 @@
+"""Hooks: the host's own code before and after tools and models, and where they fail.
+
+A hook says what happens next by one of four values. It says it for the tools that it is for, in the order
+in which the hooks were given. One that raises, or says nothing, fails the call and not the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar
+
+from toolgen.contract.record import record
+
+from ..errors import RegistrationError, ToolError
+
+if TYPE_CHECKING:
+    from ..call import ToolCall
+    from ..context import ToolContext
+    from ..results import ToolResult
+
+C = TypeVar("C")
+S = TypeVar("S")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+@record
+class Continue:
+    """Continue with the next step; a given payload replaces the current one and is validated again."""
+
+    payload: Any = None
+
+
+@record
+class Answer:
+    """Use this result, a typed one or a `ToolOutcome`, instead of the step."""
+
+    result: Any
+
+
+@record
+class Deny:
+    """Do not run the call; the model gets the reason."""
+
+    message: str
+
+
+@record
+class Abort:
+    """End the call with this error."""
+
+    error: ToolError
+
+
+Verdict: TypeAlias = Continue | Answer | Deny | Abort
+
+_VERDICTS: Final = (Continue, Answer, Deny, Abort)
+
+
+class Hook:
+    """Code of the host around calls. Override methods as needed; the default methods change nothing.
+
+    The methods of models take and give the host's own requests and responses.
+    """
+
+    tools: ClassVar[frozenset[str] | None] = None
+    """Ids of the tools that it is for, such as those of a generated `ToolId`; None for all.
+
+    The runtime refuses to serve with an id that no tool has.
+    """
+
+    async def before_tool(self, call: ToolCall, payload: Any, ctx: ToolContext) -> Verdict:
+        """Decide before anything runs; injected fields are not set yet."""
+        return Continue()
+
+    async def after_tool(self, call: ToolCall, result: ToolResult, ctx: ToolContext) -> Verdict:
+        """Inspect a result, or replace it with `Answer`; it cannot be removed.
+
+        A suspended call comes here when it has its result. A denied one stays denied: `Deny` puts it in
+        other words, everything else than `Continue` goes to the log.
+        """
+        return Continue()
+
+    async def on_tool_error(self, call: ToolCall, error: ToolError, ctx: ToolContext) -> Verdict:
+        """Inspect a failure of the tool, or recover from it with `Answer`."""
+        return Continue()
+
+    async def before_model(self, request: Any) -> Verdict:
+        return Continue()
+
+    async def after_model(self, request: Any, response: Any) -> Verdict:
+        return Continue()
+
+    async def on_model_error(self, request: Any, error: BaseException) -> Verdict:
+        return Continue()
+
+
+HookMethod: TypeAlias = Callable[..., Awaitable[Verdict]]
+
+_METHODS: Final = (
+    "before_tool",
+    "after_tool",
+    "on_tool_error",
+    "before_model",
+    "after_model",
+    "on_model_error",
+)
+
+
+def overridden_methods(hooks: Iterable[Hook], method: str, tool: str | None = None) -> tuple[HookMethod, ...]:
+    """Return the overridden methods of the hooks that apply to the tool, in order."""
+    return tuple(
+        getattr(hook, method)
+        for hook in hooks
+        if getattr(type(hook), method) is not getattr(Hook, method)
+        and (tool is None or hook.tools is None or tool in hook.tools)
+    )
+
+
+def checked_hook(hook: Hook) -> Hook:
+    """Validate a hook and return it.
+
+    Raises:
+        RegistrationError: it is a class, or no `Hook`, or what it names are no ids.
+    """
+    if isinstance(hook, type):
+        raise RegistrationError(
+            f"hook {hook.__name__} is a class", hint=f"give an instance: {hook.__name__}()"
+        )
+    if not isinstance(hook, Hook):
+        raise RegistrationError(
+            f"{type(hook).__name__} is no Hook", hint="derive its class from toolgen.runtime.Hook"
+        )
+    named: object = hook.tools
+    if named is not None and not (
+        isinstance(named, Set) and named and all(isinstance(one, str) for one in named)
+    ):
+        raise RegistrationError(
+            f"{type(hook).__name__}.tools is {named!r}, not a frozenset of ids of tools",
+            hint='write tools = frozenset({"service.toolset.tool"}), or None for all',
+        )
+    return hook
+
+
+@record
+class Stop(Generic[R]):
+    """The result that ends a stage: no further hook runs."""
+
+    result: R
+
+
+def _keep_subject(around: object, subject: T, payload: object) -> T:
+    return subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[C, S, R]):
+    """One point at which hooks run, and the effect of each verdict there.
+
+    Each function takes what the hooks stand around (`C`), what they are asked about (`S`) and what the
+    verdict holds. It returns what the next hook is asked about, or `Stop`.
+    """
+
+    on_continue: Callable[[C, S, Any], S] = _keep_subject
+    on_answer: Callable[[C, S, Any], Awaitable[S | Stop[R]]]
+    on_deny: Callable[[C, S, str], S | Stop[R]]
+    on_abort: Callable[[C, S, ToolError], S | Stop[R]]
+
+    async def run(
+        self,
+        hooks: Iterable[HookMethod],
+        ask: Callable[[HookMethod, S], Awaitable[Verdict]],
+        around: C,
+        subject: S,
+    ) -> S | Stop[R]:
+        """Run the hooks and return the subject with their changes, or the result of the one that stops.
+
+        Raises:
+            Exception: what asking a hook raises, or what its verdict means here.
+        """
+        left: S | Stop[R]
+        for hook in hooks:
+            match await ask(hook, subject):
+                case Continue(payload=payload):
+                    left = self.on_continue(around, subject, payload)
+                case Answer(result=answer):
+                    left = await self.on_answer(around, subject, answer)
+                case Deny(message=message):
+                    left = self.on_deny(around, subject, message)
+                case Abort(error=error):
+                    left = self.on_abort(around, subject, error)
+            if isinstance(left, Stop):
+                return left
+            subject = left
+        return subject
+
+
+async def run_hook(step: Callable[..., Awaitable[object]], *arguments: Any) -> Verdict:
+    """Run one hook and return its verdict.
+
+    Raises:
+        TypeError: it says none of the four, aborts with what is no `ToolError`, or denies without a text.
+    """
+    verdict = await step(*arguments)
+    if not isinstance(verdict, _VERDICTS):
+        raise TypeError(
+            f"{_name(step)} returned {type(verdict).__name__}; a hook returns Continue, Answer, Deny or Abort"
+        )
+    if isinstance(verdict, Abort) and not isinstance(verdict.error, ToolError):
+        raise TypeError(f"{_name(step)} aborts with a {type(verdict.error).__name__}, not a ToolError")
+    if isinstance(verdict, Deny) and not isinstance(verdict.message, str):
+        raise TypeError(
+            f"{_name(step)} denies with a {type(verdict.message).__name__}; a message must be a string"
+        )
+    return verdict
+
+
+def _name(step: Callable[..., object]) -> str:
+    return getattr(step, "__qualname__", repr(step))

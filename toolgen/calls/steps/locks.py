@@ -1,0 +1,180 @@
+"""The locks of sequential tools: one holder at a time, whose descendants enter too, one at a time.
+
+A call that waits for a lock waits for its holders; a holder waits for the calls that it has made. An
+acquisition that would close a circle of these is refused, also one between two runs.
+
+An executor that outlives its call holds the lock until it has ended; it stays in this graph, as a call that
+nobody waits for.
+"""
+
+from __future__ import annotations
+
+from asyncio import TimerHandle
+from collections.abc import Hashable
+from functools import partial
+from typing import Final
+
+from toolgen.contract.logs import logger
+
+from ..errors import DeadlockError, StuckLockError
+from .running_call import FairQueue, LateExecutor, Lock, Queues, RunningCall
+
+_LATE_S: Final = 60.0
+"""For which calls wait for the lock of an executor that outlives its call, which may hang for ever."""
+
+log: Final = logger("toolgen.runtime")
+
+
+class Locks:
+    """The locks of one scheduler that are held."""
+
+    __slots__ = ("_locks", "_queues")
+
+    def __init__(self, queues: Queues) -> None:
+        self._queues = queues
+        self._locks: dict[Hashable, Lock] = {}
+
+    @property
+    def are_held(self) -> bool:
+        """Whether a call holds one that is not over."""
+        return any(call.late is None for lock in self._locks.values() for call in lock.holders)
+
+    def try_acquire(self, key: Hashable, call: RunningCall) -> bool:
+        """Let a call hold the lock of a key if it need not wait; return whether it holds it."""
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = Lock(key)
+        elif lock.holders[-1] is not lock.holder_above(call):
+            return False
+        self._grant(lock, call)
+        return True
+
+    async def acquire(self, key: Hashable, call: RunningCall) -> None:
+        """Let a call hold the lock of a key, when its turn has come.
+
+        Raises:
+            DeadlockError: a holder waits, through others, for the call or one of its callers.
+            BusyError: too many calls wait already.
+            StuckLockError: an executor that outlives its call has held the lock for a minute.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        while call.lock is None and not self.try_acquire(key, call):
+            lock = self._locks[key]
+            above = lock.holder_above(call)
+            _refuse_stuck(lock, above, call)
+            _refuse_circle(lock, above, call)
+            queue = lock.queues.setdefault(above, FairQueue())
+            call.waits_for, call.queue = lock, queue
+            try:
+                await self._queues.wait(queue, call, lambda: self.release(call))
+            finally:
+                call.waits_for = call.queue = None
+
+    def release(self, call: RunningCall) -> None:
+        """Let the next call hold what a call holds; those that could enter under it look again."""
+        lock, call.lock = call.lock, None
+        if lock is None:
+            return
+        lock.holders.remove(call)
+        below = lock.queues.pop(call, None)
+        while below and (waiting := below.pop()):
+            waiting[1].set_result(False)
+        self._admit_next(lock)
+        # A lock of an event loop that has ended is not among them.
+        if not lock.holders and self._locks.get(lock.key) is lock:
+            del self._locks[lock.key]
+
+    def release_after(self, late: LateExecutor, call: RunningCall) -> None:
+        """Let a call hold its lock until its executor has ended, which runs on after the call."""
+        call.outlive_caller()
+        loop = call.gates[-1].loop
+        timer = None if loop.is_closed() else loop.call_later(_LATE_S, self._give_up, call)
+        late.add_done_callback(partial(self._end, call, timer))
+        log.warning(
+            "%s runs on after its call and keeps its lock; sequential calls wait for it for %g seconds",
+            call.tool,
+            _LATE_S,
+        )
+
+    @staticmethod
+    def _give_up(call: RunningCall) -> None:
+        """Let nobody wait any more for the lock of an executor that runs on, until it has ended."""
+        if call.lock is None:
+            return
+        call.is_stuck = True
+        log.error(
+            "%s still runs on after its call; sequential calls are refused until it has ended", call.tool
+        )
+        for queue in call.lock.queues.values():
+            while waiting := queue.pop():
+                waiting[1].set_result(False)
+
+    def _end(self, call: RunningCall, timer: TimerHandle | None, late: object) -> None:
+        if timer is not None:
+            timer.cancel()
+        call.is_open = False
+        self.release(call)
+        call.drop_caller()
+
+    @staticmethod
+    def look_again(run: RunningCall) -> None:
+        """Let the calls of a run that wait for locks look again: another call waits for the run now."""
+        seen, left = set[RunningCall](), [run]
+        while left:
+            call = left.pop()
+            if call in seen:
+                continue
+            seen.add(call)
+            left += call.children or ()
+            future = None if call.queue is None else call.queue.discard(call)
+            if future is not None and not future.done():
+                future.set_result(False)
+
+    def _admit_next(self, lock: Lock) -> None:
+        """Admit who may enter under the innermost holder; nobody waits there unless one has just left."""
+        queue = lock.queues.get(lock.holders[-1] if lock.holders else None)
+        if queue and (waiting := queue.pop()):
+            call, future = waiting
+            self._grant(lock, call)
+            future.set_result(True)
+
+    @staticmethod
+    def _grant(lock: Lock, call: RunningCall) -> None:
+        lock.holders.append(call)
+        call.lock = lock
+
+
+def _refuse_stuck(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
+    """Raise where a call would wait for an executor that nobody waits for any more.
+
+    Raises:
+        StuckLockError: as said.
+    """
+    for holder in lock.holders_below(above):
+        if holder.is_stuck:
+            raise StuckLockError(call.tool, holder.tool)
+
+
+def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> None:
+    """Raise where a holder for which a call would wait, waits for the call or for one of its callers.
+
+    Without a lock that one of its callers holds, nothing can wait for them.
+
+    Raises:
+        DeadlockError: as said.
+    """
+    own = set(call.lineage())
+    if all(one.lock is None for one in own):
+        return
+    holders = lock.holders_below(above)
+    seen, left = set[RunningCall](), list(holders)
+    while left:
+        one = left.pop()
+        if one in own:
+            raise DeadlockError(call.tool, holders[0].tool, one.tool)
+        if one in seen:
+            continue
+        seen.add(one)
+        left += one.children or ()
+        if (waited := one.waits_for) is not None:
+            left += waited.holders_below(waited.holder_above(one))

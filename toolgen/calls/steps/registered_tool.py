@@ -1,0 +1,230 @@
+"""One registered tool, with everything resolved that its calls need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pydantic_core import to_json
+
+from toolgen.contract.limits import DEFAULT_LIMITS, LEAST_RESULT_BYTES, Limits
+from toolgen.contract.names import CALL_META_NAMES, SESSION
+from toolgen.shapes.naming import field_name
+
+from ..codec import lacks_validator, missing_file
+from .hook_tools import HookTools
+from .methods import is_async, takes_sync_context
+
+if TYPE_CHECKING:
+    from toolgen.shapes.design.model import ToolModel
+
+    from ..call import CallMeta, ToolCall
+    from ..capability import Capability, ToolSwitch
+    from ..specs import ToolSpec
+    from .hooks import Hook, HookMethod
+
+
+class Interceptor(Protocol):
+    """Fills injected fields that no call fact fills."""
+
+    fills: frozenset[str]
+    """JSON keys of the fields that it sets."""
+
+    async def intercept(self, call: ToolCall, payload: Any) -> None:
+        """Set the declared fields through the payload's setters; runs on every call that has one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeOptions:
+    """The host's options for all tools: hooks, interceptors, capabilities, timeout."""
+
+    interceptors: tuple[Interceptor, ...] = ()
+    hooks: tuple[Hook, ...] = ()
+    hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
+    """Of the hooks; shared by all toolsets of the runtime."""
+    capabilities: Mapping[str, Capability] = field(default_factory=dict)
+    has_policy: bool = False
+    timeout: float | None = None
+    """Seconds for tools whose design says nothing."""
+    disabled: ToolSwitch | None = None
+    limits: Limits = DEFAULT_LIMITS
+
+
+class RegisteredTool:
+    """A registered tool: its spec and executor, with everything resolved that a call needs."""
+
+    __slots__ = (
+        "after",
+        "before",
+        "begins_itself",
+        "execute",
+        "has_checks_before",
+        "intercepted_fields",
+        "interceptors",
+        "is_async",
+        "is_free",
+        "is_plain",
+        "is_sensitive",
+        "may_be_retried",
+        "may_need_approval",
+        "meta_fields",
+        "needs_call",
+        "on_error",
+        "preview",
+        "raw",
+        "result_bytes",
+        "runs_once",
+        "spec",
+        "starts_run",
+        "takes_sync_context",
+        "toolset",
+    )
+
+    def __init__(
+        self,
+        spec: ToolSpec[Any, Any],
+        execute: Callable[..., Any],
+        *,
+        raw: bool,
+        toolset: str,
+        options: RuntimeOptions,
+        preview: Callable[..., Any] | None = None,
+    ) -> None:
+        self.spec = spec
+        self.toolset = toolset
+        """Name of the registration that brought it."""
+        self.execute = execute
+        self.raw = raw
+        """`execute` takes the call and not the payload."""
+        self.is_async = raw or is_async(execute)
+        self.takes_sync_context = not raw and takes_sync_context(execute)
+        self.preview = preview
+        """Says what a call would do; takes a copy of the payload, without injected fields."""
+        self.interceptors = tuple(
+            one for one in options.interceptors if not one.fills.isdisjoint(spec.injected)
+        )
+        self.meta_fields = tuple(
+            (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
+        )
+        """Injected fields that `CallMeta` fills, with their attributes."""
+        self.intercepted_fields = tuple(
+            field_name(name) for name in spec.injected if name not in CALL_META_NAMES
+        )
+        """Attributes that the interceptors must have set."""
+        self.before: tuple[HookMethod, ...] = ()
+        self.after: tuple[HookMethod, ...] = ()
+        self.on_error: tuple[HookMethod, ...] = ()
+        if options.hooks:
+            from .hooks import overridden_methods
+
+            self.before = overridden_methods(options.hooks, "before_tool", spec.id)
+            self.after = overridden_methods(options.hooks, "after_tool", spec.id)
+            self.on_error = overridden_methods(options.hooks, "on_tool_error", spec.id)
+        self.may_need_approval = options.has_policy or spec.confirm is not None
+        self.has_checks_before = bool(self.before) or self.may_need_approval
+        """Whether anything stands between the arguments and the executor."""
+        self.needs_call = (
+            raw
+            or bool(self.interceptors or self.on_error)
+            or self.has_checks_before
+            or spec.long_running is not None
+        )
+        self.may_be_retried = spec.may_repeat
+        self.starts_run: bool = getattr(execute, "starts_run", False)
+        """Whether the run of an agent answers its calls."""
+        self.begins_itself: bool = getattr(execute, "begins_itself", False)
+        """The executor says when its work begins: `ToolContext.begin`."""
+        self.runs_once = not self.may_be_retried and not self.starts_run
+        """Whether a second execution might have an effect that the first one had."""
+        self.is_free = self.is_async and not spec.is_sequential
+        """Whether its calls need neither a thread nor a lock."""
+        timeout = options.timeout if spec.timeout is None else spec.timeout
+        self.is_plain = self.is_async and not raw and timeout is None
+        """Whether the executor's method is called as it is."""
+        own = spec.max_result_bytes
+        self.result_bytes = options.limits.result_bytes if own is None else own
+        """The largest size of an outgoing document of its calls."""
+        self.is_sensitive = spec.is_sensitive
+        """Whether anything that it takes or gives has sensitive values."""
+
+    def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
+        """Return the tool with another spec, such as one with another wire name."""
+        return RegisteredTool(
+            spec, self.execute, raw=self.raw, toolset=self.toolset, options=options, preview=self.preview
+        )
+
+    def lock_key(self, payload: Any, meta: CallMeta) -> Hashable:
+        """Return the key of the lock that a call of a sequential tool has to hold.
+
+        A session or run that is not known is one of its own, that of all such calls.
+        """
+        spec = self.spec
+        by = spec.sequential_by
+        if not by:
+            return ()
+        if by == SESSION:
+            return SESSION, meta.session_id or meta.run_id
+        value = payload.get(by) if isinstance(payload, Mapping) else getattr(payload, field_name(by), None)
+        return spec.id.rpartition(".")[0], by, to_json(value)
+
+    def inject_meta(self, payload: ToolModel, meta: CallMeta) -> None:
+        """Set the injected fields from the `CallMeta`.
+
+        Raises:
+            RuntimeError: the host's `CallMeta` does not hold a fact that the tool needs.
+        """
+        values = vars(payload)  # as the generated setters do, on every call
+        for name, attribute in self.meta_fields:
+            value = getattr(meta, name)
+            if not value:
+                raise RuntimeError(
+                    f"{self.spec.id} needs {name!r}, which the CallMeta of this call leaves empty"
+                )
+            values[attribute] = value
+
+
+def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
+    """Return the reasons why the tool cannot be registered."""
+    filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in options.interceptors))
+    problems = [
+        f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "
+        f"fills=frozenset({{{name!r}}})"
+        for name in spec.injected
+        if name not in filled
+    ]
+    problems += [
+        f"{spec.name!r} needs the capability {name!r}; give the Runtime one of that name: "
+        f"Runtime(capabilities=[…])"
+        for name in spec.needs
+        if name not in options.capabilities
+    ]
+    if spec.sequential_by and not spec.is_sequential:
+        problems.append(f"{spec.name!r} has sequential_by={spec.sequential_by!r} and is not sequential")
+    elif spec.sequential_by not in ("", SESSION) and not _has_argument(spec, spec.sequential_by):
+        problems.append(
+            f"{spec.name!r} is sequential by {spec.sequential_by!r}, which is none of its arguments; "
+            f"name one, or write {SESSION!r}"
+        )
+    if spec.max_result_bytes is not None and spec.max_result_bytes < LEAST_RESULT_BYTES:
+        problems.append(
+            f"{spec.name!r} has max_result_bytes={spec.max_result_bytes}; it must be at least "
+            f"{LEAST_RESULT_BYTES}, so that the marker of a truncated result fits"
+        )
+    codecs = spec.codecs
+    problems += [
+        f"{codec.name} of {spec.name!r} has rules in its schema that no type holds, and the package that "
+        "checks them is missing; pip install 'toolgen[jsonschema]'"
+        for codec in codecs
+        if lacks_validator(codec)
+    ]
+    problems += {
+        f"{missing} is missing, which has the schemas of its types; ship it with the generated code": None
+        for codec in codecs
+        if (missing := missing_file(codec))
+    }
+    return problems
+
+
+def _has_argument(spec: ToolSpec[Any, Any], name: str) -> bool:
+    return name in spec.injected or name in spec.payload.schema.get("properties", {})

@@ -1,0 +1,283 @@
+"""What a call shows to models and people: results checked and encoded, errors, texts, each within a limit.
+
+A truncated document is still JSON: an error of the same shape, or a marker in the place of a result. A text
+for people may be a template, with fields of a payload or of a result in braces.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.limits import LONGEST_CHARACTER
+from toolgen.shapes.sensitive import for_people
+
+from ..content import Content, TextContent
+from ..errors import MalformedResultError, ToolValidationError
+from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
+from .bounds import bounds_of
+
+if TYPE_CHECKING:
+    from ..call import CallMeta
+    from ..specs import ToolSpec
+    from .trace import Trace
+
+_TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
+"""Of the fields of content that are no texts."""
+_ELLIPSIS: Final = "…"
+_BY: Final = b"toolgen's size limit"
+_PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_LONGEST: Final = 200
+"""Characters of one value that a person is shown."""
+
+
+def encode_result(
+    spec: ToolSpec[Any, Any], returned: object, meta: CallMeta, trace: Trace | None = None
+) -> ToolResult:
+    """Check and encode the value of an executor, and return it as a `ToolResult`.
+
+    Raises:
+        MalformedResultError: it breaks the tool's contract.
+    """
+    outcome = None
+    if isinstance(returned, ToolOutcome):
+        outcome, returned = returned, returned.result
+    document = spec.result.encode(returned)
+    if trace is not None:
+        trace.mark("encode", document)
+    bounds = None if spec.bounded is None else bounds_of(spec, returned)
+    result = ToolResult(
+        tool=spec.id,
+        status="ok",
+        json=document,
+        tool_call_id=meta.tool_call_id,
+        result=returned,
+        bounds=bounds,
+        is_final=spec.is_terminal,
+    )
+    if outcome is not None:
+        result = replace(
+            result,
+            artifacts=tuple([_encoded_artifact(spec, artifact) for artifact in outcome.artifacts]),
+            content=tuple([_checked_block(block) for block in outcome.content]),
+            display="" if outcome.display is None else _checked_display(outcome.display),
+            is_final=outcome.is_final or spec.is_terminal,
+        )
+    if spec.result_hint and (outcome is None or outcome.display is None):
+        shown = for_people(json.loads(document), spec.result.sensitive)
+        result = replace(result, display=render_template(spec.result_hint, shown))
+    if spec.reminder:
+        result = replace(result, content=(*result.content, TextContent(text=spec.reminder)))
+    if trace is not None:
+        trace.mark("check", bounds)
+    return result
+
+
+def _checked_display(display: object) -> str:
+    """Return a text for people; raises for one that UTF-8 cannot encode.
+
+    Raises:
+        MalformedResultError: it is no text.
+    """
+    if not isinstance(display, str):
+        raise MalformedResultError(f"display must be a string, not {type(display).__name__}")
+    return portable_text(display)
+
+
+def _checked_block(block: object) -> Content:
+    """Return a block of content, whose texts UTF-8 can encode.
+
+    Raises:
+        MalformedResultError: it is no block, or a value in it is of another type.
+    """
+    if not isinstance(block, Content):
+        raise MalformedResultError(f"content must hold content blocks, not {type(block).__name__}")
+    texts = {}
+    for one in fields(block):
+        value = getattr(block, one.name)
+        if not isinstance(value, _TYPES.get(one.name, str)):
+            raise MalformedResultError(f"{one.name} of a block of {block.type} is a {type(value).__name__}")
+        if isinstance(value, str):
+            texts[one.name] = portable_text(value)
+    whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # to each its own fields
+    return whole
+
+
+def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
+    if not isinstance(artifact, Artifact):
+        raise MalformedResultError(f"artifacts must hold artifacts, not {type(artifact).__name__}")
+    declared = spec.artifacts.get(artifact.kind)
+    if declared is None:
+        known = ", ".join(map(repr, spec.artifacts)) or "none"
+        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
+    document = declared.codec.encode(artifact.data)
+    return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
+
+
+def portable_text(text: str) -> str:
+    """Return the text with question marks in the place of lone surrogates, which UTF-8 cannot encode.
+
+    They come out of file names that are not UTF-8 (PEP 383), and out of JSON with half of an escaped
+    character.
+    """
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def truncate_text(text: str, limit: int) -> str:
+    """Truncate a text to `limit` bytes of UTF-8; a truncated one ends with an ellipsis."""
+    if len(text) * LONGEST_CHARACTER <= limit:
+        return portable_text(text)
+    data = text[: limit + 1].encode(errors="replace")
+    return (
+        data.decode() if len(data) <= limit else _beginning(data, limit - len(_ELLIPSIS.encode())) + _ELLIPSIS
+    )
+
+
+def decode_truncated(data: bytes, limit: int) -> str:
+    """Decode an incoming document to a text of at most `limit` bytes."""
+    if len(data) * LONGEST_CHARACTER <= limit:  # what is no UTF-8 becomes three bytes
+        return data.decode(errors="replace")
+    return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
+
+
+def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
+    """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
+    if len(document) <= limit:
+        return document
+    head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
+    where = b',"kept":%b' % to_json(kept) if kept else b""
+    room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))
+    if len(where) > room // 2:
+        where = b""
+    beginning = _literal(document, room - len(where), "")
+    shown = len(from_json(beginning).encode())
+    return b'%b,"shown":%d%b,"beginning":%b}' % (head, shown, where, beginning)
+
+
+def is_truncated(document: bytes) -> bool:
+    """Return whether a document is the marker of a truncated one."""
+    return document.startswith(b'{"truncated_by":"%b",' % _BY)
+
+
+def error_document(
+    message: str, limit: int, *, code: str = "", details: bytes = b"", is_retryable: bool = False
+) -> bytes:
+    """Return the JSON document of an error, with its code if it has one, within `limit` bytes.
+
+    Details that take more than half of the limit are left out, and the document says so.
+    """
+    tail = b',"code":%b' % to_json(code) if code else b""
+    if is_retryable:
+        tail += b',"retryable":true'
+    if details:
+        tail += b',"details":%b' % details if len(details) <= limit // 2 else b',"details_left_out":true'
+    room = limit - len(b'{"error":%b}' % tail)
+    return b'{"error":%b%b}' % (_literal(message.encode(errors="replace"), room, _ELLIPSIS), tail)
+
+
+def unknown_document(message: str, limit: int) -> bytes:
+    """Return the JSON document of a call whose outcome nobody knows, truncated to `limit` bytes."""
+    room = limit - len(b'{"unknown":}')
+    return b'{"unknown":%b}' % _literal(message.encode(errors="replace"), room, _ELLIPSIS)
+
+
+def issues_document(message: str, limit: int, error: ToolValidationError, example: str | None) -> bytes:
+    """Return the JSON document of invalid arguments: the issues that fit, the count of others, an example."""
+    texts = [issue.as_bytes() for issue in error.issues]
+    shown = b'"example":%b' % example.encode() if example is not None else b""
+    whole = _refusal(to_json(message), texts, error, shown)
+    if len(whole) <= limit:
+        return whole
+    least = len(_refusal(b"", [], error, b""))
+    literal = _literal(message.encode(errors="replace"), limit - least, _ELLIPSIS)
+    room = limit - least - len(literal)
+    if len(shown) > room // 2:
+        shown = b""
+    room -= len(shown) + 1
+    fitting = []
+    for text in texts:
+        if len(text) + 1 <= room:
+            fitting.append(text)
+            room -= len(text) + 1
+    return _refusal(literal, fitting, error, shown)
+
+
+def truncate_hint(hint: RetryHint, limit: int) -> RetryHint:
+    """Truncate each text of a retry hint to `limit` bytes of UTF-8."""
+
+    def within(text: str | None) -> str | None:
+        return text and truncate_text(text, limit)
+
+    texts = (hint.example_input, hint.prior_input, hint.clarifying_question, hint.message)
+    whole = "".join([text for text in (*texts, hint.tool, *hint.missing_fields) if text])
+    if whole.isascii() and len(whole) <= limit:
+        return hint
+    return replace(
+        hint,
+        tool=portable_text(hint.tool),
+        missing_fields=tuple(map(portable_text, hint.missing_fields)),
+        example_input=within(hint.example_input),
+        prior_input=within(hint.prior_input),
+        clarifying_question=within(hint.clarifying_question),
+        message=within(hint.message),
+    )
+
+
+def _refusal(message: bytes, issues: Sequence[bytes], error: ToolValidationError, example: bytes) -> bytes:
+    left = len(error.issues) - len(issues) + error.more
+    name = b"more_issues" if error.is_counted else b"more_issues_at_least"
+    more = b',"%b":%d' % (name, left) if left else b""
+    after = b"," + example if example else b""
+    return b'{"error":%b,"issues":[%b]%b%b}' % (message, b",".join(issues), more, after)
+
+
+def _literal(data: bytes, limit: int, end: str) -> bytes:
+    """Return the beginning of a text as a JSON string of at most `limit` bytes, its quotes included."""
+    if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
+        return literal
+    shown = _beginning(data, limit - len(to_json(end)))
+    excess = len(to_json(shown + end)) - limit
+    if excess > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
+        whole = shown.encode()
+        shown = _beginning(whole, len(whole) - excess)
+    return to_json(shown + end)
+
+
+def _beginning(data: bytes, size: int) -> str:
+    return data[: max(0, size)].decode(errors="ignore")
+
+
+def render_template(template: str, values: Mapping[str, Any], *, longest: int | None = _LONGEST) -> str:
+    """Render a hint template with its values; `{{` is a brace, an absent value is empty.
+
+    Of each value `longest` characters are shown, and how many more there are; None for all.
+    """
+
+    def part(found: re.Match[str]) -> str:
+        return found[0][0] if found[1] is None else _text(values.get(found[1]), longest)
+
+    return _PART.sub(part, template)
+
+
+def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
+    """Return whether rendering the template shortens a value."""
+    names = [found[1] for found in _PART.finditer(template) if found[1] is not None]
+    return any(len(_whole(values.get(name))) > _LONGEST for name in names)
+
+
+def _text(value: Any, longest: int | None) -> str:
+    text = _whole(value)
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[:longest]}… [{len(text) - longest:,} more characters]"
+
+
+def _whole(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,330 @@
+"""The call whose executor runs: who has made it, what it holds, and the gates and queues that it passes.
+
+A context variable refers to it. It is a parent only while it is open: a task that outlives the call that has
+started it makes calls of its own. So many calls pass a gate at once; the queues before gates are served in
+turns of the runs.
+
+All of it belongs to one event loop. A place that becomes free is handed to the next call, so that nobody who
+comes later is faster.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextvars import ContextVar
+from typing import Any, Final, Protocol, TypeVar
+
+from ..errors import BusyError
+
+T = TypeVar("T")
+
+
+class FairQueue:
+    """Calls that wait: of each run in their order, and one of each run in turn."""
+
+    __slots__ = ("lanes",)
+
+    def __init__(self) -> None:
+        self.lanes: OrderedDict[Gate, OrderedDict[RunningCall, asyncio.Future[bool]]] = OrderedDict()
+        """Who waits, by run; the next one's is the first."""
+
+    def add(self, call: RunningCall, future: asyncio.Future[bool]) -> None:
+        """Put a call at the end of those of its run."""
+        assert call.lane is not None, "a call that waits has a lane"
+        self.lanes.setdefault(call.lane, OrderedDict())[call] = future
+
+    def discard(self, call: RunningCall) -> asyncio.Future[bool] | None:
+        """Take a call out and return what it waits for; None where it is not there."""
+        assert call.lane is not None, "a call that waits has a lane"
+        waiters = self.lanes.get(call.lane)
+        future = None if waiters is None else waiters.pop(call, None)
+        if waiters is not None and not waiters:
+            del self.lanes[call.lane]
+        return future
+
+    def pop(self) -> tuple[RunningCall, asyncio.Future[bool]] | None:
+        """Take out the first call of the run whose turn it is; None where nobody waits.
+
+        Those that are being cancelled are taken out with it.
+        """
+        while self.lanes:
+            lane, waiters = next(iter(self.lanes.items()))
+            call, future = waiters.popitem(last=False)
+            if waiters:
+                self.lanes.move_to_end(lane)
+            else:
+                del self.lanes[lane]
+            if not future.done():
+                return call, future
+        return None
+
+
+class Queues:
+    """The calls that wait in any of the queues of a scheduler."""
+
+    __slots__ = ("_limit", "waiting")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.waiting = 0
+
+    async def wait(self, queue: FairQueue, call: RunningCall, give_back: Callable[[], None]) -> bool:
+        """Wait in a queue until somebody sets the future of the call, and return its value.
+
+        `give_back` undoes what was granted to a call that is cancelled at the same time.
+
+        Raises:
+            BusyError: too many wait already, and nobody has answered this call.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        lane = call.lane
+        assert lane is not None, "a call that waits has a lane"
+        if lane.waiting >= self._limit - self.waiting and not call.is_answered:
+            raise BusyError(call.tool, lane.waiting, self.waiting, self._limit)
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        queue.add(call, future)
+        lane.waiting += 1
+        self.waiting += 1
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if queue.discard(call) is None and future.done() and not future.cancelled() and future.result():
+                give_back()
+            raise
+        finally:
+            lane.waiting -= 1
+            self.waiting -= 1
+
+
+class Gate:
+    """Lets so many calls run at once; the gate of a run is also its lane, by which its calls take turns."""
+
+    __slots__ = ("limit", "loop", "name", "queue", "running", "users", "waiting")
+
+    def __init__(self, limit: int, loop: asyncio.AbstractEventLoop, name: str = "") -> None:
+        self.limit = limit
+        self.loop = loop
+        self.name = name
+        self.running = 0
+        self.queue = FairQueue()
+        """Empty unless the limit is reached."""
+        self.waiting = 0
+        """Calls of this lane in any queue."""
+        self.users = 0
+        """Calls that have it among their gates; `GateTable` counts them."""
+
+    def leave(self) -> None:
+        """Let a call leave, and the next one in."""
+        self.running -= 1
+        if self.queue.lanes:
+            self.let_in()
+
+    def let_in(self) -> None:
+        """Let the next call in after one has left; there is no room where more run than the limit."""
+        if self.running < self.limit and (waiting := self.queue.pop()):
+            self.running += 1
+            waiting[1].set_result(True)
+
+
+class GateTable:
+    """Gates by name, kept as long as a call has them."""
+
+    __slots__ = ("_gates", "_limit", "_loop")
+
+    def __init__(self, limit: int | None, loop: asyncio.AbstractEventLoop) -> None:
+        self._limit = limit
+        self._loop = loop
+        self._gates: dict[str, Gate] = {}
+
+    def __len__(self) -> int:
+        return len(self._gates)
+
+    def get(self, name: str) -> Gate | None:
+        """Return the gate of a name for one more call; None where nothing limits or is named."""
+        if self._limit is None or not name:
+            return None
+        gate = self._gates.get(name)
+        if gate is None:
+            gate = self._gates[name] = Gate(self._limit, self._loop, name)
+        gate.users += 1
+        return gate
+
+    def put_back(self, gate: Gate) -> None:
+        """Give a gate back that was got for a call."""
+        if self._gates.get(gate.name) is gate:
+            gate.users -= 1
+            if not gate.users:
+                del self._gates[gate.name]
+
+
+class Thread(Protocol):
+    """The thread of a synchronous call: `thread_pool.Job`."""
+
+    def block(self) -> None:
+        """Let another thread run in the place of this one, which waits."""
+        ...
+
+    def unblock(self) -> None:
+        """Go on."""
+        ...
+
+
+class LateExecutor(Protocol):
+    """An executor that runs on after the end of its call: an `asyncio.Task`, or a `thread_pool.Job`."""
+
+    def add_done_callback(self, callback: Callable[[Any], object], /) -> None:
+        """Call back in the event loop once it has ended."""
+        ...
+
+
+class RunningCall:
+    """A call from the time when it asks for admission to the end of its executor; or what makes calls as one.
+
+    A batch of calls that are made at once, and a run of an engine, are calls that only wait.
+
+    The defaults are those of a call that has not asked yet; most calls change three of them.
+    """
+
+    is_open: bool = False
+    """It was admitted and has not ended."""
+    has_slot: bool = False
+    """It counts at its gates."""
+    is_paused: bool = False
+    """It waits to be tried again."""
+    is_answered: bool = False
+    """It is resumed with an answer, which a refusal would use up: it waits where too many wait already."""
+    waits: int = 0
+    """Calls and runs that it waits for."""
+    tool: str = ""
+    """Id of its tool."""
+    caller: RunningCall | None = None
+    """The call that has made it, or the run."""
+    waiters: tuple[RunningCall, ...] = ()
+    """Of a run: the calls that wait for it."""
+    users: int = 0
+    """Of a run: the activities that go on, and the calls that wait for it."""
+    children: dict[RunningCall, None] | None = None
+    """Calls that it has made and that ask for admission or run."""
+    lane: Gate | None = None
+    """The gate of its run; calls that wait take turns by it."""
+    gates: tuple[Gate, ...] = ()
+    key: Hashable = None
+    """Of the lock that it must hold; None for none."""
+    lock: Lock | None = None
+    """What it holds."""
+    waits_for: Lock | None = None
+    queue: FairQueue | None = None
+    """In which it waits for a lock."""
+    thread: Thread | None = None
+    late: LateExecutor | None = None
+    """What runs on of it when its time is over or its caller was cancelled."""
+    is_stuck: bool = False
+    """That has run on for so long that nobody waits for its lock any more."""
+
+    def lineage(self) -> Iterator[RunningCall]:
+        """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
+        seen, left = set[RunningCall](), list[RunningCall]((self,))
+        while left:
+            call = left.pop()
+            if call in seen or not (call is self or call.is_open):
+                continue
+            seen.add(call)
+            yield call
+            left += call.waiters
+            if call.caller is not None:
+                left.append(call.caller)
+
+    def set_caller(self, caller: RunningCall) -> None:
+        """Set the open call that has made this one."""
+        self.caller = caller
+        caller.add_child(self)
+
+    def add_child(self, child: RunningCall) -> None:
+        """Add a call that this one has made, or a run that it waits for."""
+        if self.children is None:
+            self.children = {}
+        self.children[child] = None
+
+    def drop_caller(self) -> None:
+        """End what it is to its caller, and its calls to it."""
+        self.children = None
+        if self.caller is not None and self.caller.children is not None:
+            self.caller.children.pop(self, None)
+
+    def set_late(self, executor: LateExecutor) -> None:
+        """Say that its executor runs on when the call is over."""
+        self.late = executor
+
+    def outlive_caller(self) -> None:
+        """Be a call of its own: what made it waits for it no more, and its own calls go on."""
+        children = self.children
+        self.drop_caller()
+        self.children, self.caller, self.is_open = children, None, True
+
+    def give_back(self) -> None:
+        """Leave the gates and let the next calls in; another thread may run in the place of its own."""
+        if not self.has_slot:
+            return
+        self.has_slot = False
+        for gate in self.gates:
+            gate.leave()
+        if self.thread is not None:
+            self.thread.block()
+
+    def go_on(self) -> None:
+        """Count at the gates again, also beyond their limits, unless it still waits or is over."""
+        if self.waits or self.is_paused or not self.is_open or self.has_slot or self.late is not None:
+            return
+        self.has_slot = True
+        for gate in self.gates:
+            gate.running += 1
+        if self.thread is not None:
+            self.thread.unblock()
+
+
+class Lock:
+    """What calls of one key hold one after the other."""
+
+    __slots__ = ("holders", "key", "queues")
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+        self.holders: list[RunningCall] = []
+        """The innermost last: each is a descendant of the one before it, unless that has ended early."""
+        self.queues: dict[RunningCall | None, FairQueue] = {}
+        """By the holder under which a call may enter, who waits; None for those below no holder."""
+
+    def holder_above(self, call: RunningCall) -> RunningCall | None:
+        """Return the innermost holder among the ancestors of a call; None without one."""
+        above = {one for one in call.lineage() if one.lock is self}
+        return next((one for one in reversed(self.holders) if one in above), None)
+
+    def holders_below(self, above: RunningCall | None) -> list[RunningCall]:
+        """Return the holders that a call waits for which may enter under `above`."""
+        return self.holders if above is None else self.holders[self.holders.index(above) + 1 :]
+
+
+CALLER: Final[ContextVar[RunningCall | None]] = ContextVar("toolgen.runtime.caller", default=None)
+"""The call whose executor runs in this context; it may have ended."""
+
+
+def open_call(call: RunningCall | None) -> RunningCall | None:
+    """Return the call if it is open and belongs to the running event loop."""
+    if call is None or not call.is_open or call.gates[-1].loop is not asyncio.get_running_loop():
+        return None
+    return call
+
+
+async def waited_for(caller: RunningCall, work: Awaitable[T]) -> T:
+    """Await what a call waits for, if it is open; it has no slot meanwhile."""
+    if open_call(caller) is None:
+        return await work
+    caller.waits += 1
+    caller.give_back()
+    try:
+        return await work
+    finally:
+        caller.waits -= 1
+        caller.go_on()

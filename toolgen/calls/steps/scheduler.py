@@ -1,0 +1,337 @@
+"""The scheduler of a runtime: it decides when an executor runs.
+
+A call takes its lock first and its places at the gates after it. Only an executor that runs has a place: a
+call that waits for calls of its own has none, so that nobody holds a place and waits. What is left to close a
+circle are the locks, and who would close one is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import EventLoopError, RuntimeClosedError
+from .locks import Locks
+from .running_call import CALLER, Gate, GateTable, Queues, RunningCall, open_call, waited_for
+
+if TYPE_CHECKING:
+    from ..call_meta import CallMeta
+    from .registered_tool import RegisteredTool
+    from .scheduling import Scheduling
+
+T = TypeVar("T")
+
+
+class Scheduler:
+    """Admits the calls of one runtime; belongs to one event loop at a time."""
+
+    def __init__(self, options: Scheduling) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The event loop of the calls; None before the first."""
+        self._is_closing = False
+        self._options = options
+        self._in_runs: dict[str, RunningCall] = {}
+        """What makes the calls of a run, as long as it makes some or a call waits for it."""
+        self._has_narrow_limits = (
+            options.max_calls_per_session is not None or options.max_calls_per_tool is not None
+        )
+
+    # The event loop.
+
+    def attach(self) -> None:
+        """Take the running event loop; calls of another one, which has ended, are forgotten.
+
+        Raises:
+            EventLoopError: the other one has not ended.
+        """
+        loop, before, options = asyncio.get_running_loop(), self.loop, self._options
+        if before is loop:
+            return
+        if before is not None and not before.is_closed() and (before.is_running() or not self.is_idle):
+            raise EventLoopError(
+                "the runtime belongs to another event loop, which has not ended",
+                hint="make a runtime for each event loop, or hand over with run_coroutine_threadsafe; in a "
+                "synchronous tool ctx.wait(runtime.call, …) does",
+            )
+        self.loop = loop
+        self._queues = Queues(options.max_queued)
+        self._locks = Locks(self._queues)
+        self._process = Gate(options.max_calls, loop)
+        self._threads = Gate(options.max_threads, loop)
+        self._runs = GateTable(options.max_calls_per_run, loop)
+        self._sessions = GateTable(options.max_calls_per_session, loop)
+        self._tools = GateTable(options.max_calls_per_tool, loop)
+        self._only_process = (self._process,)
+        self._set_alone(loop)
+        self._in_runs.clear()
+
+    def close(self, *, is_over: bool = False) -> None:
+        """Let only calls that run make further ones, until it is over."""
+        self._is_closing = not is_over
+        if self.loop is not None:
+            self._set_alone(self.loop)
+
+    def _set_alone(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._alone = Gate(0, loop) if self._has_narrow_limits or self._is_closing else self._process
+        """The gate of calls that belong to no run and no call; closed where others decide about them."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call runs, waits or holds anything; what runs on after its call does not count."""
+        return self.loop is None or not (
+            self._process.running
+            or self._threads.running
+            or self._queues.waiting
+            or self._locks.are_held
+            or len(self._runs)
+            or len(self._sessions)
+            or len(self._tools)
+            or self._in_runs
+        )
+
+    # One call.
+
+    def admit_at_once(
+        self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, payload: Any, before: object
+    ) -> bool:
+        """Admit a call that need not wait, and return whether it was; `admit` is for the others.
+
+        `before` is the call in whose context this one is made; something else where there is none.
+
+        Raises:
+            RuntimeClosedError: there is none, and the runtime is being closed.
+        """
+        if tool.is_free and not meta.run_id and before.__class__ is not RunningCall:
+            gate = self._alone
+            if gate.running < gate.limit:
+                gate.running += 1
+                call.gates = self._only_process
+                call.is_open = call.has_slot = True
+                return True
+        self._enter(call, tool, meta, before)
+        if tool.spec.is_sequential:
+            call.key = tool.lock_key(payload, meta)
+            if not self._locks.try_acquire(call.key, call):
+                return False
+        return _enter_gates(call)
+
+    async def admit(self, call: RunningCall) -> None:
+        """Return once a call may run that was not admitted at once.
+
+        Raises:
+            BusyError: too many calls wait already.
+            DeadlockError: the call would wait for one that waits for it.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        if call.key is not None and call.lock is None:
+            await self._locks.acquire(call.key, call)
+        await self._pass_gates(call)
+
+    def leave(self, call: RunningCall) -> None:
+        """End a call, or its wait to be admitted, and let the next calls in.
+
+        An executor that runs on keeps the lock until it ends: no other one runs beside it.
+        """
+        call.is_open = False
+        if call.has_slot:
+            call.has_slot = False
+            if call.lane is None:  # only the process limits it
+                gate = call.gates[0]
+                gate.running -= 1
+                if gate.queue.lanes:
+                    gate.let_in()
+                return
+            for gate in call.gates:
+                gate.leave()
+        if call.lane is None:
+            return
+        call.thread = None
+        if call.lock is not None and call.late is not None:
+            self._locks.release_after(call.late, call)
+        else:
+            if call.lock is not None:
+                self._locks.release(call)
+            call.drop_caller()
+        for gate in call.gates:
+            self._runs.put_back(gate)
+            self._sessions.put_back(gate)
+            self._tools.put_back(gate)
+
+    async def pause(self, call: RunningCall, seconds: float) -> None:
+        """Wait before a further attempt at a call, which is then admitted again; it keeps its lock.
+
+        Raises:
+            BusyError: too many calls wait already.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        call.is_paused, call.thread = True, None
+        call.give_back()
+        await asyncio.sleep(seconds)
+        if call.lane is None:
+            call.lane = self._new_lane()
+        await self._pass_gates(call)
+
+    def _new_lane(self) -> Gate:
+        """Return the gate for calls that belong to no run."""
+        assert self.loop is not None, "calls are made in an event loop"
+        return Gate(self._options.max_calls_per_run, self.loop)
+
+    def _enter(self, call: RunningCall, tool: RegisteredTool, meta: CallMeta, before: object) -> None:
+        """Set the caller of a call and the gates that it has to pass, the widest last.
+
+        Raises:
+            RuntimeClosedError: no call that runs makes it.
+        """
+        call.tool = tool.spec.id
+        caller = open_call(before) if isinstance(before, RunningCall) else None
+        if caller is not None:
+            call.set_caller(caller)
+        elif self._is_closing:
+            raise RuntimeClosedError(call.tool)
+        lane = call.lane = self._lane(caller, meta.run_id)
+        if tool.is_async and not self._has_narrow_limits:
+            call.gates = (lane, self._process)
+            return
+        threads = None if tool.is_async else self._threads
+        narrow = (self._tools.get(tool.spec.id), self._sessions.get(meta.session_id), lane, threads)
+        call.gates = (*(gate for gate in narrow if gate is not None), self._process)
+
+    def _lane(self, caller: RunningCall | None, run_id: str) -> Gate:
+        """Return the lane of a call: that of its caller, else that of its run and the runs above."""
+        lane = None
+        if caller is not None and caller.gates[-1] is self._process:
+            if caller.lane is None and not run_id:
+                caller.lane = self._new_lane()
+            lane = caller.lane
+        if lane is None:
+            return self._runs.get(_root(run_id)) or self._new_lane()
+        lane.users += 1
+        return lane
+
+    async def _pass_gates(self, call: RunningCall) -> None:
+        """Take a place at each gate, one after the other.
+
+        Raises:
+            BusyError: too many calls wait already.
+            asyncio.CancelledError: the caller's own task is being cancelled.
+        """
+        passed = 0
+        try:
+            for gate in call.gates:
+                if gate.running < gate.limit:
+                    gate.running += 1
+                else:
+                    await self._queues.wait(gate.queue, call, gate.leave)
+                passed += 1
+        except BaseException:
+            for gate in call.gates[:passed]:
+                gate.leave()
+            raise
+        _begin(call)
+
+    async def together(self, calls: Iterable[Coroutine[Any, Any, T]]) -> list[T | BaseException]:
+        """Await calls that are made at once, and return their results or errors in order.
+
+        They share the limit of a run, and whoever makes them waits for them.
+        """
+        self.attach()
+        caller = open_call(CALLER.get())
+        batch = self._waiting_call()
+        batch.is_open = caller is not None or not self._is_closing
+        if caller is not None:
+            batch.set_caller(caller)
+            batch.lane = caller.lane
+        token = CALLER.set(batch)
+        try:
+            ended = asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            CALLER.reset(token)
+        try:
+            return await (ended if caller is None else waited_for(caller, ended))
+        finally:
+            batch.is_open = False
+            batch.drop_caller()
+
+    # Runs that make calls, and for which calls wait.
+
+    async def wait_for_run(self, run_id: str, work: Awaitable[T]) -> T:
+        """Await what a run does; what it calls is called for the call that waits, if one does."""
+        caller = open_call(CALLER.get())
+        if caller is None:
+            return await work
+        run = self._use_run(run_id)
+        run.waiters = (*run.waiters, caller)
+        caller.add_child(run)
+        self._locks.look_again(run)
+        try:
+            return await waited_for(caller, work)
+        finally:
+            waiters = list(run.waiters)
+            waiters.remove(caller)
+            run.waiters = tuple(waiters)
+            if caller not in waiters and caller.children is not None:
+                caller.children.pop(run, None)
+            self._leave_run(run_id, run)
+
+    @contextmanager
+    def in_run(self, run_id: str) -> Iterator[None]:
+        """Let the calls that are made in the block be those of a run."""
+        self.attach()
+        run = self._use_run(run_id)
+        token = CALLER.set(run)
+        try:
+            yield
+        finally:
+            CALLER.reset(token)
+            self._leave_run(run_id, run)
+
+    def _use_run(self, run_id: str) -> RunningCall:
+        """Return what makes the calls of a run and of those below it."""
+        name = _root(run_id)
+        run = self._in_runs.get(name)
+        if run is None:
+            run = self._in_runs[name] = self._waiting_call()
+            run.lane = self._runs.get(name)
+        run.users += 1
+        return run
+
+    def _leave_run(self, run_id: str, run: RunningCall) -> None:
+        run.users -= 1
+        if not run.users:
+            run.is_open = False
+            if self._in_runs.get(_root(run_id)) is run:
+                del self._in_runs[_root(run_id)]
+            if run.lane is not None:
+                self._runs.put_back(run.lane)
+
+    def _waiting_call(self) -> RunningCall:
+        """Return what makes calls and has no slot, as it only waits for them."""
+        call = RunningCall()
+        call.is_open, call.waits = True, 1
+        call.gates = self._only_process
+        return call
+
+
+def _root(run_id: str) -> str:
+    """Return the id of the run above all others."""
+    return run_id.partition("/")[0]
+
+
+def _enter_gates(call: RunningCall) -> bool:
+    """Take a place at every gate where all have one; return whether that is so."""
+    for gate in call.gates:
+        if gate.running >= gate.limit:
+            return False
+    for gate in call.gates:
+        gate.running += 1
+    _begin(call)
+    return True
+
+
+def _begin(call: RunningCall) -> None:
+    call.is_open = call.has_slot = True
+    call.is_paused = False
+    if call.waits:  # what its attempt before has left behind
+        call.give_back()

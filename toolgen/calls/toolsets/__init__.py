@@ -1,0 +1,1 @@
+"""The tools of a runtime: registered, and listed for each request."""

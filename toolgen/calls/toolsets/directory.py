@@ -1,0 +1,87 @@
+"""A directory of tools by id and by wire name, and the error for unknown names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from toolgen.shapes.naming import LONGEST_NAME
+
+from ..errors import RegistrationError, ToolError
+from ..results import RetryHint, ToolResult
+from ..steps.failures import error_result
+from ..steps.result_encoding import truncate_text
+
+if TYPE_CHECKING:
+    from ..call import CallMeta
+    from ..specs import ToolSpec
+    from ..steps.registered_tool import RegisteredTool
+
+
+class Directory:
+    """Registered tools in the order in which they were added."""
+
+    def __init__(self, tools: Iterable[RegisteredTool] = (), former: Iterable[str] = ()) -> None:
+        """Construct a directory; `former` are names that were callable before.
+
+        Raises:
+            RegistrationError: two tools have one id.
+        """
+        self.by_id: Mapping[str, RegisteredTool] = {}
+        self.by_name: Mapping[str, RegisteredTool] = {}
+        """Tools by id, and by the wire names that only one has."""
+        self._with_name: dict[str, list[RegisteredTool]] = {}
+        self._former = frozenset(former)
+        self.add(tools)
+
+    def add(self, tools: Iterable[RegisteredTool]) -> None:
+        """Add tools; all of them or, when an id is taken, none.
+
+        Raises:
+            RegistrationError: an id is taken; the message names both toolsets.
+        """
+        added = tuple(tools)
+        taken = dict(self.by_id)
+        for tool in added:
+            if other := taken.get(tool.spec.id):
+                raise RegistrationError(
+                    f"toolset {tool.toolset!r} brings {tool.spec.id!r}, "
+                    f"which the registered toolset {other.toolset!r} serves"
+                )
+            taken[tool.spec.id] = tool
+        for tool in added:
+            self._with_name.setdefault(tool.spec.name, []).append(tool)
+        self.by_id = taken
+        self.by_name = {name: same[0] for name, same in self._with_name.items() if len(same) == 1} | taken
+
+    @property
+    def tools(self) -> tuple[RegisteredTool, ...]:
+        return tuple(self.by_id.values())
+
+    @property
+    def specs(self) -> tuple[ToolSpec[Any, Any], ...]:
+        return tuple(tool.spec for tool in self.by_id.values())
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The current ids and wire names, and the former ones."""
+        return self._former.union(self.by_id, self._with_name)
+
+    def unknown_tool_message(self, tool: str) -> str:
+        """Return the error message for an unknown tool name, with up to three close names."""
+        if tool in self._with_name:
+            ids = ", ".join(found.spec.id for found in self._with_name[tool])
+            return f"more than one tool is called {tool!r}: {ids}; use the id"
+        asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
+        if tool in self._former:
+            return f"the tool {asked!r} is no longer available"
+        near = difflib.get_close_matches(asked, [*self._with_name, *self.by_id], 3)
+        return f"there is no tool {asked!r}" + (f"; close names are {', '.join(near)}" if near else "")
+
+    def unknown_tool_result(self, tool: str, meta: CallMeta, limit: int) -> ToolResult:
+        """Return the error result of a call of an unknown tool, in at most `limit` bytes."""
+        message = self.unknown_tool_message(tool)
+        asked = truncate_text(tool, limit)
+        hint = RetryHint(reason="tool_unavailable", tool=asked, message=message)
+        return error_result(asked, ToolError(message, retry_hint=hint), meta, limit)

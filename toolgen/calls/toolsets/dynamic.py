@@ -1,0 +1,195 @@
+"""Dynamic toolsets, which list their tools for each request.
+
+Static ones are those of `Runtime.tools.register`. Any object with a name and `async tools(context)` is a
+dynamic one; it may be an asynchronous context manager, which the runtime then opens and closes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+
+from toolgen.shapes.naming import LONGEST_NAME
+
+from ..call import NO_META, CallMeta
+from ..errors import RegistrationError
+from .registration import BoundTool, ToolsetRegistration, bound_tools, registered_bound_tools
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from ..native import NativeTool
+    from ..steps.registered_tool import RegisteredTool, RuntimeOptions
+
+OnError: TypeAlias = Literal["fail", "drop", "stale"]
+"""When a toolset cannot list its tools: the request fails, it goes on without them, or with the last list
+that the same session got (and fails where there was none, or the session has no id)."""
+
+WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
+"""What all model providers take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadonlyContext:
+    """The request for which tools are listed; read-only."""
+
+    meta: CallMeta = NO_META
+    state: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
+    """What tools of the same call would read, under the keys that `ctx.state.get` takes, those of the session
+    without `session:`; where the runtime has a `StateCapability`. What the host gives itself goes before it.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", MappingProxyType(dict(self.state)))
+
+
+@runtime_checkable
+class DynamicToolset(Protocol):
+    """A toolset whose tools may change between requests.
+
+    It may have `instructions`, a text for the model, and a tuple of `native` tools. One
+    that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
+    the ids of all that it may ever list: with it, hooks may name tools that a request does not have.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        """Return the tools of this request; called for each, so it should be fast."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticToolset:
+    """A dynamic toolset that lists the same tools for every request."""
+
+    name: str
+    bound: tuple[BoundTool, ...]
+    instructions: str = ""
+    native: tuple[NativeTool, ...] = ()
+
+    @property
+    def tool_ids(self) -> frozenset[str]:
+        return frozenset(tool.spec.id for tool in self.bound)
+
+    async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        return self.bound
+
+
+class SnapshotError(RegistrationError):
+    """The tools of a request cannot be listed; the message names the toolset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolList:
+    """The tools of one toolset for one request."""
+
+    toolset: str
+    tools: tuple[RegisteredTool, ...] = ()
+    instructions: str = ""
+    native: tuple[NativeTool, ...] = ()
+    failure: str = ""
+    """Why it has none, or an older list."""
+    public_failure: str = ""
+    """The same for subscribers: without the text of a foreign exception."""
+
+
+def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
+    """Return the toolset as a dynamic one.
+
+    Raises:
+        RegistrationError: it is none, or its executor lacks a method.
+    """
+    if isinstance(toolset, ToolsetRegistration):
+        return StaticToolset(
+            name=toolset.name,
+            bound=bound_tools(toolset),
+            instructions=toolset.instructions,
+            native=tuple(toolset.native),
+        )
+    if isinstance(toolset, type) or not isinstance(toolset, DynamicToolset):
+        name = getattr(toolset, "__name__", type(toolset).__name__)
+        raise RegistrationError(
+            f"{name} is no toolset", hint="it has a `name` and `async def tools(self, context)`"
+        )
+    return toolset
+
+
+def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
+    """Return the context manager that must be entered before the toolset is listed; None for none."""
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    return toolset if isinstance(toolset, AbstractAsyncContextManager) else None
+
+
+def instructions_of(toolset: object) -> str:
+    text = getattr(toolset, "instructions", "")
+    return text if isinstance(text, str) else ""
+
+
+def native_of(toolset: object) -> tuple[NativeTool, ...]:
+    found = getattr(toolset, "native", ())
+    return tuple(found) if isinstance(found, list | tuple) else ()
+
+
+def tool_ids_of(toolset: object) -> frozenset[str] | None:
+    """Return the ids that the toolset, or the one that it is a view of, may list; None if it does not say.
+
+    Raises:
+        RegistrationError: they are no set of texts.
+    """
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    found: object = getattr(toolset, "tool_ids", None)
+    if found is None:
+        return None
+    if not isinstance(found, Set) or not all(isinstance(one, str) for one in found):
+        name = getattr(toolset, "name", "")
+        raise RegistrationError(f"tool_ids of toolset {name!r} is {found!r}, not a frozenset of ids")
+    return frozenset(found)
+
+
+def on_error_of(toolset: object) -> OnError:
+    """Return `on_error` of the toolset, or of the one that it is a view of; `fail` where it is not set."""
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    found: OnError = getattr(toolset, "on_error", "fail")
+    return found if found in get_args(OnError) else "fail"
+
+
+async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options: RuntimeOptions) -> ToolList:
+    """List the tools of a dynamic toolset, sorted by wire name.
+
+    Raises:
+        RegistrationError: something in the list is no tool, or cannot be served.
+        Exception: whatever the toolset raised.
+    """
+    found = await toolset.tools(context)
+    if not isinstance(found, list | tuple):
+        raise SnapshotError(
+            f"toolset {toolset.name!r} listed a {type(found).__name__}, not a list of BoundTool"
+        )
+    problems = [problem for tool in found if (problem := _problem(tool))]
+    if problems:
+        raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problems)}")
+    ordered = sorted(found, key=lambda tool: tool.spec.name)
+    return ToolList(
+        toolset=toolset.name,
+        tools=registered_bound_tools(toolset.name, ordered, options),
+        instructions=instructions_of(toolset),
+        native=native_of(toolset),
+    )
+
+
+def _problem(tool: object) -> str:
+    if not isinstance(tool, BoundTool):
+        return f"a {type(tool).__name__}, which is no BoundTool"
+    name = tool.spec.name
+    if not WIRE_NAME.fullmatch(name):
+        return f"{name!r}, and a wire name has up to {LONGEST_NAME} letters, digits, - and _"
+    return ""

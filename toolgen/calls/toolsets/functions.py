@@ -1,0 +1,314 @@
+"""Tools of typed Python functions, for prototypes: the same codecs, issues and entries as generated tools."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    TypedDict,
+    TypeVar,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    overload,
+)
+
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
+
+from toolgen.contract.names import RESERVED_CODES, Hint
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.fields import MISSING
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
+from toolgen.shapes.naming import title as title_of
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.functions import Function, Parameter, read_function
+from toolgen.shapes.python.sensitive import is_marked
+
+from ..context import ToolContext
+from ..errors import RegistrationError
+from ..results import Delegated, Pending, ToolOutcome, Unfinished
+from ..specs import ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
+from ..steps.methods import is_async, takes_sync_context
+from ..sync_context import SyncToolContext
+from ..type_codec import TypeCodec
+from .dynamic import StaticToolset
+from .registration import BoundTool
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+    from toolgen.contract.presentation import Deprecation, Icon
+
+D = TypeVar("D", bound=BaseModel)
+
+LOCAL: Final = "local.functions"
+"""The toolset of functions that are given none: its part of their ids."""
+
+
+_NO_RESULT: Final = (Unfinished, Delegated, Pending)
+"""What a function may return in the place of a result."""
+
+
+class FunctionPayload(ToolModel):
+    """The arguments of a function. Its codec validates exactly, by the types of the parameters."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(source)
+
+
+class FunctionFacts(TypedDict, total=False):
+    """The facts of a `ToolSpec` that cannot be read from a function."""
+
+    title: str
+    annotations: Mapping[Hint, bool]
+    confirm: ConfirmSpec
+    long_running: LongRunningSpec
+    icons: tuple[Icon, ...]
+    deprecated: Deprecation
+    tags: tuple[str, ...]
+    meta: Mapping[str, Json]
+    example: str
+    timeout: float
+    is_sequential: bool
+    sequential_by: str
+    is_terminal: bool
+    is_bookkeeping: bool
+    instructions: str
+    reminder: str
+    call_hint: str
+    result_hint: str
+    needs: tuple[str, ...]
+    max_result_bytes: int
+
+
+def func_tool(
+    function: Callable[..., object],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    toolset: str = LOCAL,
+    errors: Sequence[ErrorSpec[Any]] = (),
+    **facts: Unpack[FunctionFacts],
+) -> BoundTool:
+    """Return the tool of a typed function; a synchronous function runs in a thread.
+
+    Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
+    `SyncToolContext` where the function is not asynchronous. The docstring (Google, NumPy or Sphinx style)
+    describes the tool, its arguments and its result.
+
+    Args:
+        function: A function, a method of an object, or an object that is called.
+        name: The function's own unless it is given.
+        description: Of the tool; that of the docstring unless it is given.
+        toolset: `service.toolset`, the start of the tool's id.
+        errors: Those that the function raises, made by `func_error`.
+        facts: What else a `ToolSpec` says.
+
+    Raises:
+        RegistrationError: an annotation is missing, or a type has no JSON Schema; everything that is wrong
+            stands in the message.
+    """
+    own = name or str(getattr(function, "__name__", ""))
+    context = SyncToolContext if takes_sync_context(function) else ToolContext
+    read = read_function(function, (ToolContext, SyncToolContext))
+    problems = [*_problems(function, own, read, context), *_error_problems(errors)]
+    payload = _codec(own, facts.get("title") or title_of(own), read.parameters, problems)
+    result = _result(own, read, problems)
+    if problems or payload is None or result is None:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"function {own or function!r} cannot be a tool:{lines}")
+    spec: ToolSpec[Any, Any] = ToolSpec(
+        id=f"{toolset}.{own}",
+        description=description or read.docstring.description or f"{own.replace('_', ' ').capitalize()}.",
+        payload=payload.codec,
+        result=result,
+        errors={error.name: error for error in errors},
+        **facts,
+    )
+    return BoundTool(spec=spec, execute=_executor(function, read, payload.attributes))
+
+
+@overload
+def func_error(name: str, description: str, *, is_retryable: bool = False) -> ErrorSpec[None]: ...
+@overload
+def func_error(
+    name: str, description: str, details: type[D], *, is_retryable: bool = False
+) -> ErrorSpec[D]: ...
+def func_error(
+    name: str, description: str, details: type[BaseModel] | None = None, *, is_retryable: bool = False
+) -> ErrorSpec[Any]:
+    """Return a declared error of functions, whose `of` makes what they raise: for `func_tool(…, errors=…)`.
+
+    `details` is the class of what the model reads beside the message.
+
+    Raises:
+        RegistrationError: the class has no JSON Schema.
+    """
+    try:
+        codec: TypeCodec[Any] | None = None
+        if details is not None:
+            codec = TypeCodec(details, class_name(name), is_result=True)
+    except Exception as problem:  # a type of the author's may raise anything when pydantic asks it
+        raise RegistrationError(f"the details of {name} have no exact JSON form: {problem}") from None
+    return ErrorSpec(name=name, codec=codec, description=description, is_retryable=is_retryable)
+
+
+def _error_problems(errors: Sequence[ErrorSpec[Any]]) -> Iterator[str]:
+    names = [error.name for error in errors]
+    for name in dict.fromkeys(names):
+        if not TOOL_NAME.fullmatch(name):
+            yield f"{name!r} is no name of an error: a-z, 0-9 and _"
+        if name in RESERVED_CODES:
+            yield f"the error {name!r} has a name that the runtime itself uses; call it otherwise"
+        if names.count(name) > 1:
+            yield f"it has two errors {name!r}"
+
+
+def function_toolset(
+    name: str, functions: Sequence[Callable[..., object] | BoundTool], *, instructions: str = ""
+) -> StaticToolset:
+    """Return functions, and tools made of functions, as one toolset, called `service.toolset`.
+
+    Raises:
+        RegistrationError: as `func_tool`.
+    """
+    bound = tuple(one if isinstance(one, BoundTool) else func_tool(one, toolset=name) for one in functions)
+    return StaticToolset(name=name, bound=bound, instructions=instructions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Payload:
+    codec: TypeCodec[Any]
+    attributes: Mapping[str, str]
+    """Attribute of the payload's class, by parameter."""
+
+
+def _problems(
+    function: Callable[..., object], name: str, read: Function, context: type[ToolContext | SyncToolContext]
+) -> Iterator[str]:
+    if not TOOL_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        yield (
+            f"{name!r} is no name of a tool: up to {LONGEST_NAME} of a-z, 0-9 and _; "
+            'write func_tool(…, name="…")'
+        )
+    for misfit in read.misfits:
+        yield f"{misfit.message}; {misfit.hint}"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        yield "it yields, and a tool has one result; return a list, or show pieces with ctx.stream(…)"
+    kind = get_origin(read.context_type) or read.context_type
+    if read.context and not (isinstance(kind, type) and issubclass(context, kind)):
+        shown = getattr(kind, "__name__", kind)
+        wanted = f"write {read.context}: {context.__name__}"
+        if kind in (ToolContext, SyncToolContext):
+            wanted += ", or def" if context is ToolContext else ", or async def"
+        yield f"the parameter {read.context!r} is a {shown}; {wanted}"
+    if read.result is MISSING and not (read.misfits and not read.parameters):
+        yield "its result has no annotation; write -> str, or -> None where there is none"
+
+
+def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
+    """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
+    attributes: dict[str, str] = {}
+    fields: dict[str, Any] = {}
+    for parameter in parameters:
+        attribute = field_name(parameter.name)
+        while attribute in fields:
+            attribute += "_"
+        attributes[parameter.name] = attribute
+        fields[attribute] = _field(parameter, attribute)
+    try:
+        type_name = class_name(name, "payload")
+        model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
+        return _Payload(codec=TypeCodec(model, type_name, title=title), attributes=attributes)
+    except Exception as error:  # a type of the author's may raise anything when pydantic asks it
+        known = len(problems)
+        for parameter in parameters:
+            try:
+                TypeCodec(parameter.annotation, parameter.name)
+            except Exception as one:
+                problems.append(f"the type of the parameter {parameter.name!r} has no exact JSON form: {one}")
+        if len(problems) == known:
+            problems.append(f"its parameters have no exact JSON form: {error}")
+        return None
+
+
+def _field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
+    """Return the annotation and the default of the payload's field."""
+    annotation, default = readable(parameter.annotation), parameter.default
+    given = [one for one in (*get_args(annotation), default) if isinstance(one, FieldInfo)]
+    facts: dict[str, Any] = {}
+    if parameter.description and not any(one.description for one in given):
+        facts["description"] = parameter.description
+    if is_marked(annotation):
+        facts["repr"] = False
+    if attribute != parameter.name and not any(one.alias for one in given):
+        facts["alias"] = parameter.name
+    if facts:
+        annotation = Annotated[annotation, Field(**facts)]
+    return annotation, ... if default is MISSING else default
+
+
+def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:
+    try:
+        return TypeCodec(
+            None if read.result is MISSING else _plain(read.result),
+            class_name(name or "function", "result"),
+            is_result=True,
+            description=read.docstring.result,
+        )
+    except Exception as error:  # as above
+        problems.append(f"the type of its result has no exact JSON form: {error}")
+        return None
+
+
+def _plain(annotation: Any) -> Any:
+    """Return the type of the result alone: `ToolReturn[Report]` and `ToolOutcome[Report]` give `Report`."""
+    if get_origin(annotation) is ToolOutcome:
+        return get_args(annotation)[0]
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    parts = [(get_origin(part) or part, part) for part in get_args(annotation)]
+    if not any(kind in _NO_RESULT or kind is ToolOutcome for kind, _ in parts):
+        return annotation
+    kept = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
+    return Union[tuple(dict.fromkeys(kept))]  # noqa: UP007  # of parts that are known at run time
+
+
+def _executor(
+    function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
+) -> Callable[..., Any]:
+    """Return the executor that calls the function with the fields and the context."""
+    by_place = [attributes[one.name] for one in read.parameters if one.is_positional]
+    by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
+
+    def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
+        named = {name: getattr(payload, attribute) for name, attribute in by_name} if by_name else {}
+        if read.context:
+            named[read.context] = ctx
+        return [getattr(payload, attribute) for attribute in by_place] if by_place else [], named
+
+    async def execute(payload: Any, ctx: ToolContext) -> Any:
+        args, named = arguments(payload, ctx)
+        return await function(*args, **named)
+
+    async def execute_by_name(payload: Any, ctx: ToolContext) -> Any:
+        return await function(**{name: getattr(payload, attribute) for name, attribute in by_name})
+
+    def execute_in_thread(payload: Any, ctx: SyncToolContext) -> Any:
+        args, named = arguments(payload, ctx)
+        return function(*args, **named)
+
+    if is_async(function):
+        return execute if by_place or read.context else execute_by_name
+    # What it wraps decides which context it gets.
+    return functools.update_wrapper(execute_in_thread, function, assigned=(), updated=())

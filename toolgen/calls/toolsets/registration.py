@@ -1,0 +1,241 @@
+"""Toolsets as they are passed to the runtime, and their checks before they serve a call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.names import CALL_META_NAMES, FORMAT
+
+from ..call import ToolCall
+from ..context import ToolContext
+from ..errors import RegistrationError, check_format
+from ..results import ToolResult, ToolReturn, Unfinished
+from ..steps.hook_tools import HookTools
+from ..steps.methods import ToolMethod, context_problem, is_async
+from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
+from .agent_route import AgentRoute
+
+if TYPE_CHECKING:
+    from ..capability import Capability, ToolSwitch
+    from ..native import NativeTool
+    from ..specs import ToolSpec
+    from ..steps.hooks import Hook
+
+RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]
+"""Serves every tool of a toolset from the call as it came (Goa-AI's generic executor)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetRegistration:
+    """A toolset and its executor. Constructed by the generated `registration`, or by hand."""
+
+    name: str
+    """`service.toolset`."""
+    specs: Sequence[ToolSpec[Any, Any]]
+    executor: object
+    """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
+    `AgentRoute`."""
+    format: int = FORMAT
+    """Of the generated code of format 1, which has it nowhere else; see `check_format`."""
+    title: str = ""
+    """For people, where the author gave one."""
+    instructions: str = ""
+    """Instructions for the model."""
+    native: Sequence[NativeTool] = ()
+    """Tools of it that the model's provider runs itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundTool:
+    """One tool and the function that executes it, with the payload and the context."""
+
+    spec: ToolSpec[Any, Any]
+    execute: ToolMethod[Any, ToolReturn[Any]] | RawExecutor
+    preview: Callable[[Any], str | Awaitable[str]] | None = None
+    is_raw: bool = False
+    """`execute` is a `RawExecutor`."""
+
+
+def runtime_options(
+    interceptors: Iterable[Interceptor],
+    hooks: Iterable[Hook],
+    capabilities: Iterable[Capability],
+    *,
+    has_policy: bool,
+    timeout: float | None,
+    disabled: ToolSwitch | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> RuntimeOptions:
+    """Return the options of a runtime for every tool, from the host's arguments.
+
+    Raises:
+        RegistrationError: something is no interceptor or no hook, one stands where a list belongs, or two
+            capabilities have one name.
+    """
+    by_name = _by_unique_name(_listed("capabilities", capabilities))
+    checked_hooks: tuple[Hook, ...] = tuple(_listed("hooks", hooks))
+    if checked_hooks:
+        from ..steps.hooks import checked_hook
+
+        checked_hooks = tuple(map(checked_hook, checked_hooks))
+    return RuntimeOptions(
+        interceptors=tuple(map(_checked, _listed("interceptors", interceptors))),
+        hooks=checked_hooks,
+        hook_tools=HookTools(checked_hooks),
+        capabilities=by_name,
+        has_policy=has_policy,
+        timeout=timeout,
+        disabled=disabled,
+        limits=limits,
+    )
+
+
+def _listed(option: str, values: Any) -> Iterable[Any]:
+    """Return the values of an option of `Runtime`.
+
+    Raises:
+        RegistrationError: they are not iterable.
+    """
+    if isinstance(values, Iterable):
+        return values
+    name = getattr(values, "__name__", type(values).__name__)
+    raise RegistrationError(f"{option}= is {name}, not a list", hint=f"give a list: {option}=[{name}(…)]")
+
+
+def _checked(interceptor: Interceptor) -> Interceptor:
+    """Validate an interceptor and return it.
+
+    Raises:
+        RegistrationError: it is a class, it names no fields or those that the runtime fills, or its method
+            `intercept` is missing or not asynchronous.
+    """
+    name = getattr(interceptor, "__name__", type(interceptor).__name__)
+    fills: object = getattr(interceptor, "fills", None)
+    if isinstance(interceptor, type):
+        raise RegistrationError(f"interceptor {name} is a class", hint=f"give an instance: {name}(…)")
+    if not isinstance(fills, (frozenset, set)) or not fills:
+        raise RegistrationError(
+            f"{name}.fills is {fills!r}, not a frozenset of field names",
+            hint='write fills = frozenset({"tenant"})',
+        )
+    if known := fills.intersection(CALL_META_NAMES):
+        raise RegistrationError(
+            f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
+            hint="set it in the CallMeta of the call",
+        )
+    intercept: object = getattr(interceptor, "intercept", None)
+    if not is_async(intercept):
+        fault = "missing" if intercept is None else "not asynchronous"
+        raise RegistrationError(
+            f"{name}.intercept is {fault}",
+            hint="declare it with `async def intercept(self, call, payload)`",
+        )
+    return interceptor
+
+
+def registered_tools(
+    registration: ToolsetRegistration, options: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
+    """Return one registered tool for each tool of the toolset.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+        RegistrationError: a method is missing, a capability is, or nobody fills an injected field;
+            everything that is wrong with the toolset stands in the message.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    found = [problem for spec in registration.specs for problem in problems_of(spec, options)]
+    problems += dict.fromkeys(found)
+    _raise_problems(registration.name, problems)
+    return _register_bound(registration.name, tools, options)
+
+
+def bound_tools(registration: ToolsetRegistration) -> tuple[BoundTool, ...]:
+    """Return the tools of the toolset, each with its method of the executor.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+        RegistrationError: methods are missing.
+    """
+    problems: list[str] = []
+    tools = _bound(registration, problems)
+    _raise_problems(registration.name, problems)
+    return tools
+
+
+def registered_bound_tools(
+    name: str, tools: Iterable[BoundTool], options: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
+    """Return one registered tool for each tool that comes with its own function.
+
+    Raises:
+        RegistrationError: a capability is missing, or nobody fills an injected field.
+    """
+    tools = tuple(tools)
+    problems = [problem for tool in tools for problem in problems_of(tool.spec, options)]
+    problems += [problem for tool in tools if (problem := context_problem(tool.spec.name, tool.execute))]
+    _raise_problems(name, problems)
+    return _register_bound(name, tools, options)
+
+
+def _register_bound(
+    name: str, tools: tuple[BoundTool, ...], options: RuntimeOptions
+) -> tuple[RegisteredTool, ...]:
+    return tuple(
+        RegisteredTool(
+            tool.spec, tool.execute, raw=tool.is_raw, toolset=name, options=options, preview=tool.preview
+        )
+        for tool in tools
+    )
+
+
+def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[BoundTool, ...]:
+    """Return the tools whose method exists; the others become problems.
+
+    Raises:
+        FormatError: the toolset was generated for another format.
+    """
+    check_format(registration.name, registration.format)
+    executor = registration.executor
+    if isinstance(executor, type):
+        problems.append(f"{executor.__name__} is a class; give an instance of it")
+        return ()
+    raw = is_async(executor)
+    found: list[BoundTool] = []
+    for spec in registration.specs:
+        method: Any = executor if raw else getattr(executor, spec.method, None)
+        if isinstance(executor, AgentRoute):
+            method = executor.method_of(spec)
+        full_name = f"{type(executor).__name__}.{spec.method}"
+        if not callable(method):
+            problems.append(f"{full_name} is missing; add it")
+            continue
+        if not raw and (problem := context_problem(full_name, method)):
+            problems.append(problem)
+            continue
+        preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
+        found.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))
+    return tuple(found)
+
+
+def _raise_problems(name: str, problems: list[str]) -> None:
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"toolset {name!r} cannot be registered:{lines}")
+
+
+def _by_unique_name(capabilities: Iterable[Capability]) -> dict[str, Capability]:
+    """Return the capabilities by name.
+
+    Raises:
+        RegistrationError: two of them have one.
+    """
+    provided = tuple(capabilities)
+    by_name = {capability.name: capability for capability in provided}
+    if len(by_name) < len(provided):
+        raise RegistrationError("two capabilities have one name: " + ", ".join(by_name))
+    return by_name

@@ -1,0 +1,212 @@
+"""The snapshot of the tools of one model request; its calls can name only these tools."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from ..call import NO_META, CallMeta, ToolCall
+from .descriptions import model_description
+from .directory import Directory
+from .dynamic import SnapshotError, ToolList
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from ..call_names import CallName
+    from ..native import NativeTool
+    from ..results import Suspended, ToolResult
+    from ..specs import ToolSpec
+    from ..steps.host_arguments import HostArguments
+
+_LONG_RUNNING: Final = (
+    "{} may answer before its work is done; do not call it again for the same work, "
+    "the result comes by itself."
+)
+
+
+class WaitService(Protocol):
+    """Shows and answers the calls that wait: `Runtime.waits`."""
+
+    def within(self, snapshot: Snapshot | None) -> WaitService: ...
+
+    async def answer(
+        self,
+        token: str,
+        answer: Json,
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+    ) -> ToolResult: ...
+
+    async def show(self, token: str, *, session_id: str | None = None) -> Suspended: ...
+
+    async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]: ...
+
+
+class CallService(Protocol):
+    """Executes the calls of a snapshot: the `Runtime`."""
+
+    async def call(
+        self,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> ToolResult: ...
+
+    async def call_once(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> ToolResult: ...
+
+    async def question(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+        *,
+        within: Snapshot | None = None,
+    ) -> Suspended | None: ...
+
+    async def call_all(
+        self, calls: Iterable[ToolCall], *, within: Snapshot | None = None
+    ) -> tuple[ToolResult, ...]: ...
+
+    @property
+    def waits(self) -> WaitService: ...
+
+
+class Snapshot:
+    """The tools advertised in one request; calls are dispatched against them, whatever changed since."""
+
+    def __init__(
+        self,
+        caller: CallService,
+        lists: Sequence[ToolList],
+        former: Iterable[str],
+        *,
+        disabled: Collection[str] = (),
+    ) -> None:
+        """Construct a snapshot of the lists; tools of `disabled`, by id, are not advertised.
+
+        Raises:
+            SnapshotError: two tools have one id or one wire name.
+        """
+        self._caller = caller
+        self._lists = lists
+        self._disabled = frozenset(disabled)
+        _refuse_clashes(lists)
+        self.directory = Directory((tool for one in lists for tool in one.tools), former)
+        """The tools, the disabled ones too, and the names that earlier snapshots of the same run had."""
+        self.native: tuple[NativeTool, ...] = tuple(tool for one in lists for tool in one.native)
+        """Tools that the provider runs itself, as data."""
+        self.specs: tuple[ToolSpec[Any, Any], ...] = self.directory.specs
+        """What is advertised: static toolsets as they were registered, then each dynamic one by wire name."""
+        if self._disabled:
+            self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
+        self.failures: dict[str, str] = {one.toolset: one.failure for one in lists if one.failure}
+        """By toolset, why it is left out or stale."""
+        self.dropped = tuple(one.toolset for one in lists if one.failure and not one.tools)
+        """Toolsets that are left out."""
+        self.drop_reasons = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
+        """By toolset that is left out, the reason that subscribers may see."""
+        self.instructions = "\n\n".join(_instructions(lists, self._disabled))
+        """Instructions for the model; the same list gives the same text."""
+
+    def of_toolset(self, name: str) -> Snapshot:
+        """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
+        lists = [one for one in self._lists if one.toolset == name]
+        return Snapshot(self._caller, lists, (), disabled=self._disabled)
+
+    def declarations(self) -> list[dict[str, Json]]:
+        """Return the tools for a model: name, description, JSON Schema of the arguments."""
+        return [
+            {
+                "name": spec.name,
+                "description": model_description(spec, self.specs),
+                "parameters": spec.payload.schema,
+            }
+            for spec in self.specs
+        ]
+
+    async def call(
+        self, tool: str | ToolSpec[Any, Any], arguments: HostArguments, meta: CallMeta = NO_META
+    ) -> ToolResult:
+        """Return the one result of a call, as `Runtime.call`."""
+        return await self._caller.call(tool, arguments, meta, within=self)
+
+    async def call_once(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+    ) -> ToolResult:
+        """Return the result of a call that is executed once under its name, as `Runtime.call_once`."""
+        return await self._caller.call_once(name, tool, arguments, meta, within=self)
+
+    async def question(
+        self,
+        name: CallName,
+        tool: str | ToolSpec[Any, Any],
+        arguments: HostArguments,
+        meta: CallMeta = NO_META,
+    ) -> Suspended | None:
+        """Return what a call of `call_once` waits for, as `Runtime.question`."""
+        return await self._caller.question(name, tool, arguments, meta, within=self)
+
+    async def call_all(self, calls: Iterable[ToolCall]) -> tuple[ToolResult, ...]:
+        """Return the results of calls made at once, as `Runtime.call_all`."""
+        return await self._caller.call_all(calls, within=self)
+
+    @property
+    def waits(self) -> WaitService:
+        """The calls that wait, as `Runtime.waits`; their answers find the tools of this snapshot."""
+        return self._caller.waits.within(self)
+
+
+def _refuse_clashes(lists: Sequence[ToolList]) -> None:
+    """Raise for the first id or wire name that two tools have; the message names both toolsets.
+
+    Raises:
+        SnapshotError: as said.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    for one in lists:
+        for spec in (tool.spec for tool in one.tools):
+            for kind, key in (("id", spec.id), ("wire name", spec.name)):
+                if (first := seen.get((kind, key))) is not None:
+                    raise SnapshotError(
+                        f"two tools have the {kind} {key!r}: one of toolset {first!r}, "
+                        f"one of toolset {one.toolset!r}",
+                        hint="give one of the toolsets a prefix: prefixed(toolset, …)",
+                    )
+                seen[kind, key] = one.toolset
+
+
+def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
+    if spec.long_running is None:
+        return spec.instructions
+    return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
+
+
+def _instructions(lists: Sequence[ToolList], disabled: Set[str]) -> Iterator[str]:
+    for one in lists:
+        tools = [tool for tool in one.tools if tool.spec.id not in disabled]
+        if (tools or one.native) and one.instructions:
+            yield one.instructions
+        for tool in tools:
+            if told := _instructions_of(tool.spec):
+                yield told
+    for one in lists:
+        if one.failure and not one.tools:
+            yield f"The tools of {one.toolset} are not available now."

@@ -1,0 +1,288 @@
+"""All toolsets of a runtime: opened, listed for each request, closed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.logs import logger
+
+from ..capability import ReadableState
+from ..errors import RegistrationError
+from ..reports import SILENT, CallReports
+from ..steps.boundary import Contained, name_of, run_in_task
+from .dynamic import (
+    DynamicToolset,
+    OnError,
+    ReadonlyContext,
+    SnapshotError,
+    ToolList,
+    as_toolset,
+    list_tools,
+    resource_of,
+    tool_ids_of,
+)
+from .resources import ManagedResource, ResourceStack
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+
+    from ..call import CallMeta
+    from ..steps.registered_tool import RuntimeOptions
+    from .registration import ToolsetRegistration
+    from .snapshot import CallService, Snapshot
+
+_MOST_STALE: Final = 1_000
+"""Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
+
+log = logger("toolgen.runtime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DynamicToolsetState:
+    """A dynamic toolset, with its time limit, last list and resource."""
+
+    toolset: DynamicToolset
+    on_error: OnError
+    timeout: float
+    owned: ManagedResource | None
+    last: OrderedDict[str, ToolList]
+    """Its last list by session, the newest last; no other session, and none without an id, gets it."""
+
+
+class Toolsets:
+    """The toolsets of a runtime: opens and closes the dynamic ones, and lists them all for a request."""
+
+    def __init__(
+        self,
+        options: RuntimeOptions,
+        reports: CallReports = SILENT,
+        managers: ResourceStack | None = None,
+    ) -> None:
+        """Construct without toolsets.
+
+        The reports take which toolsets are left out of a request. Toolsets of the same managers are opened
+        and closed together.
+        """
+        self._options = options
+        self._reports = reports
+        self._static: list[ToolList] = []
+        self._named: tuple[ToolList, ...] | None = None
+        """The static ones with wire names of their own; None until they are listed."""
+        self._added: dict[str, _DynamicToolsetState] = {}
+        self.managers = managers or ResourceStack()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the static toolsets, then of the dynamic ones, in the order in which they came."""
+        return (*(one.toolset for one in self._static), *self._added)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether some of them list their tools for each request."""
+        return bool(self._added)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether another snapshot may list other tools."""
+        return self.is_dynamic or self._options.disabled is not None
+
+    def add_static(self, toolset: ToolList) -> None:
+        """Add a toolset that `Runtime.tools.register` has prepared."""
+        self._static.append(toolset)
+        self._named = None
+
+    def add(
+        self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
+    ) -> None:
+        """Add a dynamic toolset, with the time limit in seconds for opening and for each list.
+
+        Raises:
+            RegistrationError: it is no toolset, or another one has its name.
+        """
+        dynamic = as_toolset(toolset)
+        name = dynamic.name
+        if name in self.names:
+            raise RegistrationError(f"toolset {name!r} is registered already")
+        manager = resource_of(dynamic)
+        owned = self.managers.resource_for(name, manager) if manager is not None else None
+        known = tool_ids_of(dynamic)
+        if known is None:
+            self._options.hook_tools.add_silent(name)
+        else:
+            self._options.hook_tools.add(known)
+        self._added[name] = _DynamicToolsetState(
+            toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
+        )
+
+    async def open(self) -> None:
+        """Open the toolsets in the order in which they were added.
+
+        Raises:
+            SnapshotError: one with `on_error="fail"` does not open; those before it are closed again.
+        """
+        self.managers.is_open = True
+        for added in self._added.values():
+            try:
+                with Contained():
+                    async with asyncio.timeout(added.timeout):
+                        await _opened(added)
+            except Exception as error:
+                if added.on_error == "fail":
+                    await self.close()
+                    raise _failed_list(added, "open", error) from error
+                _log_failure(logging.ERROR, f"toolset {added.toolset.name} does not open", error)
+            except BaseException:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Close the toolsets in reverse order; errors go to the log."""
+        await self.managers.close()
+
+    async def snapshot(
+        self, caller: CallService, context: ReadonlyContext, previous: Snapshot | None = None
+    ) -> Snapshot:
+        """Return the tools of one request; `previous` is the snapshot of the request before it in its run.
+
+        Raises:
+            SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
+                two tools have one name; or a hook names a tool that its toolset does not list.
+        """
+        if self._named is None:
+            from .wire_names import with_own_names
+
+            self._named = with_own_names(self._static, self._options)
+        lists = [*self._named, *(await self._dynamic(context) if self._added else ())]
+        ids = {one.toolset: [tool.spec.id for tool in one.tools] for one in lists}
+        if problem := self._options.hook_tools.missing(ids):
+            hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
+            raise SnapshotError(problem, hint=hint)
+        former = previous.directory.names if previous is not None else ()
+        disabled = {} if self._options.disabled is None else await self._options.disabled.now()
+        from .snapshot import Snapshot
+
+        snapshot = Snapshot(caller, lists, former, disabled=disabled.keys())
+        for name in snapshot.dropped:
+            self._reports.emit_toolset_dropped(name, snapshot.drop_reasons[name], context.meta)
+        return snapshot
+
+    async def _dynamic(self, context: ReadonlyContext) -> list[ToolList]:
+        """Return the lists of the dynamic toolsets, in the order in which they were added.
+
+        Raises:
+            SnapshotError: as `snapshot`.
+        """
+        try:
+            context = await self._with_state(context)
+        except Exception as error:
+            return [self._list_after_failure(added, context, error) for added in self._added.values()]
+        lists: list[ToolList] = []
+        listing = (self._listed(added, context) for added in self._added.values())
+        for found in await asyncio.gather(*listing, return_exceptions=True):
+            if isinstance(found, BaseException):
+                raise found
+            lists.append(found)
+        return lists
+
+    async def _with_state(self, context: ReadonlyContext) -> ReadonlyContext:
+        """Return the context with the state that the host's capability can read.
+
+        Raises:
+            Exception: what the capability raises, or its time is over.
+        """
+        state = self._options.capabilities.get("state")
+        if state is None:
+            return context
+        if not isinstance(state, ReadableState):
+            return context
+        seconds = min(added.timeout for added in self._added.values())
+        known = await run_in_task(_read_state(state, context.meta), name="reading the state", seconds=seconds)
+        return replace(context, state={**known, **context.state})
+
+    async def _listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
+        try:
+            if added.owned is not None and not self.managers.is_open:
+                raise SnapshotError(
+                    "the runtime is not open", hint="write `async with runtime:` around its use"
+                )
+            work = self._opened_and_listed(added, context)
+            found = await run_in_task(work, name=f"toolset {added.toolset.name}", seconds=added.timeout)
+        except Exception as error:
+            return self._list_after_failure(added, context, error)
+        if added.on_error == "stale" and context.meta.session_id:
+            _store_list(added.last, context.meta.session_id, found)
+        return found
+
+    async def _opened_and_listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
+        await _opened(added)
+        return await list_tools(added.toolset, context, self._options)
+
+    def _list_after_failure(
+        self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception
+    ) -> ToolList:
+        """Return the list that replaces one that failed.
+
+        Raises:
+            SnapshotError: the policy of the toolset says that the request fails.
+        """
+        name, failure = added.toolset.name, _reason_text(error)
+        last = added.last.get(context.meta.session_id)
+        if added.on_error == "fail" or (added.on_error == "stale" and last is None):
+            raise _failed_list(added, "list its tools", error) from error
+        _log_failure(logging.WARNING, f"toolset {name} cannot list its tools, {added.on_error}", error)
+        if added.on_error == "drop" or last is None:
+            return ToolList(toolset=name, failure=failure, public_failure=_public_reason(error))
+        return replace(last, failure=failure, public_failure=_public_reason(error))
+
+
+async def _read_state(state: ReadableState, meta: CallMeta) -> Mapping[str, Json]:
+    return await state.read(meta)
+
+
+async def _opened(added: _DynamicToolsetState) -> None:
+    if added.owned is not None:
+        await added.owned.open()
+
+
+def _failed_list(added: _DynamicToolsetState, what: str, error: Exception) -> SnapshotError:
+    name = added.toolset.name
+    return SnapshotError(
+        f"toolset {name!r} cannot {what}: {_reason_text(error)}", hint=getattr(error, "hint", "")
+    )
+
+
+def _log_failure(level: int, what: str, error: Exception) -> None:
+    """Log why a toolset is left out: in one line where it is of the environment, else with the traceback."""
+    if isinstance(error, ToolgenError):
+        log.log(level, "%s: %s", what, _reason_text(error))
+        log.debug("%s", what, exc_info=error)
+    else:
+        log.log(level, "%s", what, exc_info=error)
+
+
+def _reason_text(error: Exception) -> str:
+    if isinstance(error, RegistrationError):
+        return error.message
+    if isinstance(error, TimeoutError):
+        return "it took too long"
+    text = error.message if isinstance(error, ToolgenError) else str(error)  # its hint is no reason
+    return f"{type(error).__name__}: {text}"
+
+
+def _public_reason(error: Exception) -> str:
+    """Return the public reason why a toolset is left out, without the text of a foreign exception."""
+    is_ours = isinstance(error, RegistrationError | TimeoutError)
+    return _reason_text(error) if is_ours else f"it cannot list its tools ({name_of(error)})"
+
+
+def _store_list(lists: OrderedDict[str, ToolList], session: str, found: ToolList) -> None:
+    lists[session] = found
+    lists.move_to_end(session)
+    while len(lists) > _MOST_STALE:
+        lists.popitem(last=False)

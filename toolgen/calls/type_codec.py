@@ -1,0 +1,136 @@
+"""Codecs of types that somebody wrote in Python, constructed at run time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
+from pydantic_core import (
+    ErrorDetails,
+    SchemaSerializer,
+    SchemaValidator,
+)
+from pydantic_core import core_schema as cs
+
+from toolgen.shapes.naming import type_title
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.issues import TypeReader
+from toolgen.shapes.python.schema import type_schema_of
+from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
+from toolgen.shapes.python.validator import CONFIG, Exactness
+from toolgen.shapes.union_guard import discriminate_unions, within_budget
+
+from .codec import Codec
+
+if TYPE_CHECKING:
+    from toolgen.contract.json_value import Json
+    from toolgen.shapes.issues import Findings
+
+T = TypeVar("T")
+
+
+class TypeCodec(Codec[T]):
+    """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
+
+    __slots__ = ("_own", "_types")
+    _form: ClassVar[Mapping[str, Any]] = {"by_alias": True}
+
+    def __init__(
+        self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
+    ) -> None:
+        """Construct the codec of a type; `name` is used where the type has no title of its own.
+
+        `title` is what people read in its place; without, the title of the type, or the words of its name.
+
+        Raises:
+            ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
+        """
+        core = _core(type_)
+        schema = type_schema_of(core, "serialization" if is_result else "validation")
+        found = str(schema.get("title") or _title(schema))
+        is_name = found in (
+            "",
+            getattr(type_, "__name__", ""),
+        )  # which pydantic gives a class without a title
+        name = found or name
+        schema["title"] = title or (type_title(name) if is_name else found)
+        if description:
+            schema.setdefault("description", description)
+        places, schema = sensitive_places_of(schema), without_marks(schema)
+        text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))
+        super().__init__(None, "", name, {name: text}, sensitive=places)
+        exactness = Exactness(has_labels=True)
+        labelled = exactness.of(core)
+        told_apart = discriminate_unions(labelled)
+        self._validate = _validator(labelled).validate_json
+        self._own = exactness.own
+        plain: Any = Exactness(has_labels=False).of(core)
+        plain = discriminate_unions(plain) or plain
+        self._check = _validator(plain).validate_python
+        self._dump = self._dumping(SchemaSerializer(plain, CONFIG, _use_prebuilt=False))
+        if told_apart is not None:
+            self._validate = within_budget(_validator(told_apart).validate_json)
+            self._check, self._dump = within_budget(self._check), within_budget(self._dump)
+        self._type = type_
+        self._types = TypeReader(schema, self._schema_of)
+
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        return self._types.findings(errors, most)
+
+    def _schema_of(self, name: str) -> Mapping[str, Json]:
+        return type_schema_of(_core(self._own[name]), "validation")
+
+
+def _core(type_: Any) -> Any:
+    """Return pydantic's core schema of a type.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if type_ is None or type_ is type(None):
+        return _nothing()
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
+        adapter.rebuild()
+        return adapter.core_schema
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
+    except (TypeError, AttributeError, NameError, RecursionError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _nothing() -> Any:
+    """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
+    empty = cs.typed_dict_schema({}, extra_behavior="forbid")
+    return cs.json_or_python_schema(
+        cs.no_info_after_validator_function(_none, empty),
+        cs.none_schema(),
+        serialization=cs.plain_serializer_function_ser_schema(_empty),
+    )
+
+
+def _none(value: object) -> None:
+    return None
+
+
+def _empty(value: object) -> dict[str, Json]:
+    return {}
+
+
+def _validator(schema: Any) -> SchemaValidator:
+    # Without the validators that the authors' classes have: those are lax.
+    return SchemaValidator(schema, CONFIG, _use_prebuilt=False)
+
+
+def _title(schema: Mapping[str, Any]) -> str:
+    """Return the title of a schema that only refers to one of its definitions."""
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    return str(schema["$defs"][name].get("title", name)) if name else ""
+
+
+def _titled(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return the schema with the title after the type, as an object has it."""
+    order = ["type", "title", "description"] if "properties" in schema else [*schema]
+    return {key: schema[key] for key in (*order, *schema) if key in schema}

@@ -1,0 +1,37 @@
+"""What executors find at their context when the host provides it: state, artifacts, and what hosts add."""
+
+from toolgen.calls.capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
+from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifact, SyncArtifacts, SyncState
+
+from .artifacts import ArtifactsCapability, ArtifactStore
+from .artifacts_file import FileArtifactStore
+from .artifacts_tables import MemoryArtifactStore, SqliteArtifactStore
+from .disabling import DisabledTool, DisabledTools
+from .state import Change, StateCapability, StateStore
+from .state_tables import MemoryStateStore, SqliteStateStore
+
+__all__ = [
+    "ArtifactInfo",
+    "ArtifactStore",
+    "Artifacts",
+    "ArtifactsCapability",
+    "CallScope",
+    "Capability",
+    "Change",
+    "Conflict",
+    "DisabledTool",
+    "DisabledTools",
+    "FileArtifactStore",
+    "MemoryArtifactStore",
+    "MemoryStateStore",
+    "ReadableState",
+    "SqliteArtifactStore",
+    "SqliteStateStore",
+    "State",
+    "StateCapability",
+    "StateStore",
+    "StoredArtifact",
+    "SyncArtifacts",
+    "SyncState",
+    "ThreadCapability",
+]

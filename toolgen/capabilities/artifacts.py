@@ -1,0 +1,272 @@
+"""Artifacts: versioned files by name, of a session or of a user; and artifacts of results.
+
+A version is there as soon as it is saved, whatever becomes of the call. One store keeps both: an artifact of
+a result is of its run, and its name is the SHA-256 of its data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+from urllib.parse import quote, unquote
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.capability import CallScope, Capability, Conflict
+from toolgen.calls.errors import ToolError
+from toolgen.calls.provided import ArtifactInfo, Artifacts, StoredArtifact, SyncArtifacts
+from toolgen.calls.results import Artifact
+from toolgen.calls.steps.bridge import Wait
+from toolgen.contract.json_value import Json
+
+_NAME: Final = re.compile(r"[^/\\\x00-\x1f\ud800-\udfff]{1,255}")
+_MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+")
+"""Type and subtype (RFC 6838, section 4.2)."""
+_URI: Final = re.compile(r"artifact:([^?]+)/([^/?]+)\?version=([1-9][0-9]{0,17})")
+JSON_TYPE: Final = "application/json"
+"""Media type of the artifacts of results."""
+
+
+class ArtifactStore(Protocol):
+    """Keeps versions by owner and name. Each method is one atomic step, over all processes."""
+
+    async def save(
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
+    ) -> int:
+        """Store a new version and return its number.
+
+        Raises:
+            ToolError: the owner would have more than `most` bytes.
+        """
+        ...
+
+    async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
+        """Return a version, the newest by default; None when there is none."""
+        ...
+
+    async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
+        """Return the versions of one name, oldest first; without a name the newest of each, by name."""
+        ...
+
+    async def forget(self, owner: str, before: float | None = None) -> int:
+        """Drop all versions of an owner; return how many.
+
+        An owner that ends with a slash stands for all that begin with it. With `before`, in seconds since
+        1970, only those of owners are dropped that saved nothing from then on.
+        """
+        ...
+
+
+def is_of(owner: str, given: str) -> bool:
+    """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
+    return owner == given or (given.endswith("/") and owner.startswith(given))
+
+
+def too_many_bytes(most: int) -> ToolError:
+    """Return the error of an owner whose artifacts together would be too large."""
+    return ToolError(f"all artifacts together may have {most} bytes")
+
+
+class CallArtifacts(Artifacts):
+    """The artifacts of a capability that one call can use."""
+
+    def __init__(self, capability: ArtifactsCapability, call: CallScope) -> None:
+        self._capability = capability
+        self._call = call
+
+    async def save(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str = "application/octet-stream",
+        metadata: Mapping[str, Json] | None = None,
+    ) -> ArtifactInfo:
+        if not _MEDIA_TYPE.fullmatch(media_type):
+            raise ValueError(f"{media_type!r} is no media type, such as image/png")
+        owner, plain = self._place(name)
+        facts = dict(metadata or {})
+        version = await self._capability.save(owner, plain, data, media_type, facts)
+        info = ArtifactInfo(
+            name=name,
+            version=version,
+            media_type=media_type,
+            size=len(data),
+            uri=_uri(owner, plain, version),
+            metadata=facts,
+        )
+        if self._call.report is not None:
+            self._call.report(stored=info)
+        return info
+
+    async def load(self, name: str, version: int | None = None) -> StoredArtifact:
+        owner, plain = self._place(name)
+        found = await self._capability.store.load(owner, plain, version)
+        if found is None:
+            raise ToolError(f"there is no artifact {name!r}" + (f" of version {version}" if version else ""))
+        return found
+
+    async def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
+        owner, _ = self._place("user:x" if scope == "user" else "x")
+        return await self._capability.store.listed(owner)
+
+    async def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
+        owner, plain = self._place(name)
+        return await self._capability.store.listed(owner, plain)
+
+    async def save_overflow(self, document: bytes) -> str:
+        call = self._call.meta.tool_call_id or "call"
+        name = f"{self._call.spec.name} {re.sub(r'[^A-Za-z0-9._-]', '-', call)[:100]}.json"
+        return (await self.save(name, document, JSON_TYPE)).uri
+
+    def _place(self, name: str) -> tuple[str, str]:
+        scope, colon, plain = name.partition(":")
+        is_users = bool(colon) and scope == "user"
+        plain = plain if is_users else name
+        if not _NAME.fullmatch(plain) or plain in (".", ".."):
+            raise ToolError(f"{name!r} is no name of an artifact: up to 255 characters, and no slash")
+        return self._capability.owner(is_users, self._call.meta), plain
+
+
+class ThreadArtifacts(SyncArtifacts):
+    """The artifacts of a call for its thread."""
+
+    def __init__(self, artifacts: CallArtifacts, wait: Wait) -> None:
+        self._artifacts = artifacts
+        self._wait = wait
+
+    def save(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str = "application/octet-stream",
+        metadata: Mapping[str, Json] | None = None,
+    ) -> ArtifactInfo:
+        return self._wait(self._artifacts.save, name, data, media_type, metadata)
+
+    def load(self, name: str, version: int | None = None) -> StoredArtifact:
+        return self._wait(self._artifacts.load, name, version)
+
+    def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
+        return self._wait(self._artifacts.list, scope)
+
+    def versions(self, name: str) -> tuple[ArtifactInfo, ...]:
+        return self._wait(self._artifacts.versions, name)
+
+
+class ArtifactsCapability:
+    """Provides `ctx.artifacts`, and stores artifacts of results and results that are too large."""
+
+    name = "artifacts"
+
+    def __init__(
+        self,
+        store: ArtifactStore,
+        *,
+        user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
+        most_bytes: int = 50_000_000,
+        most_bytes_of_owner: int = 500_000_000,
+    ) -> None:
+        self.store = store
+        self._user = user
+        self._most_bytes = most_bytes
+        self._most_bytes_of_owner = most_bytes_of_owner
+
+    def open(self, call: CallScope) -> CallArtifacts:
+        return CallArtifacts(self, call)
+
+    def for_thread(self, opened: CallArtifacts, wait: Wait) -> ThreadArtifacts:
+        return ThreadArtifacts(opened, wait)
+
+    async def close(self, opened: Sequence[tuple[CallArtifacts, bool]]) -> Sequence[Conflict]:
+        return ()
+
+    def owner(self, is_users: bool, meta: CallMeta) -> str:
+        """Return the owner of the artifacts that a call can use.
+
+        Raises:
+            RuntimeError: the host's `CallMeta` does not say.
+        """
+        owner = self._user(meta) if is_users else meta.session_id
+        kind = "user" if is_users else "session"
+        if not owner:
+            raise RuntimeError(
+                f"the CallMeta of this call does not say whose artifacts of the {kind} it means"
+            )
+        return f"{kind}/{owner}"
+
+    async def save(
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json]
+    ) -> int:
+        """Store a new version and return its number.
+
+        Raises:
+            ToolError: it, or all of its owner, would be too large.
+        """
+        if len(data) > self._most_bytes:
+            raise ToolError(f"the artifact has {len(data)} bytes, and may have {self._most_bytes}")
+        return await self.store.save(owner, name, data, media_type, metadata, self._most_bytes_of_owner)
+
+    async def keep(self, session_id: str, run_id: str, artifact: Artifact, digest: str) -> str:
+        """Store an artifact of a result for a run and return its URI; equal data of a run is stored once.
+
+        Raises:
+            ToolError: as `save`.
+        """
+        owner = _run(session_id, run_id)
+        known = await self.store.listed(owner, digest)
+        facts: dict[str, Json] = {"kind": artifact.kind, "tool": artifact.source_tool}
+        version = (
+            known[-1].version if known else await self.save(owner, digest, artifact.json, JSON_TYPE, facts)
+        )
+        return _uri(owner, digest, version)
+
+    async def read(self, uri: str, session_id: str | None = None) -> StoredArtifact | None:
+        """Return the data of a URI: an artifact of a result, a file, or a result that was too large.
+
+        With `session_id`, only what the session or a run of it left; "" for runs of no session. None where
+        there is nothing, or it is somebody else's.
+        """
+        parts = _URI.fullmatch(uri)
+        if parts is None:
+            return None
+        owner, name = unquote(parts[1]), unquote(parts[2])
+        if session_id is not None and not any(is_of(owner, own) for own in _of_session(session_id)):
+            return None
+        found = await self.store.load(owner, name, int(parts[3]))
+        return None if found is None else replace(found, info=replace(found.info, uri=uri))
+
+    async def drop(self, session_id: str, run_id: str) -> int:
+        """Drop the artifacts of one run, without those of its children; return how many versions."""
+        return await self.store.forget(_run(session_id, run_id))
+
+    async def forget(self, session_id: str, *, run_id: str = "", before: float | None = None) -> int:
+        """Drop the files of a session and the artifacts of its runs; return how many versions.
+
+        With `run_id`, only what this run and its children left; without a session, what runs of no session
+        did. With `before`, in seconds since 1970, only the files or the run that saved nothing from then on.
+        """
+        run = _run(session_id, run_id)
+        owners = (run, f"{run}/") if run_id else _of_session(session_id)
+        return sum([await self.store.forget(owner, before) for owner in owners])
+
+
+def artifacts_of(capabilities: Mapping[str, Capability]) -> ArtifactsCapability | None:
+    """Return the capability of a runtime that keeps artifacts; None where it has none."""
+    found = capabilities.get(ArtifactsCapability.name)
+    return found if isinstance(found, ArtifactsCapability) else None
+
+
+def _run(session_id: str, run_id: str) -> str:
+    """Return the owner of the artifacts of a run."""
+    return f"run/{quote(session_id, safe='')}/{run_id}"
+
+
+def _of_session(session_id: str) -> tuple[str, ...]:
+    """Return the owners that belong to a session, as `ArtifactStore.forget` takes them."""
+    runs = _run(session_id, "")
+    return (f"session/{session_id}", runs) if session_id else (runs,)
+
+
+def _uri(owner: str, name: str, version: int) -> str:
+    return f"artifact:{quote(owner)}/{quote(name, safe='')}?version={version}"

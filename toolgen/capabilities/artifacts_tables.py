@@ -1,0 +1,153 @@
+"""Artifacts in tables, on any database of stores."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from toolgen.calls.provided import ArtifactInfo, StoredArtifact
+from toolgen.contract.json_value import Json
+from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.sqlite_format import SqliteFormat
+from toolgen.stores.sqlite_memory import SqliteMemory
+from toolgen.stores.transactions import Database, Transaction
+
+from .artifacts import too_many_bytes
+
+ARTIFACTS: Final = SqliteFormat(
+    content="artifacts",
+    application_id=0x74674172,  # "tgAr"
+    migrations=(
+        (
+            """
+        CREATE TABLE artifact (
+            owner TEXT NOT NULL,
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            media_type TEXT NOT NULL,
+            metadata TEXT NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (owner, name, version)
+        ) STRICT
+        """,
+        ),
+        (
+            # Files of version 1 have it since somebody saved by a later toolgen.
+            """
+            CREATE TABLE IF NOT EXISTS artifact_owner (
+                owner TEXT NOT NULL PRIMARY KEY, saved_at REAL NOT NULL
+            ) STRICT
+            """,
+            """
+            INSERT INTO artifact_owner SELECT DISTINCT owner, 0 FROM artifact WHERE true
+            ON CONFLICT DO NOTHING
+            """,
+        ),
+    ),
+)
+_INFO: Final = "SELECT name, version, media_type, length(data), metadata"
+_OWNER: Final = """
+    INSERT INTO artifact_owner VALUES (?, ?) ON CONFLICT (owner) DO UPDATE SET saved_at = excluded.saved_at
+"""
+_SIZE: Final = "SELECT coalesce(sum(length(data)), 0) FROM artifact WHERE owner = ?"
+_VERSION: Final = "SELECT coalesce(max(version), 0) + 1 FROM artifact WHERE owner = ? AND name = ?"
+_ADD: Final = "INSERT INTO artifact VALUES (?, ?, ?, ?, ?, ?)"
+_NEWEST: Final = "(name, version) IN (SELECT name, max(version) FROM artifact WHERE owner = ? GROUP BY name)"
+
+
+class TableArtifactStore:
+    """Keeps each version in one row; writers of one owner come one after the other."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+        """Construct a store; the clock returns seconds since 1970."""
+        self.database = database
+        self._clock = clock
+
+    async def save(
+        self, owner: str, name: str, data: bytes, media_type: str, metadata: Mapping[str, Json], most: int
+    ) -> int:
+        facts, now = json.dumps(dict(metadata)), self._clock()
+
+        async def step(tx: Transaction) -> int:
+            await tx.change(_OWNER, owner, now)  # locks the owner
+            ((size,),) = await tx.rows(_SIZE, owner)
+            if size + len(data) > most:
+                raise too_many_bytes(most)
+            ((version,),) = await tx.rows(_VERSION, owner, name)
+            await tx.change(_ADD, owner, name, version, media_type, facts, bytes(data))
+            return int(version)
+
+        return await self.database.write(step)
+
+    async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
+        which, values = ("", ()) if version is None else ("AND version = ?", (version,))
+        query = (
+            f"{_INFO}, data FROM artifact WHERE owner = ? AND name = ? {which} ORDER BY version DESC LIMIT 1"
+        )
+        for *info, data in await self.database.read(lambda tx: tx.rows(query, owner, name, *values)):
+            return StoredArtifact(info=_info(info), data=data)
+        return None
+
+    async def listed(self, owner: str, name: str | None = None) -> tuple[ArtifactInfo, ...]:
+        which, value = (_NEWEST, owner) if name is None else ("name = ?", name)
+        query = f"{_INFO} FROM artifact WHERE owner = ? AND {which} ORDER BY name, version"
+        return tuple(map(_info, await self.database.read(lambda tx: tx.rows(query, owner, value))))
+
+    async def forget(self, owner: str, before: float | None = None) -> int:
+        values: tuple[object, ...]
+        which, values = "owner = ?", (owner,)
+        if owner.endswith("/"):  # "0" is the next character
+            which, values = "owner >= ? AND owner < ?", (owner, f"{owner[:-1]}0")
+        if before is not None:
+            which, values = f"{which} AND saved_at < ?", (*values, before)
+
+        async def step(tx: Transaction) -> int:
+            owners = f"SELECT owner FROM artifact_owner WHERE {which}"
+            count = await tx.change(f"DELETE FROM artifact WHERE owner IN ({owners})", *values)
+            await tx.change(f"DELETE FROM artifact_owner WHERE {which}", *values)
+            return count
+
+        return await self.database.write(step, may_repeat=True, is_snapshot=True)
+
+
+class MemoryArtifactStore(TableArtifactStore):
+    """Keeps artifacts in the memory of the process."""
+
+    shared_instead: ClassVar = "PostgresArtifactStore(database)"
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        """Construct a store; the clock returns seconds since 1970."""
+        super().__init__(SqliteMemory(ARTIFACTS), clock=clock)
+
+
+class SqliteArtifactStore(TableArtifactStore):
+    """Keeps artifacts in a SQLite file, shared by all processes that have it."""
+
+    shared_instead: ClassVar = "PostgresArtifactStore(database)"
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+        """Open the file, which is created where it is missing.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of artifacts.
+        """
+        self._file = SqliteFile(path, ARTIFACTS)
+        super().__init__(self._file, clock=clock)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
+    def close(self) -> None:
+        """Close the file now, not when the store is garbage collected."""
+        self._file.close()
+
+
+def _info(row: Any) -> ArtifactInfo:
+    name, version, media_type, size, metadata = row
+    return ArtifactInfo(
+        name=name, version=version, media_type=media_type, size=size, metadata=json.loads(metadata)
+    )

@@ -1,0 +1,155 @@
+"""Tools that an operator has disabled: kept in a store that all processes share and read again and again.
+
+Where the store cannot be read, what was known holds. A process that has never read it executes no call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.contract.tasks import start_task
+
+from .state import Change, StateStore
+
+_OWNER: Final = "toolgen.disabled_tools"
+"""In the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""
+_PATIENCE_S: Final = 1.0
+"""For which a call waits for the store; then what was known holds."""
+_NOTHING_KNOWN: Final = "it is not known which tools are disabled"
+
+log = logger("toolgen.runtime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisabledTool:
+    """A tool that is disabled: by whom, since when and why."""
+
+    tool: str
+    """Its id."""
+    reason: str = ""
+    """Models and people read it."""
+    by: str = ""
+    since: float = 0.0
+    """Seconds since 1970."""
+
+
+class DisabledTools:
+    """The disabled tools of the runtimes that share a store; `Runtime.tools.disable` adds to them."""
+
+    def __init__(
+        self, store: StateStore, *, read_every_s: float = 2.0, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Construct on a store, which all processes share that are to obey.
+
+        What was read is used for `read_every_s` seconds. The clock returns seconds since 1970.
+        """
+        self.store = store
+        self._read_every_s = read_every_s
+        self._clock = clock
+        self._known: Mapping[str, DisabledTool] | None = None
+        """By id; None before the store was read."""
+        self._read_at: float | None = None
+        """When it was read last, or that was tried; None where it has to be read."""
+        self._reading: asyncio.Task[None] | None = None
+        self._held: set[asyncio.Task[Any]] = set()
+
+    async def now(self) -> Mapping[str, DisabledTool]:
+        """Return the disabled tools by id, as they were some seconds ago; none where nothing is known."""
+        if self._read_at is None or not 0 <= self._clock() - self._read_at < self._read_every_s:
+            await self._read()
+        return self._known or {}
+
+    async def reason(self, tool: str) -> str | None:
+        """Return why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
+        found = (await self.now()).get(tool)
+        if found is not None:
+            return found.reason
+        return _NOTHING_KNOWN if self._known is None else None
+
+    async def all(self) -> tuple[DisabledTool, ...]:
+        """Return the disabled tools as the store has them now, by id.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        return tuple(sorted((await self._load()).values(), key=lambda one: one.tool))
+
+    async def disable(self, tool: str, reason: str = "", *, by: str = "") -> None:
+        """Disable a tool by id, whether or not there is one.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        value: Json = {"reason": reason, "by": by, "since": self._clock()}
+        await self._change(tool, "set", value)
+
+    async def enable(self, tool: str) -> None:
+        """Enable a tool by id; one that is not disabled stays as it is.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        await self._change(tool, "delete", None)
+
+    async def _change(self, tool: str, operation: Any, value: Json) -> None:
+        await self.store.apply("app", _OWNER, [Change(key=tool, operation=operation, value=value)])
+        self._read_at = None
+
+    async def _read(self) -> None:
+        """Read the store once for all who ask meanwhile, and wait for it some time."""
+        reading, loop = self._reading, asyncio.get_running_loop()
+        if reading is None or reading.done() or reading.get_loop() is not loop:
+            context = contextvars.Context()  # not that of the call which happens to be first
+            reading = start_task(self._held, self._update(), name="reading disabled tools", context=context)
+            self._reading = reading
+        await asyncio.wait({reading}, timeout=_PATIENCE_S)
+        self._read_at = self._clock()
+
+    async def _update(self) -> None:
+        try:
+            found = await self._load()
+        except Exception as error:
+            log.warning("disabled tools cannot be read, and what was known before holds: %s", error)
+            return
+        before = self._known or {}
+        for tool in found.keys() - before.keys():
+            log.info("%s is disabled: %s", tool, found[tool].reason)
+        for tool in before.keys() - found.keys():
+            log.info("%s is enabled again", tool)
+        self._known = found
+
+    async def _load(self) -> dict[str, DisabledTool]:
+        stored = await self.store.load("app", _OWNER)
+        return {tool: _from_json(tool, value) for tool, value in stored.items()}
+
+
+def _from_json(tool: str, value: Any) -> DisabledTool:
+    """Return a stored record; what is not there, or of another type, is left out."""
+    match value:
+        case {"reason": str(reason), "by": str(by), "since": int(since) | float(since)}:
+            return DisabledTool(tool=tool, reason=reason, by=by, since=since)
+        case _:
+            return DisabledTool(tool=tool)
+
+
+def require_disabled(disabled: DisabledTools | None) -> DisabledTools:
+    """Return the disabled tools of a runtime.
+
+    Raises:
+        RegistrationError: it keeps none.
+    """
+    if disabled is None:
+        raise RegistrationError(
+            "this runtime keeps nowhere which tools are disabled",
+            hint='give it a store: Runtime(disabled=DisabledTools(SqliteStateStore("state.db"))), or with'
+            " many workers Runtime(disabled=DisabledTools(PostgresStateStore(database)))",
+        )
+    return disabled

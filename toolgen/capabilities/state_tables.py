@@ -1,0 +1,99 @@
+"""State in tables, on any database of stores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.sqlite_format import SqliteFormat
+from toolgen.stores.sqlite_memory import SqliteMemory
+from toolgen.stores.transactions import Database, Transaction
+
+from .state import Change, Scope, applied
+
+_TABLE: Final = """
+CREATE TABLE state (
+    scope TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (scope, owner)
+) STRICT
+"""
+STATE: Final = SqliteFormat(content="state", application_id=0x74675374, migrations=((_TABLE,),))
+"""Its application_id is "tgSt"."""
+_DOCUMENT: Final = "SELECT document FROM state WHERE scope = ? AND owner = ?"
+_NEW: Final = "INSERT INTO state VALUES (?, ?, '{}') ON CONFLICT DO NOTHING"
+_SET: Final = "UPDATE state SET document = ? WHERE scope = ? AND owner = ?"
+_FORGET: Final = "DELETE FROM state WHERE scope = ? AND owner = ?"
+
+
+class TableStateStore:
+    """Keeps one JSON document an owner; changes are made on what is stored now, in one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
+        (found,) = await self.load_each([(scope, owner)])
+        return found
+
+    async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
+        for _, owner in places:
+            owner.encode()  # one with a lone surrogate fails here, and not when its changes are kept
+
+        async def step(transaction: Transaction) -> Sequence[dict[str, Json]]:
+            return [_values(await transaction.rows(_DOCUMENT, *place)) for place in places]
+
+        return await self.database.read(step)
+
+    async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
+        async def step(transaction: Transaction) -> None:
+            await transaction.change(_NEW, scope, owner)  # so that there is a row to lock
+            values = _values(await transaction.locked(_DOCUMENT, scope, owner))
+            await transaction.change(_SET, json.dumps(applied(values, changes)), scope, owner)
+
+        await self.database.write(step)
+
+    async def forget(self, scope: Scope, owner: str) -> int:
+        return await self.database.write(lambda one: one.change(_FORGET, scope, owner), may_repeat=True)
+
+
+class MemoryStateStore(TableStateStore):
+    """Keeps state in the memory of the process."""
+
+    shared_instead: ClassVar = "PostgresStateStore(database)"
+
+    def __init__(self) -> None:
+        super().__init__(SqliteMemory(STATE))
+
+
+class SqliteStateStore(TableStateStore):
+    """Keeps state in a SQLite file, shared by all processes that have it."""
+
+    shared_instead: ClassVar = "PostgresStateStore(database)"
+
+    def __init__(self, path: str | Path) -> None:
+        """Open the file, which is created where it is missing.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of state.
+        """
+        self._file = SqliteFile(path, STATE)
+        super().__init__(self._file)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
+    def close(self) -> None:
+        """Close the file now, not when the store is garbage collected."""
+        self._file.close()
+
+
+def _values(rows: Sequence[tuple[str]]) -> dict[str, Json]:
+    """Return the values of an owner from the rows of its document, of which there is one or none."""
+    return json.loads(rows[0][0]) if rows else {}

@@ -1,0 +1,138 @@
+"""Catalogues of every format, read: what codecs, provider projections and importers know of one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from toolgen.contract.names import CATALOG, CATALOG_FORMATS
+
+from .shared_types import class_of, typed_parts, with_types
+
+_ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
+
+
+class CatalogueError(ValueError):
+    """A document is no catalogue, or one of a format that is not read; its text begins with the verb."""
+
+
+class CatalogueType(NamedTuple):
+    """A type that crosses the JSON boundary."""
+
+    name: str
+    """Name of its class."""
+    schema: dict[str, Any]
+    noted_formats: tuple[str, ...]
+    """JSON Pointers of each `format` in the schema that no codec checks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """The contents of a catalogue, the same for all formats."""
+
+    format: int
+    """0 for tools without a head."""
+    design: str
+    """Name of the design; "" without a head."""
+    tools: tuple[Mapping[str, Any], ...]
+    """Entries, whole."""
+    completions: tuple[Mapping[str, Any], ...] = ()
+
+    def types(self) -> Iterator[CatalogueType]:
+        """Yield every type of the tools and of the completions.
+
+        Raises:
+            CatalogueError: an entry has not the keys of its format.
+        """
+        try:
+            parts = [part for tool in self.tools for part in typed_parts(tool)]
+            parts += [completion["result"] for completion in self.completions]
+            for part in parts:
+                yield CatalogueType(class_of(part), part["schema"], tuple(part.get("noted_formats", ())))
+        except (LookupError, TypeError, AttributeError) as error:
+            raise CatalogueError("is no catalogue of tools") from error
+
+
+def read_catalogue(document: Any, read: Callable[[str], Any] | None = None) -> Catalogue:
+    """Return what a document says; of an entry without types only that it is an object is checked.
+
+    The catalogue of an agent says of its tools what differs from the root's: `read` returns the document at
+    a path that is seen from the folder of the agent's.
+
+    Raises:
+        CatalogueError: it has no list of tools, is of a format that is not read, or is an agent's and its
+            tools are not in the root.
+    """
+    if not isinstance(document, dict):
+        raise CatalogueError("is no catalogue of tools")
+    format = _format(document)
+    try:
+        tools = _objects(document.get("tools"))
+        if types := document.get("types", {}):
+            tools = tuple(with_types(tool, types) for tool in tools)
+        if path := document.get("catalog", {}).get("root"):
+            tools = _of_agent(tools, _root(path, read))
+        completions = _objects(document.get("completions", []))
+        design = str(document.get("catalog", {}).get("design", ""))
+    except (LookupError, TypeError, AttributeError) as error:
+        raise CatalogueError("is no catalogue of tools") from error
+    return Catalogue(format=format, design=design, tools=tools, completions=completions)
+
+
+def load_catalogue(file: Path) -> Catalogue:
+    """Return what the file of a catalogue says, with the root that it names.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is not JSON; a `CatalogueError` where it is no catalogue.
+    """
+    return read_catalogue(_json(file), lambda path: _json(file.parent / path))
+
+
+def _json(file: Path) -> Any:
+    return json.loads(file.read_text("utf-8"))
+
+
+def _root(path: str, read: Callable[[str], Any] | None) -> Catalogue:
+    if not _ROOT.fullmatch(path) or read is None:
+        raise CatalogueError("is the catalogue of an agent, and its root is not to be had")
+    return read_catalogue(read(path))
+
+
+def _of_agent(tools: tuple[Mapping[str, Any], ...], root: Catalogue) -> tuple[Mapping[str, Any], ...]:
+    """Return the tools of an agent, whole."""
+    entries = {tool["id"]: tool for tool in root.tools}
+    if missing := next((tool["id"] for tool in tools if tool["id"] not in entries), None):
+        raise CatalogueError(
+            f"has a tool {missing!r} that its root has not; both are of one run of toolgen gen"
+        )
+    return tuple({**entries[tool["id"]], **tool} for tool in tools)
+
+
+def _format(document: Mapping[str, Any]) -> int:
+    """Return the format that the head names, 0 where there is no head.
+
+    Raises:
+        CatalogueError: the head names none, or one that is not read.
+    """
+    if "catalog" not in document:
+        return 0
+    match document["catalog"]:
+        case {"format": format}:
+            pass
+        case _:
+            raise CatalogueError("is no catalogue of tools")
+    if isinstance(format, bool) or format not in CATALOG_FORMATS:
+        oldest, newest = CATALOG_FORMATS[0], CATALOG_FORMATS[-1]
+        raise CatalogueError(f"is of format {format}; this toolgen reads formats {oldest} to {newest}")
+    return int(format)
+
+
+def _objects(value: Any) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise CatalogueError("is no catalogue of tools")
+    return tuple(value)

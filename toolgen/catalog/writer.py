@@ -1,0 +1,138 @@
+"""The text of catalogues in every format.
+
+In format 3 the catalogue of a toolset is indented by one space, for people who review it; that of the
+design and those of agents have a tool a line. Formats 1 and 2 are indented by two spaces.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from toolgen.contract.json_value import Json, compact, without_surrogates
+from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
+from toolgen.shapes.design.schema import ASSERTED_FORMATS
+
+from .entry import canonical, sha256
+from .format import format_id
+from .shared_types import SharedTypes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What all catalogues of a design have in common."""
+
+    design: str
+    version: str = ""
+    """Version of the design; "" for none."""
+    format: CatalogFormat = CATALOG_FORMAT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogEntry:
+    """One entry of the catalogue, whole."""
+
+    id: str
+    value: dict[str, Json]
+    canonical: str
+    """What the digest counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Root:
+    """The catalogue of the design, as that of an agent names it."""
+
+    path: str
+    """Path relative to the folder of the agent's."""
+    entries: Mapping[str, CatalogEntry]
+    """Entries by id."""
+
+
+def catalog_entry(value: dict[str, Json]) -> CatalogEntry:
+    """Return an entry of the catalogue."""
+    return CatalogEntry(id=str(value["id"]), value=value, canonical=canonical(value))
+
+
+def catalogue(
+    head: Head,
+    entries: Iterable[CatalogEntry],
+    *,
+    agent: Json = None,
+    further: Mapping[str, Json] | None = None,
+    root: Root | None = None,
+    is_reviewed: bool = False,
+) -> str:
+    """Return the text of a catalogue; tools are sorted by id.
+
+    `agent` is whose tools they are, `further` what stands after them. Of a tool that is in `root` too stands
+    what differs. What is reviewed is indented.
+    """
+    ordered = sorted(entries, key=lambda entry: entry.id)
+    facts: dict[str, Json] = {} if agent is None else {"agent": agent}
+    facts |= further or {}
+    is_first = head.format == 1
+    document: dict[str, Any] = {} if is_first else {"$schema": format_id(head.format)}
+    document["catalog"] = _catalog(head, ordered, facts)
+    if agent is not None:
+        document["agent"] = agent
+    if head.format < 3:
+        document["tools"] = [entry.value for entry in ordered]
+    elif root is None:
+        shared = SharedTypes(entry.value for entry in ordered)
+        if types := shared.types():
+            document["types"] = types
+        document["tools"] = [shared.without_types(entry.value) for entry in ordered]
+    else:
+        document["catalog"]["root"] = root.path
+        document["tools"] = [_difference(entry.value, root.entries[entry.id].value) for entry in ordered]
+    document |= further or {}
+    if head.format < 3:
+        return _indented(document, "  ")
+    return _indented(document, " ") if is_reviewed else _in_lines(document)
+
+
+def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json]:
+    """Return the id, and each key whose value is another one in the root's entry."""
+    return {key: value for key, value in entry.items() if key == "id" or root.get(key) != value}
+
+
+def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
+    canonical_tools = f"[{','.join(entry.canonical for entry in tools)}]"
+    described: dict[str, Json] = {"format": head.format, "design": head.design}
+    if head.format == 1:
+        return {**described, "digest": sha256(canonical_tools)}
+    if head.version:
+        described["version"] = head.version
+    described["asserted_formats"] = list(ASSERTED_FORMATS)
+    texts = {"tools": canonical_tools, **{key: canonical(value) for key, value in facts.items()}}
+    whole = ",".join(f"{canonical(key)}:{texts[key]}" for key in sorted(texts))
+    return {**described, "digest": sha256(f"{{{whole}}}")}
+
+
+def _indented(document: Mapping[str, Json], margin: str) -> str:
+    """Return JSON on several lines, but the head on one."""
+    texts = {
+        key: json.dumps(value, indent=None if key == "catalog" else len(margin), ensure_ascii=False)
+        for key, value in document.items()
+    }
+    lines = (f'{margin}"{key}": {text}'.replace("\n", f"\n{margin}") for key, text in texts.items())
+    return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _in_lines(document: Mapping[str, Json]) -> str:
+    """Return JSON with a tool, a type, an agent or a completion a line."""
+    return "{\n" + ",\n".join(f'"{key}":{_lines(key, value)}' for key, value in document.items()) + "\n}\n"
+
+
+def _lines(key: str, value: Json) -> str:
+    match value:
+        case list() if value:
+            return "[\n" + ",\n".join(map(compact, value)) + "\n]"
+        case dict() if key == "types":
+            types = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
+            return "{\n" + ",\n".join(types) + "\n}"
+        case _:
+            return compact(value)

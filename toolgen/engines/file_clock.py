@@ -1,0 +1,100 @@
+"""The clock of the runs in a file, which goes on from what the file has, and trusts no leap."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from math import isfinite
+from typing import Final
+
+from toolgen.stores.sqlite_errors import DamagedRowError
+
+from .sqlite_tables import newest_run
+
+_LEAP_S: Final = 30 * 86400.0
+"""By which a wall clock may be ahead of the newest time of the file, before something ends by it."""
+
+
+class RunClock:
+    """A clock that continues from a time that was seen before, such as by another process."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._ahead = 0.0
+
+    def __call__(self) -> float:
+        return self._clock() + self._ahead
+
+    def continue_from(self, at: float) -> None:
+        """Advance the clock to at least this time."""
+        self._ahead = max(self._ahead, at - self._clock())
+
+    def hold_at(self, at: float) -> None:
+        """Continue from this time, which is before that of the clock that it follows."""
+        self._ahead = at - self._clock()
+
+    def release(self) -> None:
+        """Advance the clock to the time of the one that it follows."""
+        self._ahead = max(self._ahead, 0.0)
+
+    @property
+    def held_s(self) -> float:
+        """The seconds by which it is held behind the clock that it follows; 0.0 while it is not."""
+        return max(0.0, -self._ahead)
+
+
+def newest_run_and_time(database: sqlite3.Connection) -> tuple[int, float]:
+    """Return the highest number of a run, and the newest time."""
+    return newest_run(database), _time(database, "clock")
+
+
+def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | None) -> float | None:
+    """Return the newest time of the journal, where the clock is far ahead of it and would end something.
+
+    A machine that starts with a wrong date would do so for good. What would end is a run whose time to wait
+    is over, one that was cut off while it may have waited, or one that would be forgotten for its age. None
+    where the clock is to be trusted.
+    """
+    newest = max(released_at(database), _time(database, "clock"))
+    if now - newest <= _LEAP_S or not _would_end_something(database, now, keep_s):
+        return None
+    # Of runs that have ended no operation yet; it reads all runs, and so it comes last.
+    (began,) = database.execute("SELECT max(began) FROM run").fetchone()
+    newest = max(newest, began or 0.0)
+    return newest if newest and now - newest > _LEAP_S else None
+
+
+def _would_end_something(database: sqlite3.Connection, now: float, keep_s: float | None) -> bool:
+    oldest = 0.0 if keep_s is None else now - keep_s
+    (ends,) = database.execute(
+        "SELECT EXISTS (SELECT 1 FROM run WHERE wake <= ?)"
+        " OR EXISTS (SELECT 1 FROM run WHERE state = 'running')"
+        " OR EXISTS (SELECT 1 FROM run WHERE ended < ? AND parent IS NULL)",
+        (now, oldest),
+    ).fetchone()
+    return bool(ends)
+
+
+def released_at(database: sqlite3.Connection) -> float:
+    """Return the newest time at which an operator trusted the wall clock; 0.0 where none did."""
+    return _time(database, "released")
+
+
+def _time(database: sqlite3.Connection, name: str) -> float:
+    """Return a time of the journal; 0.0 where there is none.
+
+    Raises:
+        DamagedRowError: it is no time.
+    """
+    match database.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone():
+        case None:
+            return 0.0
+        case (float() | int() as seconds,) if isfinite(seconds):
+            return float(seconds)
+        case _:
+            raise DamagedRowError("the time of the runs cannot be read")
+
+
+def release(database: sqlite3.Connection, at: float) -> None:
+    """Record that an operator trusts the wall clock, which shows this time."""
+    database.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('released', ?)", (at,))

@@ -1,0 +1,412 @@
+"""The store of the runs of an engine, and what executes those in memory."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+from toolgen.contract.json_value import Json
+from toolgen.runs import (
+    EngineError,
+    ForgottenRun,
+    LostJournal,
+    OpenWait,
+    Receipt,
+    RunState,
+    RunStatus,
+    RunWait,
+    WaitStatus,
+    answer_name,
+    unknown_run,
+)
+
+from .errors import wait_over_error
+from .journal import (
+    NULL,
+    AttemptRecord,
+    Ending,
+    Events,
+    Followers,
+    OpRecord,
+    RunRecord,
+    SignalRecord,
+    WaitRecord,
+    decode,
+)
+from .pruning import PRUNE, Pruning, Tree
+
+if TYPE_CHECKING:
+    from toolgen.stores.batched_file import BatchedFile  # SQLite is for those who keep runs in a file
+
+PAGE: Final = 100
+"""Waits that are read at a time; then others go on."""
+
+
+class RunStore:
+    """Keeps runs in memory; `SqliteStore` keeps them in a file.
+
+    The worker has the records of the runs that go on. What it puts changes the record at once, and is kept
+    in its order: whoever tells others of it waits for `wait_durable`, or is called by `when_durable`. Clients
+    read what is durable, and what they add is durable when they hear of it. Every text is JSON.
+    """
+
+    is_durable: ClassVar[bool] = False
+    """Whether the next process finds the runs."""
+
+    def __init__(self) -> None:
+        self.id = f"memory_{uuid.uuid4().hex}"
+        """Of the engine, the same in all processes."""
+        self.file: BatchedFile | None = None
+        """The file of the runs, for what is stored beside them; None in memory."""
+        self.on_change: Callable[[str], None] = lambda run_id: None
+        """Called with a run whose state or log may have changed."""
+        self.on_log = self.on_change
+        """Called with a run in memory whose log has grown."""
+        self.on_signal: Callable[[RunRecord, SignalRecord], None] = lambda record, signal: None
+        """Called with what came for a run in memory."""
+        self.on_end: Callable[[], None] = lambda: None
+        """Called when the end of a root run is kept."""
+        self.finished = 0
+        """How many root runs are over, as far as the worker knows."""
+        self._records: dict[str, RunRecord] = {}
+        self._open: dict[str, RunRecord] = {}
+        """Those of runs that are not over."""
+        self._ended: dict[str, RunRecord] = {}
+        """Those of root runs that are over, in the order of their ends."""
+
+    def find(self, run_id: str) -> RunRecord | None:
+        return self._records.get(run_id)
+
+    def find_open(self, run_id: str) -> RunRecord | None:
+        """Return the record of a run that is not over."""
+        return self._open.get(run_id)
+
+    def unfinished(self, only: Collection[str] | None = None) -> list[RunRecord]:
+        """Return the runs to be executed, all or only these, in the order in which they were added."""
+        return [record for record in self._open.values() if only is None or record.run_id in only]
+
+    def add(self, record: RunRecord) -> None:
+        """Add a new run, as a child of its parent or as a detached run of the run that started it."""
+        self._open[record.run_id] = record
+        self._add_record(record)
+
+    def _add_record(self, record: RunRecord) -> None:
+        self._records[record.run_id] = record
+        if record.parent is not None:
+            self._records[record.parent].children.append(record.run_id)
+        starter = None if record.starter is None else self._records.get(record.starter)
+        if starter is not None:
+            starter.detached.append(record.run_id)
+
+    def begin(self, record: RunRecord, at: float) -> None:
+        record.began = at
+
+    def end_operation(self, record: RunRecord, op: OpRecord, taken: SignalRecord | None = None) -> None:
+        """Record the end of an operation, and the signal that it consumed."""
+        record.ops[op.op] = op
+        if taken is not None:
+            taken.is_taken = True
+
+    def expire(self, record: RunRecord, op: OpRecord, then: Callable[[bool], None]) -> None:
+        """Record that a wait timed out, unless an unseen signal for it is stored.
+
+        `then` hears whether it was kept.
+        """
+        record.ops[op.op] = op
+        then(True)
+
+    def record_attempt(self, record: RunRecord, op: str, attempt: AttemptRecord) -> None:
+        """Record a failed or begun attempt at an operation."""
+        record.attempts[op] = attempt
+
+    def may_have_begun(self, record: RunRecord, op: str) -> bool:
+        """Return whether a call that begins may be one that had begun and that the store has lost."""
+        return False
+
+    def add_wait(self, record: RunRecord, wait: WaitRecord) -> None:
+        record.waits[wait.op] = wait
+
+    def add_event(self, record: RunRecord, key: str | None, text: bytes) -> int:
+        """Append an event with a new key and return its offset; it is written with the next batch.
+
+        Raises:
+            EngineError: the run has more events than the store keeps.
+        """
+        if key is not None:
+            record.keys.add(key)
+        record.events.append(text)
+        self.on_log(record.run_id)
+        return len(record.events)
+
+    def park(self, record: RunRecord, wake: float | None, then: Callable[[bool], None]) -> None:
+        """Record that a run waits for a signal or for the time `wake` only.
+
+        `then` hears True once the run can leave the memory, and False when a signal is there that it has not
+        heard of.
+        """
+        record.is_parked = True
+        self.on_change(record.run_id)
+
+    def unpark(self, record: RunRecord) -> None:
+        """Record that a parked run executes again."""
+        record.is_parked = False
+
+    def evict(self, record: RunRecord) -> None:
+        """Evict the record of a parked run from memory."""
+
+    def end(self, record: RunRecord, ending: Ending, output: bytes, error: str, at: float) -> None:
+        record.ending, record.output, record.error = ending, output, error
+        del self._open[record.run_id]
+        self.on_change(record.run_id)
+        if record.parent is None:
+            self._ended[record.run_id] = record
+            self.finished += 1
+            self.on_end()
+
+    def when_durable(self, callback: Callable[[], None]) -> None:
+        """Call back when everything recorded so far is durable; at once in memory."""
+        callback()
+
+    async def wait_durable(self) -> None:
+        """Wait until everything recorded so far is durable."""
+        return
+
+    async def add_run(
+        self, record: RunRecord, *, is_ours: bool, then: Callable[[RunRecord, bool], None]
+    ) -> None:
+        """Add a run unless its id is taken; this process executes it if it `is_ours`.
+
+        `then` hears of it when it is durable, also where the caller is cancelled meanwhile.
+        """
+        if record.run_id not in self._records:
+            self.add(record)
+            then(record, is_ours)
+
+    async def add_signal(self, run_id: str, signal: SignalRecord) -> bool:
+        """Add a signal, once for its id; return whether the run is not over.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        record = self.record(run_id)
+        if record.ending is None and signal.signal_id not in record.signals:
+            self.on_signal(record, signal)
+        return record.ending is None
+
+    async def add_answer(self, run_id: str, op: str, text: bytes, key: str) -> Receipt:
+        """Add the answer to a wait, and return `recorded`; the first one counts.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            WaitOverError: the wait ended without an answer, or the run is over.
+        """
+        record, name = self.record(run_id), answer_name(op)
+        kept = record.signals.get(name)
+        if kept is not None:
+            return "same" if kept.key == key else "conflict"
+        if record.ending is not None or op in record.ops:
+            raise wait_over_error(run_id, op)
+        self.on_signal(record, SignalRecord(name, name, text, key=key))
+        return "recorded"
+
+    def is_answer_seen(self, run_id: str, op: str) -> bool:
+        """Return whether the worker has the answer to a wait.
+
+        Raises:
+            WaitOverError: it never will, for the run is over.
+        """
+        return True
+
+    def state(self, run_id: str) -> RunState | None:
+        """Return the state of a run; None where it is unknown."""
+        record = self._records.get(run_id)
+        return None if record is None else _state(record)
+
+    def status(self, run_id: str) -> RunStatus:
+        return _status(self.record(run_id))
+
+    def list_runs(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
+        """Return runs, the newest first."""
+        found = (
+            _status(record)
+            for record in reversed(self._records.values())
+            if session in (None, record.session) and state in (None, _state(record))
+        )
+        return [*islice(found, limit)]
+
+    def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
+        record = self.record(run_id)
+        wait, answer = record.waits.get(op), record.signals.get(answer_name(op))
+        if wait is None:
+            return None
+        return WaitStatus(
+            about=decode(wait.about),
+            is_open=answer is None and record.ending is None and op not in record.ops,
+            answer=None if answer is None else decode(answer.payload),
+        )
+
+    def kept_answer(self, run_id: str, op: str) -> Json:
+        answer = self.record(run_id).signals.get(answer_name(op))
+        return None if answer is None else decode(answer.payload)
+
+    def open_waits(self, session: str | None, limit: int) -> Iterator[RunWait]:
+        """Yield the open waits with a subject, of all runs or of a session, oldest first.
+
+        Others may go on after each `PAGE` of them.
+        """
+        found = (
+            RunWait(run_id=record.run_id, op=wait.op, about=wait.about)
+            for record in [*self._open.values()]
+            if record.ending is None and session in (None, record.session)
+            for wait in _open_waits(record)
+            if answer_name(wait.op) not in record.signals
+        )
+        return islice(found, limit)
+
+    def events(self, run_id: str, after: int) -> Events | None:
+        """Return whether a run is over, and the next of its events; None where it is unknown."""
+        record = self._records.get(run_id)
+        if record is None:
+            return None
+        texts = islice(record.events, after, None)
+        return record.ending is not None, [*enumerate(map(decode, texts), after + 1)]
+
+    def record(self, run_id: str) -> RunRecord:
+        """Return the whole record of a run.
+
+        Raises:
+            UnknownRunError: no run has the id.
+        """
+        record = self._records.get(run_id)
+        if record is None:
+            raise unknown_run(run_id)
+        return record
+
+    async def check(self) -> tuple[str, ...]:
+        """Return what is damaged."""
+        return ()
+
+    def doomed(self, keep: int, before: float | None = None) -> list[Tree]:
+        """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time."""
+        many = min(len(self._ended) - keep, PRUNE)
+        return [Tree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))]
+
+    async def drop(self, trees: Sequence[Tree]) -> None:
+        """Drop the runs that `doomed` returned."""
+        for tree in trees:
+            if self._ended.pop(tree.runs[0].run_id, None) is not None:  # nobody was faster
+                self.finished -= 1
+                for run in tree.runs:
+                    del self._records[run.run_id]
+
+    async def forget_session(self, session: str) -> int:
+        """Drop the root runs of a session that are over, with the runs below them; return how many runs."""
+        roots = [run_id for run_id, record in self._ended.items() if record.session == session]
+        trees = [Tree(0, tuple(self._below(run_id))) for run_id in roots]
+        await self.drop(trees)
+        return sum(len(tree.runs) for tree in trees)
+
+    def _below(self, run_id: str) -> Iterator[ForgottenRun]:
+        record = self._records[run_id]
+        yield ForgottenRun(run_id=run_id, session=record.session)
+        for child in record.children:
+            yield from self._below(child)
+
+
+def _state(record: RunRecord) -> RunState:
+    return record.ending or ("waiting" if record.is_parked else "running")
+
+
+def _status(record: RunRecord) -> RunStatus:
+    return RunStatus(
+        run_id=record.run_id,
+        state=_state(record),
+        input=decode(record.input),
+        output=decode(record.output),
+        error=record.error,
+        children=tuple(record.children),
+        awaiting=tuple(_open_waits(record)) if record.ending is None else (),
+        session=record.session,
+    )
+
+
+def _open_waits(record: RunRecord) -> Iterator[OpenWait]:
+    """Yield the waits of a run that goes on, without those about nothing; the answers may be there."""
+    for wait in [*record.waits.values()]:
+        if wait.op not in record.ops and wait.about != NULL:
+            yield OpenWait(op=wait.op, about=decode(wait.about))
+
+
+class Executor(Protocol):
+    """What executes loops, as `Runs` does."""
+
+    is_working: bool
+    followers: Followers
+
+    def start(self, *, worker: bool, only: Collection[str] | None = None) -> None: ...
+    async def close(self) -> None: ...
+    def take(self, record: RunRecord, signal: SignalRecord) -> None: ...
+
+
+class MemoryWorker:
+    """Executes the runs of a store in memory."""
+
+    held_s: ClassVar[float] = 0.0
+    """What is in memory began under this very clock."""
+    problem: ClassVar[None] = None
+
+    def __init__(
+        self, store: RunStore, runs: Executor, *, keep_runs: int, clock: Callable[[], float]
+    ) -> None:
+        self._store = store
+        self._runs = runs
+        self._keep_runs = keep_runs
+        self._secret = secrets.token_bytes(32)
+        self.pruning = Pruning(partial(store.doomed, keep_runs), store.drop, clock)
+        store.on_signal, store.on_end, store.on_log = runs.take, self._prune, runs.followers.wake
+
+    @property
+    def is_working(self) -> bool:
+        return self._runs.is_working
+
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
+        self._runs.start(worker=worker, only=only)
+        self._prune()
+
+    async def close(self) -> None:
+        self.pruning.stop()
+        await self._runs.close()
+
+    async def restore(self) -> LostJournal | None:
+        raise EngineError("the runs are in memory, and end with the process", hint="keep them in a file")
+
+    def secret(self, *, create: bool) -> bytes | None:
+        return self._secret
+
+    def require_sound(self, run_id: str) -> bool:
+        """Return True: what is in memory is as it was put there."""
+        return True
+
+    def faults(self) -> tuple[()]:
+        return ()
+
+    def describe(self) -> tuple[()]:
+        return ()
+
+    def watch(self) -> None:
+        """Do nothing: nobody else has the store."""
+
+    def tell(self) -> bool:
+        """Return whether there is a worker; it has heard of every change at once."""
+        return self.is_working
+
+    async def release_clock(self, at: float) -> None:
+        """Do nothing: the clock is not held."""
+
+    def _prune(self) -> None:
+        if self.is_working and self._store.finished > self._keep_runs:
+            self.pruning.start()

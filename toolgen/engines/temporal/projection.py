@@ -1,0 +1,119 @@
+"""What the server says of a run without its history: a memo, and a search attribute for its waits.
+
+The memo has the open waits and the children, each under a key of its own, so that a change sends only itself.
+What does not fit is left out, and the memo says so; who reads it reads the history then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from temporalio import workflow
+
+from toolgen.contract.json_value import Json
+
+from ..journal import encode
+from .documents import MEMO, NOTHING, WAITS, Mark, kind_of
+from .settings import WAITS_KEY
+
+_MOST_BYTES: Final = 16_000
+"""Of JSON in the memo of a run: the server keeps it in its lists, too, and returns a page of them at once."""
+_OF_CHILD: Final = 100
+"""The most bytes of JSON of a child in the memo; one of a longer key is not there."""
+_MOST_KINDS: Final = 15
+"""Of waits that are listed; there are four, and those of planners."""
+_IS_PARTIAL: Final = f"{MEMO}partial"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """What has a key of the memo."""
+
+    key: str
+    counted: int
+    """The bytes for which it counted when they were first told. It says in which workflow tasks the server is
+    told of something, which is the same in a replay."""
+    size: int
+    """Its bytes in the memo; 0 where it is not there."""
+
+
+class Projection:
+    """Tells the server of the waits and children of one run, once in a workflow task."""
+
+    def __init__(self, *, is_told: bool) -> None:
+        """Construct that of a run without waits; the server hears nothing unless it `is_told`."""
+        self._is_told = is_told
+        self._has_attribute = is_told and WAITS in workflow.info().search_attributes
+        self._numbers = count()
+        self._changes: dict[str, Json] = {}
+        self._entries: dict[str, _Entry] = {}
+        """By open wait."""
+        self._free: list[str] = []
+        """Keys of waits that are over; the server keeps a key for ever."""
+        self._uncounted = self._left = _MOST_BYTES
+        self._kinds: dict[str, str] = {}
+        self._said = [NOTHING]
+
+    def begin_wait(self, op: str, names: tuple[str, ...], about: Json, size: int) -> None:
+        """Take a wait of so many bytes."""
+        if about is not None:
+            self._kinds[op] = kind_of(about)
+        mark: Mark = {"number": next(self._numbers), "op": op, "names": list(names), "about": about}
+        if (entry := self._put(mark, size)) is not None:
+            self._entries[op] = entry
+
+    def end_wait(self, op: str) -> None:
+        """Drop a wait, if it is there."""
+        self._kinds.pop(op, None)
+        entry = self._entries.pop(op, None)
+        if entry is not None:
+            self._changes |= {entry.key: None} if entry.size else {_IS_PARTIAL: True}
+            self._free.append(entry.key)
+            self._uncounted += entry.counted
+            self._left += entry.size
+
+    def add_child(self, op: str) -> None:
+        """Take a child run."""
+        self._put({"number": next(self._numbers), "op": op}, _OF_CHILD)
+
+    async def run(self) -> None:
+        """Tell the server of each change, until it is canceled."""
+        while True:
+            await workflow.wait_condition(lambda: bool(self._changes) or self._kinds_now() != self._said)
+            if self._changes:
+                changes, self._changes = self._changes, {}
+                workflow.upsert_memo(changes)
+            if (kinds := self._kinds_now()) != self._said:
+                self._said = kinds
+                workflow.upsert_search_attributes([WAITS_KEY.value_set(kinds)])
+
+    def _kinds_now(self) -> list[str]:
+        """Return the kinds of the open waits; what was said where the namespace has no attribute for them."""
+        if not self._has_attribute:
+            return self._said
+        return sorted(set(self._kinds.values()))[:_MOST_KINDS] or [NOTHING]
+
+    def _put(self, mark: Mark, counted: int) -> _Entry | None:
+        """Add a value to the memo where there is room, and return what has its key."""
+        if not self._is_told:
+            return None
+        if counted > self._uncounted:
+            self._changes[_IS_PARTIAL] = True
+            return None
+        key = self._free.pop() if self._free else f"{MEMO}{mark['number']}"
+        text, copy = encode(mark, "a part of a memo")
+        size = len(text) if len(text) <= self._left else 0
+        self._changes |= {key: copy} if size else {_IS_PARTIAL: True}
+        self._uncounted -= counted
+        self._left -= size
+        return _Entry(key=key, counted=counted, size=size)
+
+
+def marks_of(memo: Mapping[str, Any]) -> list[Mark] | None:
+    """Return what a memo has, in its order; None where it has not all."""
+    if memo.get(_IS_PARTIAL):
+        return None
+    return sorted(filter(None, memo.values()), key=lambda mark: int(mark["number"]))

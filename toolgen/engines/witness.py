@@ -1,0 +1,368 @@
+"""The witness of a journal file: which calls have begun and which answers were taken, without their content.
+
+Those of a batch of the journal are a line of a file beside it, appended once the journal has the batch with
+the number of the line, and before anything comes of it. The lines are never synced. A journal with a lower
+number than the newest line is behind its witness: it is an older copy, or a loss of power took more of it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic_core import from_json, to_json
+
+from toolgen.contract.logs import logger
+from toolgen.runs import LostJournal
+from toolgen.stores import ReplacedFileError, StoreCorruptError, StoreError
+from toolgen.stores.line_file import LineFile
+from toolgen.stores.sqlite_batches import SqliteBatches
+
+from .journal import digest
+from .sqlite_tables import ids
+
+Kind: TypeAlias = Literal["begun", "answered"]
+MOST_BYTES: Final = 1 << 20
+"""Of a witness: a larger one loses its older half, some 10,000 facts."""
+_NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
+_KNOWN: Final = """
+    SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
+_LOST: Final = b'["lost",'
+"""The begin of a line that says what a journal lacked; such lines are right behind the first one."""
+_ACCEPT: Final = "put the file back, or a copy of it; where it is lost for good: toolgen runs restore"
+_MOST: Final = 1 << 62
+"""The number of a line is less; what is larger was not written by us, and no journal could hold it."""
+_NAMED: Final = 10
+"""Runs that a message names."""
+
+log = logger("toolgen.engines")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a line says, one or more of it."""
+
+    number: int
+    """Of the line."""
+    kind: Kind
+    run: str
+    """A digest of its id."""
+    op: str
+    """Of the call that has begun, or the name of the answer."""
+    root: str
+    """A digest of the id of the run at the top."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Content:
+    """What the lines of a file say."""
+
+    engine_id: str = ""
+    """Of the journal."""
+    facts: list[Fact] = field(default_factory=list)
+    lost: list[tuple[int, int]] = field(default_factory=list)
+    """The numbers, after one and through another, that a journal lacked."""
+
+    @property
+    def newest(self) -> int:
+        return max((fact.number for fact in self.facts), default=0)
+
+    def is_of_other(self, engine_id: str) -> bool:
+        """Return whether they were written beside another journal, which may have had runs without facts."""
+        return bool(self.engine_id or self.facts) and self.engine_id != engine_id
+
+    def shorten(self) -> None:
+        """Drop the older half of the facts."""
+        del self.facts[: len(self.facts) // 2]
+        oldest = self.facts[0].number if self.facts else 0
+        self.lost = [(after, last) for after, last in self.lost if last >= oldest]
+
+    def lacking(self) -> Iterable[Fact]:
+        """Return the facts that a journal lacked."""
+        return [fact for fact in self.facts if any(after < fact.number <= last for after, last in self.lost)]
+
+    def count(self, kind: Kind) -> int:
+        return sum(fact.kind == kind for fact in self.facts)
+
+
+class Witness:
+    """Appends to the file beside a journal, and knows what that has lost; for its worker only."""
+
+    def __init__(self, batches: SqliteBatches) -> None:
+        self._batches = batches
+        self._file = LineFile(witness_path(batches.path), content="witness")
+        self._number = self._batch = 0
+        self._journal: tuple[str, int] | None = None
+        """While it is open, the id of the engine, and the newest number that is known to be committed."""
+        self._new: list[tuple[Kind, str, str, str]] = []
+        """Of the batch that is collected: kinds, runs, operations, and the runs at the top."""
+        self.begun: dict[str, list[str]] = {}
+        """By digest of a run, the calls that had begun and that the journal lacked."""
+        self._unmet: dict[str, set[tuple[str, str]]] = {}
+        """By digest of the run at the top, runs and operations of those that were not met since."""
+        self._is_failing = False
+
+    def open(self) -> Sequence[Fact]:
+        """Open the file, which is made where it is missing; return what the journal has lost since.
+
+        Raises:
+            ReplacedFileError: the witness is that of another journal.
+            StoreError: the file cannot be read or written, or is not for this user alone.
+        """
+        engine_id, number = self._batches.read(_known)
+        lines, is_whole = self._file.read()
+        content = _Content(engine_id=engine_id)
+        if not (is_whole and _is_in_step(lines, engine_id, number)):
+            content = _content_of(lines)
+        if content.is_of_other(engine_id):
+            raise self._other_journal()
+        behind = [fact for fact in content.facts if fact.number > number]
+        if behind:
+            content.lost.append((number, content.newest))
+            self._batches.put(_NUMBER, content.newest)
+        if behind or not is_whole or content.engine_id != engine_id:
+            content.engine_id = engine_id
+            self._replace(content)
+        self._file.open()
+        self._journal = engine_id, number
+        self._number, self._batch = max(number, content.newest), 0
+        self.begun.clear()
+        self._unmet.clear()
+        lost = [fact for fact in content.lacking() if fact.kind == "begun"]
+        met = self._batches.read(partial(_ended, facts=lost)) if lost else ()
+        for fact in lost:
+            self.begun.setdefault(fact.run, []).append(fact.op)
+            if (fact.run, fact.op) not in met:
+                self._unmet.setdefault(fact.root, set()).add((fact.run, fact.op))
+        return behind
+
+    def check(self) -> None:
+        """Raise where the journal is not the one that the file knows, or has lost what that says.
+
+        The file may be missing, and may be written meanwhile.
+
+        Raises:
+            ReplacedFileError: as said.
+            StoreCorruptError: the file does not say of which journal it is.
+            StoreError: it cannot be read, or is not for this user alone.
+        """
+        lines, _ = self._file.read()  # before the journal, which has a number before its line is written
+        engine_id, number = self._batches.read(_known)
+        content = _content_of(lines)
+        if lines and not content.engine_id:
+            raise StoreCorruptError(
+                "is damaged: its first line cannot be read", path=self._file.path, hint=_ACCEPT
+            )
+        if content.is_of_other(engine_id):
+            raise self._other_journal()
+        if behind := [fact for fact in content.facts if fact.number > number]:
+            told = self._batches.read(partial(told_of, facts=behind))
+            hint = "start a worker, which ends such calls with an unknown outcome"
+            raise ReplacedFileError(f"is older than its witness ({told})", path=self._batches.path, hint=hint)
+
+    def _other_journal(self) -> ReplacedFileError:
+        return ReplacedFileError(
+            "is another journal than its witness knows: the file was lost, or replaced",
+            path=self._batches.path,
+            hint=_ACCEPT,
+        )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._journal = None
+        self._file.close()
+
+    def require_journal(self, database: sqlite3.Connection) -> None:
+        """Raise where it is open, and the journal is another one than before, or an older copy.
+
+        Raises:
+            ReplacedFileError: as said.
+        """
+        if self._journal is None:
+            return
+        engine_id, number = _known(database)
+        if engine_id != self._journal[0] or number < self._journal[1]:
+            raise ReplacedFileError(
+                "was replaced under the process that executes its runs",
+                path=self._batches.path,
+                hint="end this process, put the right file in its place, and start again",
+            )
+
+    def note(self, kind: Kind, run_id: str, op: str, root: str = "") -> None:
+        """Append a fact once this turn's batch of the journal is committed, with all that was put before.
+
+        `root` is the id of the run at the top, where that is another one.
+        """
+        if self._batch != self._batches.collecting:
+            self._batch, self._new = self._batches.collecting, []
+            self._number += 1
+            self._batches.put(_NUMBER, self._number)
+            self._batches.when_written(partial(self._append, self._number, self._new))
+        self._new.append((kind, run_id, op, root or run_id))
+
+    def take_begun(self, run_id: str) -> Sequence[str]:
+        """Return the calls of a run that had begun and that the journal lacked, once."""
+        return self.begun.pop(run_digest(run_id), ()) if self.begun else ()
+
+    def meet(self, run_id: str, op: str, root: str) -> bool:
+        """Return whether a call that begins may have begun before, and note that it was met.
+
+        A model gives the calls of a plan that it makes again other ids. So while a tree has lost calls that
+        were not met, each of its calls may be one of them.
+        """
+        top = run_digest(root)
+        unmet = self._unmet.get(top)
+        if unmet is None:
+            return False
+        unmet.discard((run_digest(run_id), op))
+        if not unmet:
+            del self._unmet[top]
+        return True
+
+    async def restore(self) -> LostJournal | None:
+        """Accept the journal in the place of another one, and return what is known of that; None without one.
+
+        What had begun there and is begun again here is then known to have begun.
+
+        Raises:
+            StoreError: as `open`.
+        """
+        engine_id, number = self._batches.read(_known)
+        content = _content_of(self._file.read()[0])
+        if not content.is_of_other(engine_id):
+            return None
+        lost = LostJournal(
+            engine_id=content.engine_id, begun=content.count("begun"), answered=content.count("answered")
+        )
+        # So that what is appended after this has numbers that neither of the two journals has given.
+        await self._batches.run(partial(_write_number, number=max(number, content.newest)))
+        content.engine_id, content.lost = engine_id, [(0, content.newest)]
+        self._replace(content)
+        return lost
+
+    def _append(self, number: int, new: Sequence[tuple[Kind, str, str, str]]) -> None:
+        """Append a line; where that fails, the journal alone has its facts."""
+        if self._journal is not None:
+            self._journal = self._journal[0], number
+        try:
+            self._file.append(_line(number, [_fact_line(*fact) for fact in new]))
+            if self._file.size_bytes > MOST_BYTES:
+                content = _content_of(self._file.read()[0])
+                content.shorten()
+                self._replace(content)
+                self._file.open()
+        except StoreError as error:
+            if not self._is_failing:
+                log.warning("the witness misses what begins: %s", error)
+            self._is_failing = True
+        else:
+            self._is_failing = False
+
+    def _replace(self, content: _Content) -> None:
+        lines = [_line("witness", 1, content.engine_id)]
+        lines += [_line("lost", after, last) for after, last in content.lost]
+        lines += [_line(fact.number, [(fact.kind, fact.run, fact.op, fact.root)]) for fact in content.facts]
+        self._file.replace(lines)
+
+
+def witness_path(path: Path) -> Path:
+    """Return where the witness of a journal is, which is made by its first worker."""
+    return path.with_name(f"{path.name}.witness")
+
+
+def told_of(database: sqlite3.Connection, facts: Sequence[Fact]) -> str:
+    """Return what a journal lacks, in words; runs are named that it has and that are not over."""
+    digests = {fact.run for fact in facts}
+    known = [run_id for _, run_id in open_runs(database) if run_digest(run_id) in digests]
+    begun = sum(fact.kind == "begun" for fact in facts)
+    named = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+    return (
+        f"calls that had begun: {begun}, answers that were taken: {len(facts) - begun},"
+        f" of runs: {len(digests)}, of which go on: {named or 'none'}"
+    )
+
+
+def _fact_line(kind: Kind, run_id: str, op: str, root: str) -> tuple[str, ...]:
+    run = run_digest(run_id)
+    return (kind, run, op) if run_id == root else (kind, run, op, run_digest(root))
+
+
+def _ended(database: sqlite3.Connection, facts: Sequence[Fact]) -> Set[tuple[str, str]]:
+    """Return the runs and operations of facts of which the journal has the end by now."""
+    ops: dict[str, list[str]] = {}
+    for fact in facts:
+        ops.setdefault(fact.run, []).append(fact.op)
+    found = set()
+    for no, run_id in database.execute("SELECT no, CAST(run_id AS BLOB) FROM run").fetchall():
+        run = digest(run_id)[:8].hex()
+        for op in ops.get(run, ()):
+            query = "SELECT 1 FROM op WHERE op = ? AND id BETWEEN ? AND ?"
+            if database.execute(query, (op, *ids(no))).fetchone():
+                found.add((run, op))
+    return found
+
+
+def _line(*items: object) -> bytes:
+    return to_json(items) + b"\n"
+
+
+def open_runs(database: sqlite3.Connection) -> Sequence[tuple[int, str]]:
+    """Return the numbers and ids of the runs that are not over; of a damaged id what can be read of it."""
+    rows = database.execute("SELECT no, CAST(run_id AS BLOB) FROM run WHERE ended IS NULL ORDER BY no")
+    return [(no, str(run_id, "utf-8", "replace")) for no, run_id in rows]
+
+
+@lru_cache(maxsize=256)
+def run_digest(run_id: str) -> str:
+    """Return what a witness has in the place of the id of a run."""
+    return digest(run_id.encode())[:8].hex()
+
+
+def _is_in_step(lines: Sequence[bytes], engine_id: str, number: int) -> bool:
+    """Return whether a journal lacks nothing, and lacked nothing before; so it is at nearly every start."""
+    if len(lines) < 2 or lines[0] + b"\n" != _line("witness", 1, engine_id) or lines[1].startswith(_LOST):
+        return False
+    with suppress(ValueError):
+        match from_json(lines[-1]):
+            case [int(newest), list()]:
+                return newest <= number
+    return False
+
+
+def _content_of(lines: Iterable[bytes]) -> _Content:
+    content = _Content()
+    for line in lines:
+        with suppress(ValueError):  # a loss of power may leave a part of one, or zeros
+            _take(content, from_json(line))
+    return content
+
+
+def _take(content: _Content, items: Any) -> None:
+    """Add what a line says; nothing of one that is not ours."""
+    match items:
+        case ["witness", 1, str(engine_id)]:
+            content.engine_id = engine_id
+        case ["lost", int(after), int(last)] if last < _MOST:
+            content.lost.append((after, last))
+        case [int(number), list(facts)] if number < _MOST:
+            for fact in facts:
+                match fact:
+                    case ["begun" | "answered" as kind, str(run), str(op)]:
+                        content.facts.append(Fact(number, kind, run, op, run))
+                    case ["begun" | "answered" as kind, str(run), str(op), str(root)]:
+                        content.facts.append(Fact(number, kind, run, op, root))
+
+
+def _known(database: sqlite3.Connection) -> tuple[str, int]:
+    """Return the id of the engine of a journal, and the newest number of a fact that it has."""
+    engine_id, number = database.execute(_KNOWN).fetchone()
+    return str(engine_id or ""), number if isinstance(number, int) else 0
+
+
+def _write_number(database: sqlite3.Connection, number: int) -> None:
+    database.execute(_NUMBER, (number,))

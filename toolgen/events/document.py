@@ -1,0 +1,70 @@
+"""An event as JSON: written, read back, and the JSON Schema of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Final
+
+from pydantic_core import to_jsonable_python
+
+from toolgen.calls.call_meta import CallMeta
+from toolgen.contract.json_value import Json
+
+from .records import Event
+
+FORMAT: Final = 1
+"""Of the JSON. Within a format events and fields are added, never changed or removed."""
+
+
+def as_json(event: Event) -> dict[str, Json]:
+    """Return the event as JSON, with its format; infinite numbers become null.
+
+    Raises:
+        ValueError: somebody put a value into the event that is not JSON.
+    """
+    facts: dict[str, Json] = to_jsonable_python(event, inf_nan_mode="null")
+    return {"format": FORMAT, **facts}
+
+
+def ids_of(meta: CallMeta) -> dict[str, Json]:
+    """Return the ids that the events of a call have."""
+    return {
+        "run_id": meta.run_id,
+        "session_id": meta.session_id,
+        "turn_id": meta.turn_id,
+        "tool_call_id": meta.tool_call_id,
+        "agent_id": meta.agent,
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> Event:
+    """Return the event of a document by `as_json`; fields that this version does not know are left out.
+
+    Raises:
+        ValueError: it is of another format, of an unknown type, or does not fit its type.
+    """
+    found = document.get("format")
+    if found != FORMAT:
+        raise ValueError(f"the event is of format {found!r}; this version reads format {FORMAT}")
+    event: Event = _adapter().validate_python(document)
+    return event
+
+
+def event_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `as_json`; the file events-1.schema.json holds the same."""
+    schema = _adapter().json_schema(mode="serialization")
+    for definition in schema["$defs"].values():
+        if "type" in definition["properties"]:
+            definition["properties"] = {"format": {"const": FORMAT}, **definition["properties"]}
+            definition["required"] = list(definition["properties"])
+    title = f"An event of the toolgen runtime, format {FORMAT}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
+
+
+@cache
+def _adapter() -> Any:
+    """Return pydantic's reader of events; made at the first use, for it takes milliseconds."""
+    from pydantic import Field, TypeAdapter
+
+    return TypeAdapter(Annotated[Event, Field(discriminator="type")])

@@ -1,0 +1,328 @@
+"""Emits the steps of calls as events; nothing is built while there is no subscriber.
+
+Events show the model's own arguments. Injected values and tokens have no place in them, nor has the
+data of large artifacts. They go to a sink: the hub of a runtime, or `CallEvents`, from which the loop of
+a run publishes each once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+from pydantic_core import from_json, to_json
+
+from toolgen.calls.call import NO_META, CallMeta
+from toolgen.calls.errors import DeclaredError, causes_of
+from toolgen.calls.reports import CallReports, ProgressCallback
+from toolgen.calls.results import RunLink, SuspendedCall, ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.result_encoding import render_template, truncate_document, truncate_text
+from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import current
+from toolgen.runs import ActivityInfo
+from toolgen.shapes.sensitive import for_people, redacted
+
+from .document import as_json, ids_of
+from .records import (
+    AgentRunStarted,
+    AnswerAccepted,
+    ArtifactSaved,
+    AwaitConfirmation,
+    AwaitInput,
+    Event,
+    StateChanged,
+    StateConflict,
+    ToolAuthorization,
+    ToolEnd,
+    ToolOutputDelta,
+    ToolsetDropped,
+    ToolStart,
+    ToolUpdate,
+)
+from .redaction import shown_artifacts, shown_result, without_secrets
+
+if TYPE_CHECKING:
+    from toolgen.capabilities import ArtifactInfo
+    from toolgen.capabilities.state import ChangedKey
+
+_PROGRESS: Final = frozenset({"tool_update", "tool_output_delta"})
+"""Events that are worth nothing later; they go to the log at once, best effort."""
+_OF_THE_LOOP: Final = frozenset({"tool_start"})
+"""Events that the loop of an agent tells itself."""
+
+
+class EventSink(Protocol):
+    """Receives events: the hub of a runtime, or the log of a run."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is no subscriber."""
+        ...
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None: ...
+
+
+class CallEvents:
+    """Collects the events of one call of an activity."""
+
+    is_idle = False
+
+    def __init__(self, info: ActivityInfo, clock: Callable[[], float], *, tells_start: bool = False) -> None:
+        """Construct without events; `tells_start` where no loop publishes that the call was made."""
+        self._info = info
+        self._dropped = frozenset() if tells_start else _OF_THE_LOOP
+        self._clock = clock
+        self.kept: list[dict[str, Json]] = []
+
+    def emit(self, event: Event, meta: CallMeta = NO_META) -> None:
+        """Collect an event of the call, or pass it on at once when it is best effort."""
+        document = as_json(event)
+        document |= {"time": self._clock(), **ids_of(meta)}
+        if event.type in _PROGRESS:
+            self._info.emit(document)
+        elif event.type not in self._dropped:
+            self.kept.append(document)
+
+    async def begun(self) -> None:
+        """Store that the executor begins now, with the events of the call so far, and return then.
+
+        Who has approved a call is in the log before it runs, also where its process ends in the middle.
+        """
+        events = tuple(self.kept)
+        await self._info.begun(events)
+        del self.kept[: len(events)]
+
+
+class EventReporter(CallReports):
+    """Emits the steps of calls as events."""
+
+    __slots__ = ("_limit", "events")
+
+    def __init__(self, events: EventSink, limit: int) -> None:
+        """Construct the reporter to a sink; each text and value has at most `limit` bytes."""
+        self.events = events
+        self._limit = limit
+
+    @property
+    def is_idle(self) -> bool:
+        return self.events.is_idle
+
+    def progress_callback(self, spec: ToolSpec[Any, Any], meta: CallMeta) -> ProgressCallback:
+        """Return the callback for progress of one call."""
+
+        def report(
+            text: str | None = None,
+            fraction: float | None = None,
+            message: str = "",
+            value: Any = None,
+            stored: ArtifactInfo | None = None,
+            changed: ChangedKey | None = None,
+        ) -> None:
+            if self.events.is_idle:
+                return
+            if changed is not None:
+                self._emit_state_changed(changed, spec, meta)
+            elif stored is not None:
+                self._emit_artifact_saved(stored, meta)
+            elif text is not None:
+                self._emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
+            else:
+                shown, told = self._truncate_value(_progress(spec, value)), self._truncate_text(message)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
+                self._emit(update, meta)
+
+        return report
+
+    def emit_tool_start(
+        self, spec: ToolSpec[Any, Any], payload: Any, meta: CallMeta, *, runs_once: bool
+    ) -> None:
+        """Emit that a call has decoded arguments; the payload has no injected values yet."""
+        if self.events.is_idle:
+            return
+        document = spec.payload.encode(payload)
+        event = tool_start(
+            spec,
+            spec.name,
+            json.loads(document),
+            document,
+            parent_tool_call_id=meta.parent_tool_call_id,
+            runs_once=runs_once,
+            limit=self._limit,
+        )
+        self._emit(event, meta)
+
+    def emit_tool_end(
+        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
+    ) -> None:
+        """Emit the result of a call; `spec` is None where its tool is not registered."""
+        if self.events.is_idle:
+            return
+        error, hint = result.error, result.retry_hint
+        event = ToolEnd(
+            tool=result.tool,
+            status=result.status,
+            result=self._shown(result, spec),
+            error=self._truncate_text(str(error)) if error else "",
+            code=error.code if isinstance(error, DeclaredError) else "",
+            causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)) if error else (),
+            correlation_id=(error.correlation_id or "") if error else "",
+            issue_count=len(hint.issues) + hint.more_issues if hint else 0,
+            bounds=result.bounds,
+            artifacts=shown_artifacts(result, spec) if result.artifacts else (),
+            text=result.display,
+            is_final=result.is_final,
+            duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
+            suspension_id=result.frozen.id if result.frozen else "",
+        )
+        self._emit(event, meta)
+
+    def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
+        """Emit that the call was handed to an agent run."""
+        if not self.events.is_idle:
+            event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
+            self._emit(event, meta)
+
+    def emit_answer_requested(self, call: SuspendedCall) -> None:
+        """Emit that a call waits for the answer of a person."""
+        if self.events.is_idle or call.kind == "pending":
+            return
+        shown = call.shown()
+        # The arguments are what a person decides on: they are whole, and within the limits of what comes in.
+        texts = {name: self._truncate_text(shown[name]) for name in ("question", "preview")}
+        is_whole = texts.items() <= shown.items()
+        shown |= {**texts, "is_shortened": call.is_shortened or not is_whole, "suspension_id": call.id}
+        kind = AwaitConfirmation if call.kind == "confirmation" else AwaitInput
+        event = kind(**{one.name: shown[one.name] for one in fields(kind) if one.name in shown})
+        self._emit(event, call.meta)
+
+    def answered(self, call: SuspendedCall, person: str) -> None:
+        """Emit that a suspended call was answered, other than by an approval."""
+        if self.events.is_idle or call.kind == "confirmation":
+            return
+        event = AnswerAccepted(suspension_id=call.id, kind=call.kind, tool=call.tool, person=person)
+        self._emit(event, call.meta)
+
+    def emit_authorization(
+        self,
+        tool: str,
+        meta: CallMeta,
+        decision: Literal["approved", "denied"],
+        by: Literal["policy", "person", "runtime"],
+        reason: str = "",
+        suspension_id: str = "",
+        person: str = "",
+    ) -> None:
+        """Emit that a call was approved or denied, and by whom."""
+        if self.events.is_idle:
+            return
+        event = ToolAuthorization(
+            tool=tool,
+            decision=decision,
+            by=by,
+            reason=self._truncate_text(reason),
+            suspension_id=suspension_id,
+            person=person,
+        )
+        self._emit(event, meta)
+
+    def emit_toolset_dropped(self, toolset: str, reason: str, meta: CallMeta) -> None:
+        """Emit that a toolset is left out of a request."""
+        if not self.events.is_idle:
+            self._emit(ToolsetDropped(toolset=toolset, reason=reason), meta)
+
+    def emit_state_conflicts(self, conflicts: Sequence[Any], meta: CallMeta) -> None:
+        """Emit the state changes of parallel calls that conflict."""
+        for conflict in conflicts:
+            event = StateConflict(
+                scope=conflict.scope,
+                key=conflict.key,
+                tool_call_ids=conflict.tool_call_ids,
+                kept=conflict.kept,
+            )
+            self._emit(event, meta)
+
+    def _emit(self, event: Event, meta: CallMeta) -> None:
+        """Emit an event, without the sensitive values of the running call."""
+        self.events.emit(event if current() is None else without_secrets(event), meta)
+
+    def _shown(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json:
+        """Return the model's JSON of a result, without sensitive values; None where there is none."""
+        if spec is not None and spec.is_sensitive:
+            return shown_result(result, spec, self._limit)
+        return json.loads(result.json) if result.json else None
+
+    def _truncate_text(self, text: str) -> str:
+        return truncate_text(text, self._limit)
+
+    def _truncate_value(self, value: Json) -> Json:
+        """Return a value, or a marker in the place of one that is too long."""
+        if isinstance(value, str | dict | list):
+            document = to_json(value, inf_nan_mode="constants")
+            if len(document) > self._limit:
+                shown: Json = json.loads(truncate_document(document, self._limit))
+                return shown
+        return value
+
+    def _emit_state_changed(self, changed: ChangedKey, spec: ToolSpec[Any, Any], meta: CallMeta) -> None:
+        event = StateChanged(
+            tool=spec.id,
+            scope=changed.scope,
+            key=self._truncate_text(changed.key),
+            operation=changed.operation,
+        )
+        self._emit(event, meta)
+
+    def _emit_artifact_saved(self, stored: ArtifactInfo, meta: CallMeta) -> None:
+        event = ArtifactSaved(
+            name=stored.name,
+            version=stored.version,
+            media_type=stored.media_type,
+            size_bytes=stored.size,
+        )
+        self._emit(event, meta)
+
+
+def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
+    """Return the progress event of a report, without sensitive values."""
+    codec = spec.long_running.progress if spec.long_running else None
+    shown: Json = value if codec is None else redacted(value, codec.sensitive)
+    return shown
+
+
+def tool_start(
+    spec: ToolSpec[Any, Any] | None,
+    name: str,
+    arguments: Json,
+    document: bytes,
+    *,
+    parent_tool_call_id: str,
+    runs_once: bool,
+    limit: int,
+) -> ToolStart:
+    """Return the event of a call that begins, executed here or wanted by a planner.
+
+    It has no values of the sensitive places of its tool.
+
+    `arguments` is what `document` says, None for what is no JSON. Each text and value has at most `limit`
+    bytes. Without a spec nobody knows the tool of this name.
+    """
+    places = spec.payload.sensitive if spec else ()
+    text = ""
+    if spec and isinstance(arguments, dict):
+        text = render_template(spec.call_hint, for_people(arguments, places) if places else arguments)
+    if places:
+        arguments = redacted(arguments, places)
+        document = to_json(arguments)
+    if arguments is not None and len(document) > limit:
+        arguments = from_json(truncate_document(document, limit))
+    return ToolStart(
+        tool=spec.id if spec else truncate_text(name, limit),
+        name=truncate_text(name, limit),
+        arguments=arguments,
+        text=truncate_text(text, limit),
+        parent_tool_call_id=parent_tool_call_id,
+        runs_once=runs_once,
+    )

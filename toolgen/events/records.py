@@ -1,0 +1,377 @@
+"""What those who watch are told: one frozen record per kind of event.
+
+No event has a place for an injected value, a credential or the token of a suspension; a reader must never
+need them. The data of an artifact is in one where it is small. `Any` is JSON: pydantic reads no recursive
+`Json`. `document.py` writes them as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from toolgen.calls.results import ArtifactRef as ArtifactRef
+from toolgen.calls.results import Bounds, ToolStatus
+from toolgen.contract.record import record
+
+
+# Twenty classes would repeat these six fields, so this is a base class, against the house style.
+@record
+class Head:
+    """The number, time and ids of an event; filled by `Events.emit`."""
+
+    seq: int = 0
+    """From 1 without gaps, per run; 0 is in no log: of the subscription, or of a call that a tool made."""
+    time: float = 0.0
+    """Seconds since 1970."""
+    run_id: str = ""
+    session_id: str = ""
+    turn_id: str = ""
+    tool_call_id: str = ""
+    agent_id: str = ""
+    """Of the agent whose run it is, or whose run makes the call. All ids: "" where the call has none."""
+
+
+@record
+class RunStarted(Head):
+    """A run began; its first event."""
+
+    type: Literal["run_started"] = "run_started"
+    agent: str
+    parent_run_id: str = ""
+
+
+@record
+class RunPhase(Head):
+    """A run entered its next phase."""
+
+    type: Literal["run_phase"] = "run_phase"
+    phase: Literal["prompted", "planning", "executing_tools", "synthesizing", "waiting"]
+
+
+@record
+class ToolStart(Head):
+    """A call's arguments are decoded, and its executor is about to run."""
+
+    type: Literal["tool_start"] = "tool_start"
+    tool: str
+    """Id of the tool, as in all events."""
+    name: str = ""
+    """The wire name."""
+    arguments: Any = None
+    """The model's arguments, decoded; never with injected values."""
+    text: str = ""
+    """For people: the tool's call hint, filled."""
+    parent_tool_call_id: str = ""
+    runs_once: bool = False
+    """Whether a second execution might have an effect that the first one had."""
+
+
+@record
+class ToolArgsDelta(Head):
+    """A piece of the arguments while the model writes them; best effort."""
+
+    type: Literal["tool_args_delta"] = "tool_args_delta"
+    name: str
+    """The wire name, as the model wrote it."""
+    delta: str
+
+
+@record
+class ToolUpdate(Head):
+    """The progress of a call; best effort."""
+
+    type: Literal["tool_update"] = "tool_update"
+    tool: str
+    fraction: float | None = None
+    """From 0 to 1; None when it is not known."""
+    message: str = ""
+    value: Any = None
+    """What the tool's progress codec encodes."""
+
+
+@record
+class ToolOutputDelta(Head):
+    """A piece of output before the result is there; best effort."""
+
+    type: Literal["tool_output_delta"] = "tool_output_delta"
+    tool: str
+    text: str
+
+
+@record
+class ToolEnd(Head):
+    """A call has its result."""
+
+    type: Literal["tool_end"] = "tool_end"
+    tool: str
+    """As asked for when no tool has the name."""
+    status: ToolStatus
+    result: Any = None
+    """What the model saw; None while there is nothing to see."""
+    error: str = ""
+    """The error text that the model got."""
+    code: str = ""
+    """The name of a declared error."""
+    causes: tuple[str, ...] = ()
+    """What stands behind the error, the nearest first, also in the runs of other agents."""
+    correlation_id: str = ""
+    """The id under which the log has the traceback."""
+    issue_count: int = 0
+    """How much was wrong with the arguments."""
+    bounds: Bounds | None = None
+    artifacts: tuple[ArtifactRef, ...] = ()
+    text: str = ""
+    """For people: the tool's result hint, filled, or what the executor said."""
+    is_final: bool = False
+    duration_s: float = 0.0
+    suspension_id: str = ""
+    """Names what the call waits for; answers nothing."""
+    answered_id: str = ""
+    """Names what the call waited for, whose answer led to this end."""
+    resolved_by: str = ""
+    """Who has found out what became of a call whose outcome was unknown."""
+
+
+@record
+class AgentRunStarted(Head):
+    """A tool call started the run of another agent."""
+
+    type: Literal["agent_run_started"] = "agent_run_started"
+    tool: str
+    agent: str
+    child_run_id: str
+
+
+@record
+class AwaitClarification(Head):
+    """The planner asks the person a question."""
+
+    type: Literal["await_clarification"] = "await_clarification"
+    suspension_id: str
+    question: str
+    missing_fields: tuple[str, ...] = ()
+    kind: Literal["clarification", "questions", "confirmation", "external"] = "clarification"
+    answer_schema: Mapping[str, Any] | None = None
+    """JSON Schema; a text where there is none."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+
+
+@record
+class AwaitConfirmation(Head):
+    """A person must approve a call. The token for the answer is in the result, for its client alone."""
+
+    type: Literal["await_confirmation"] = "await_confirmation"
+    suspension_id: str
+    tool: str
+    question: str
+    preview: str = ""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: Any = None
+    """All that will run, as it was frozen."""
+    answer_schema: Mapping[str, Any]
+    """JSON Schema."""
+    expires_at: float
+    """Seconds since 1970."""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+
+
+@record
+class AwaitInput(Head):
+    """A call needs a person's answer or a credential. The token is in the result, as above."""
+
+    type: Literal["await_input"] = "await_input"
+    suspension_id: str
+    tool: str
+    kind: Literal["input", "credential"]
+    question: str
+    arguments: Any = None
+    """Of the call that asks, as they were frozen."""
+    answer_schema: Mapping[str, Any]
+    """JSON Schema."""
+    expires_at: float
+    """Seconds since 1970."""
+    requested_by: str = ""
+    """The person for whom the call was made; "" where nobody said."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+    request: Mapping[str, Any] | None = None
+    """What credential is missing, where one is: as the tool said it."""
+
+
+@record
+class AnswerAccepted(Head):
+    """A call or a planner got the answer that it waited for; the answer itself is not in the event.
+
+    After `AwaitConfirmation` it is `ToolAuthorization` that says so.
+    """
+
+    type: Literal["answer_accepted"] = "answer_accepted"
+    suspension_id: str
+    kind: Literal["input", "credential", "pending", "clarification", "questions", "confirmation", "external"]
+    """`confirmation` is one of a planner."""
+    tool: str = ""
+    """"" for a planner."""
+    person: str = ""
+    """Who answered, as the host named them."""
+
+
+@record
+class ToolAuthorization(Head):
+    """A call was approved or denied."""
+
+    type: Literal["tool_authorization"] = "tool_authorization"
+    tool: str
+    decision: Literal["approved", "denied"]
+    by: Literal["policy", "person", "runtime"]
+    """`runtime`: there was nobody to ask, the question was taken back, or the tool is disabled."""
+    reason: str = ""
+    suspension_id: str = ""
+    person: str = ""
+    """Who answered, as the host named them."""
+
+
+@record
+class PlannerThought(Head):
+    """The planner's reasoning; best effort."""
+
+    type: Literal["planner_thought"] = "planner_thought"
+    text: str
+
+
+@record
+class PlanRetry(Head):
+    """A planning begins again; its texts, thoughts and arguments so far are discarded."""
+
+    type: Literal["plan_retry"] = "plan_retry"
+    attempt: int
+    """Which attempt at the planning failed, from 1."""
+    delay_s: float = 0.0
+    """Seconds until the next one; 0 where a model is asked again at once."""
+    reason: str
+
+
+@record
+class AssistantReply(Head):
+    """Text for the person; the whole of it unless it is partial."""
+
+    type: Literal["assistant_reply"] = "assistant_reply"
+    text: str
+    is_partial: bool = False
+    is_truncated: bool = False
+    """The model came to the limit of its tokens: the text just ends."""
+
+
+@record
+class Usage(Head):
+    """The token usage of one request to a model."""
+
+    type: Literal["usage"] = "usage"
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@record
+class StateChanged(Head):
+    """A call that succeeded changed a key of the state; its value is for those who may read the state."""
+
+    type: Literal["state_changed"] = "state_changed"
+    tool: str
+    scope: Literal["app", "user", "session", "temp"]
+    key: str
+    """Without its scope."""
+    operation: Literal["set", "delete", "append", "add"]
+
+
+@record
+class StateConflict(Head):
+    """Parallel calls changed a key of the state in ways that its rule does not merge."""
+
+    type: Literal["state_conflict"] = "state_conflict"
+    scope: str
+    key: str
+    tool_call_ids: tuple[str, ...]
+    """Of the calls, in their order."""
+    kept: str = ""
+    """The call whose change stands; "" when none does."""
+
+
+@record
+class ArtifactSaved(Head):
+    """An artifact was stored."""
+
+    type: Literal["artifact_saved"] = "artifact_saved"
+    name: str
+    version: int
+    media_type: str = ""
+    size_bytes: int = 0
+
+
+@record
+class ToolsetDropped(Head):
+    """A toolset could not be listed and is left out of the request."""
+
+    type: Literal["toolset_dropped"] = "toolset_dropped"
+    toolset: str
+    reason: str
+
+
+@record
+class EventsDropped(Head):
+    """The reader was too slow, and events are missing here. The subscription adds this, with `seq` 0."""
+
+    type: Literal["events_dropped"] = "events_dropped"
+    count: int
+    """Here."""
+    total: int
+    """Since the subscription began."""
+
+
+@record
+class RunCompleted(Head):
+    """A run has ended."""
+
+    type: Literal["run_completed"] = "run_completed"
+    status: Literal["completed", "failed", "canceled"]
+    error: str = ""
+
+
+@record
+class RunStreamEnd(Head):
+    """The last event of a run."""
+
+    type: Literal["run_stream_end"] = "run_stream_end"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | RunPhase
+    | ToolStart
+    | ToolArgsDelta
+    | ToolUpdate
+    | ToolOutputDelta
+    | ToolEnd
+    | AgentRunStarted
+    | AwaitClarification
+    | AwaitConfirmation
+    | AwaitInput
+    | AnswerAccepted
+    | ToolAuthorization
+    | PlannerThought
+    | PlanRetry
+    | AssistantReply
+    | Usage
+    | StateChanged
+    | StateConflict
+    | ArtifactSaved
+    | ToolsetDropped
+    | EventsDropped
+    | RunCompleted
+    | RunStreamEnd
+)

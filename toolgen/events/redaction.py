@@ -1,0 +1,143 @@
+"""Redaction of events: the sensitive values of calls and results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any, Final, TypeVar
+
+from pydantic_core import to_json
+
+from toolgen.calls.codec import Codec
+from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolValidationError
+from toolgen.calls.results import Artifact, ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.result_encoding import truncate_document
+from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import HIDDEN, scrubbed_json
+from toolgen.shapes.sensitive import redacted
+
+from .records import ArtifactRef, Event, Head
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Event)
+
+_NAMES: Final = frozenset(
+    {
+        "type", "tool", "name", "agent", "status", "code", "kind", "uri", "digest", "media_type", "toolset",
+        "child_run_id", "parent_run_id", "parent_tool_call_id", "suspension_id", "answered_id",
+        "correlation_id", "answer_schema", "bounds", "duration_s", "expires_at", "seq", "fraction",
+    }
+)  # fmt: skip
+"""Fields that hold names, ids and times, by which events belong together."""
+_HEAD: Final = frozenset(field.name for field in fields(Head))
+
+
+def without_secrets(event: E) -> E:
+    """Return the event with the sensitive values of the running call redacted, wherever they appear."""
+    return _scrubbed(event)
+
+
+def _scrubbed(record: T) -> T:
+    values: dict[str, Any] = {}
+    for field in fields(record):  # type: ignore[arg-type]  # records are dataclasses
+        if field.name in _NAMES or field.name in _HEAD or not field.init:
+            continue
+        value = getattr(record, field.name)
+        if isinstance(value, tuple) and value and isinstance(value[0], ArtifactRef):
+            values[field.name] = tuple(map(_scrubbed, value))
+        elif isinstance(value, str | dict | list | tuple):
+            values[field.name] = scrubbed_json(value)
+    return replace(record, **values) if values else record  # type: ignore[type-var]  # as above
+
+
+def fits(document: bytes, codec: Codec[Any]) -> bool:
+    """Return whether each sensitive value of arguments, as they came, is at its place.
+
+    Where they do not fit, nobody knows what stands where, and nothing of them is shown.
+    """
+    if not codec.sensitive:
+        return True
+    try:
+        codec.decode(document)
+    except ToolValidationError:
+        return False
+    return True
+
+
+def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
+    """Return the model's JSON of a result, without its sensitive values; None where there is none.
+
+    It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had.
+    """
+    if not result.json:
+        return None
+    seen = _json(result.json)
+    if spec is not None and result.status == "error" and spec.is_sensitive:
+        seen = _without_unknown_keys(seen, result, spec)
+    codec = None if spec is None else _codec_of(result, spec)
+    if codec is None or not codec.sensitive:
+        return seen
+    places: tuple[str, ...] = codec.sensitive
+    if result.status == "error":
+        places = tuple(f"/details{place}" for place in places)
+    elif result.result is not None:
+        whole = _encoded(codec, result.result, seen)
+        if limit is None and whole != seen:  # it was truncated, and may begin with any value
+            limit = len(result.json)
+        seen = whole
+    shown: Json = redacted(seen, places)
+    document = to_json(shown)
+    return shown if limit is None or len(document) <= limit else _json(truncate_document(document, limit))
+
+
+def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, Any]) -> Json:
+    """Return the document of invalid arguments; their paths quote no key that the schema does not know."""
+    if not isinstance(seen, dict) or not isinstance(issues := seen.get("issues"), list):
+        return seen
+    known = result.retry_hint.issues if result.retry_hint else ()
+    paths = {issue.path: issue.without_other_keys(spec.payload.keys).path for issue in known}
+    told: list[Json] = [
+        {**issue, "path": paths.get(str(issue.get("path")), HIDDEN)}
+        for issue in issues
+        if isinstance(issue, dict)
+    ]
+    return {**seen, "issues": told}
+
+
+def shown_artifacts(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[ArtifactRef, ...]:
+    """Return the references to the artifacts of a result, their data without sensitive values."""
+    return tuple(_reference(artifact, spec) for artifact in result.artifacts)
+
+
+def _reference(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactRef:
+    ref = artifact.ref or ArtifactRef(kind=artifact.kind)
+    declared = None if spec is None else spec.artifacts.get(artifact.kind)
+    if declared is None or not declared.codec.sensitive or not ref.json:
+        return ref
+    return replace(ref, json=to_json(redacted(json.loads(ref.json), declared.codec.sensitive)).decode())
+
+
+def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None:
+    """Return the codec of the model's document; for an error, that of its details."""
+    match result.status:
+        case "ok":
+            return spec.result
+        case "pending":
+            return spec.long_running.ack if spec.long_running else None
+        case "error" if isinstance(result.error, DeclaredError):
+            declared = spec.errors.get(result.error.code)
+            return declared.codec if declared else None
+        case _:
+            return None
+
+
+def _encoded(codec: Codec[Any], value: object, otherwise: Json) -> Json:
+    try:
+        return _json(codec.encode(value))
+    except MalformedResultError:
+        return otherwise
+
+
+def _json(document: bytes) -> Json:
+    return json.loads(document)  # type: ignore[no-any-return]  # JSON

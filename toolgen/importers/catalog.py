@@ -1,0 +1,121 @@
+"""`catalog`: the `tool_schemas.json` of another toolgen project, in any format, or of Goa-AI.
+
+Of a tool are read its name, what is said of it for models and people, its arguments and its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.presentation import Deprecation
+from toolgen.findings import Finding
+
+from .codes import LEFT_OUT, finding_at
+from .pointers import joined
+from .records import Keys, collected, read_record
+from .text import Document, attributed
+from .tool import ImportedTool, Source
+
+_KEYS: Final = Keys(arguments=("arguments",), result=("returned",), may_have_none=True)
+_NOT_READ: Final = (
+    "artifacts",
+    "bounded",
+    "errors",
+    "hints",
+    "inject",
+    "instructions",
+    "long_running",
+    "meta",
+    "result_reminder",
+    "sequential",
+    "sequential_by",
+    "server_data",
+    "sidecar",
+)
+"""Keys of an entry that concern who calls the tool, and that the design does not get."""
+
+
+def read_catalog(document: Document, read: Callable[[str], object]) -> Source:
+    """Return the tools of a catalogue; `read` returns the document of the root that an agent's names.
+
+    Raises:
+        ToolgenError: the document is no catalogue.
+    """
+    try:
+        catalogue = read_catalogue(document.value, read)
+    except CatalogueError as error:
+        hint = "pass a tool_schemas.json of toolgen or of Goa-AI"
+        raise ToolgenError(f"the document {error}", hint=hint) from error
+    name = _name(catalogue) or document.name
+    return attributed(collected(name, "", _tools(catalogue)), document)
+
+
+def _name(catalogue: Catalogue) -> str:
+    """Return the name of the toolset, where all tools are of one; else that of the design."""
+    toolsets = {str(tool.get("toolset", "")).rpartition(".")[2] for tool in catalogue.tools}
+    return toolsets.pop() if len(toolsets) == 1 else catalogue.design
+
+
+def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
+    for index, entry in enumerate(catalogue.tools):
+        pointer = joined("/tools", index)
+        if entry.get("kind") == "native":
+            message = "is run by the provider of the model; it is left out"
+            hint = "write a NativeTool into the design"
+            yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=str(entry.get("name", "")))
+        else:
+            yield from _tool(entry, pointer, is_toolgen=catalogue.format > 0)
+
+
+def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterator[ImportedTool | Finding]:
+    payload, result = _part(entry, "payload"), _part(entry, "result")
+    name = entry.get("name", str(entry.get("id", "")).rpartition(".")[2])  # that of Goa-AI is in its id
+    record = {**entry, "name": name, "arguments": payload.get("schema"), "returned": result.get("schema")}
+    if left_out := [key for key in _NOT_READ if key in entry]:
+        message = f"has {', '.join(left_out)}, which the design does not get"
+        hint = "write it into the design, if it matters"
+        yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=name)
+    if is_confirmed := "confirmation" in entry:
+        message = "asks a person; the design asks before each call, in words of its own and with no payload"
+        hint = "write them into Confirm, and when= where only some calls are asked about"
+        yield finding_at(LEFT_OUT, joined(pointer, "confirmation"), message, hint=hint, tool=name)
+    deprecated = _deprecation(entry)
+    for tool in read_record(record, pointer, _KEYS):
+        if isinstance(tool, Finding):
+            yield tool
+            continue
+        tags = entry.get("tags")
+        yield replace(
+            tool,
+            description=_without_sentence(tool.description, deprecated),
+            deprecated=deprecated.reason if deprecated else "",
+            is_confirmed=is_confirmed,
+            tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+            arguments_pointer=joined(pointer, "payload", "schema"),
+            result_pointer=joined(pointer, "result", "schema"),
+            formats_are_types=is_toolgen and not ("noted_formats" in payload or "noted_formats" in result),
+        )
+
+
+def _part(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = entry.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def _deprecation(entry: Mapping[str, Any]) -> Deprecation | None:
+    match entry.get("deprecated"):
+        case {"reason": str(reason), **rest}:
+            return Deprecation(reason=reason, replacement=str(rest.get("replacement", "")))
+        case _:
+            return None
+
+
+def _without_sentence(description: str, deprecated: Deprecation | None) -> str:
+    """Return the description without the sentence on the deprecation, which a design writes again."""
+    if deprecated is None:
+        return description
+    return description.removesuffix(deprecated.added_to("", deprecated.replacement).strip()).rstrip()

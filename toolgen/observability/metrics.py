@@ -1,0 +1,184 @@
+"""OpenTelemetry metrics of calls, waits and runs, for hosts that have `opentelemetry-api`: `toolgen[otel]`.
+
+The two durations have the names and the buckets of OpenTelemetry's semantic conventions for generative AI
+(`gen_ai.…`; open-telemetry/semantic-conventions-genai, in development); what these have no name for stands
+under `toolgen.`. Attributes are ids of tools and agents, statuses and kinds:
+never an id of a run, a session or a call, nor a value. Nothing here is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import DeclaredError
+from toolgen.calls.results import ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.events.event_reporter import EventReporter, EventSink
+from toolgen.waiting.loop import EXPIRED
+
+from .spans import OTHER, SCOPE, scope_version
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+
+P = ParamSpec("P")
+
+_CALLS_S: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+"""Buckets of calls: those of `gen_ai.execute_tool.duration` in the conventions."""
+_RUNS_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6)
+"""Buckets of runs: those of `gen_ai.invoke_agent.duration` in the conventions."""
+_WAITS_S: Final = (1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800)
+"""Buckets of waits, which are for people: from a second to a week."""
+
+log = logger("toolgen.runtime")
+
+
+class Metrics:
+    """Counts and measures what the runtimes do that have it; none of its methods raises."""
+
+    def __init__(self, provider: MeterProvider | None = None) -> None:
+        """Get a meter of the provider, by default of the process's provider.
+
+        Raises:
+            ImportError: `opentelemetry-api` is not installed.
+        """
+        from opentelemetry import metrics
+
+        meter = metrics.get_meter(SCOPE, scope_version(), meter_provider=provider)
+        self._calls = meter.create_counter("toolgen.calls.ended", "{call}", "Calls that have ended.")
+        self._call_s = meter.create_histogram(
+            "gen_ai.execute_tool.duration",
+            "s",
+            "Duration of calls.",
+            explicit_bucket_boundaries_advisory=_CALLS_S,
+        )
+        self._retries = meter.create_counter(
+            "toolgen.retries", "{attempt}", "Further attempts at calls and plannings."
+        )
+        self._opened = meter.create_counter("toolgen.waits.opened", "{wait}", "Waits that have begun.")
+        self._ended = meter.create_counter("toolgen.waits.ended", "{wait}", "Waits that have ended.")
+        self._wait_s = meter.create_histogram(
+            "toolgen.waits.duration",
+            "s",
+            "Time until an answer.",
+            explicit_bucket_boundaries_advisory=_WAITS_S,
+        )
+        self._started = meter.create_counter("toolgen.runs.started", "{run}", "Runs that have begun.")
+        self._run_ends = meter.create_counter("toolgen.runs.ended", "{run}", "Runs that have ended.")
+        self._open = meter.create_up_down_counter(
+            "toolgen.runs.open", "{run}", "Runs that this process has seen and that are not over."
+        )
+        self._run_s = meter.create_histogram(
+            "gen_ai.invoke_agent.duration",
+            "s",
+            "Duration of runs, their waits included.",
+            explicit_bucket_boundaries_advisory=_RUNS_S,
+        )
+
+    def end_call(self, tool: str, status: str, duration_s: float, error: str = "") -> None:
+        """Count the end of a call; `error` is the name of a declared error. One that waits has not ended."""
+        if status == "suspended":
+            return
+        attributes = {"gen_ai.tool.name": tool.rpartition(".")[2], "toolgen.tool": tool}
+        attributes["toolgen.status"] = status
+        if status == "error":
+            attributes["error.type"] = error or "tool_error"
+        _contain(self._calls.add, 1, attributes)
+        if duration_s > 0:  # nothing was executed else
+            operation = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
+            _contain(self._call_s.record, duration_s, {**operation, **attributes})
+
+    def end_logged_call(self, event: Mapping[str, Json], tool: str) -> None:
+        """Count the end of a call, and of a wait that nobody has answered, by an event of a run's log."""
+        event_ = _Fields(event)
+        if event_.text("resolved_by"):
+            return  # it has ended before
+        status = event_.text("status")
+        if status == "denied" and not event_.text("answered_id") and event_.text("error").endswith(EXPIRED):
+            _contain(self._ended.add, 1, {"toolgen.outcome": "expired"})
+        self.end_call(tool, status, event_.number("duration_s"), event_.text("code"))
+
+    def retry(self, kind: Literal["call", "planning"], id_: str) -> None:
+        """Count a further attempt at a call, by the id of its tool, or at a planning, by its agent."""
+        name = "toolgen.tool" if kind == "call" else "gen_ai.agent.id"
+        _contain(self._retries.add, 1, {"toolgen.kind": kind, name: id_})
+
+    def open_wait(self, kind: str) -> None:
+        """Count that a call or a planner waits."""
+        _contain(self._opened.add, 1, {"toolgen.kind": kind})
+
+    def end_wait(self, kind: str, outcome: Literal["answered", "canceled"], duration_s: float | None) -> None:
+        """Count that a wait has ended, after so many seconds where that is known."""
+        attributes = {"toolgen.kind": kind, "toolgen.outcome": outcome}
+        _contain(self._ended.add, 1, attributes)
+        if duration_s is not None:
+            _contain(self._wait_s.record, max(0.0, duration_s), attributes)
+
+    def start_run(self, agent: str) -> None:
+        """Count that a run has begun."""
+        _contain(self._started.add, 1, _of_agent(agent))
+
+    def end_run(self, agent: str, status: str, duration_s: float | None) -> None:
+        """Count the end of a run, after so many seconds where that is known."""
+        attributes = {**_of_agent(agent), "toolgen.status": status}
+        _contain(self._run_ends.add, 1, attributes)
+        if duration_s is None:
+            return
+        if status == "failed":
+            attributes["error.type"] = OTHER
+        operation = {"gen_ai.operation.name": "invoke_agent"}
+        _contain(self._run_s.record, max(0.0, duration_s), {**operation, **attributes})
+
+    def see_run(self, agent: str, change: Literal[1, -1]) -> None:
+        """Count that a run is open in this process, or is over."""
+        _contain(self._open.add, change, _of_agent(agent))
+
+
+class MeteredReporter(EventReporter):
+    """Emits the steps of calls outside of runs, and counts their ends; the log has those of the others."""
+
+    def __init__(self, events: EventSink, limit: int, metrics: Metrics) -> None:
+        super().__init__(events, limit)
+        self._metrics = metrics
+
+    def emit_tool_end(
+        self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
+    ) -> None:
+        error, telemetry = result.error, result.telemetry
+        self._metrics.end_call(
+            OTHER if spec is None else spec.id,
+            result.status,
+            telemetry.duration_s if telemetry else 0.0,
+            error.code if isinstance(error, DeclaredError) else "",
+        )
+        super().emit_tool_end(result, meta, spec)
+
+
+class _Fields:
+    """Reads fields of a logged event, of whatever type."""
+
+    def __init__(self, event: Mapping[str, Json]) -> None:
+        self._event = event
+
+    def text(self, name: str) -> str:
+        return str(self._event.get(name, ""))
+
+    def number(self, name: str) -> float:
+        found = self._event.get(name)
+        return float(found) if isinstance(found, int | float) else 0.0
+
+
+def _of_agent(agent: str) -> dict[str, str]:
+    return {"gen_ai.agent.id": agent, "gen_ai.agent.name": agent.rpartition(".")[2]}
+
+
+def _contain(record: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> None:
+    """Record a measurement; one that fails is logged, and nothing else."""
+    try:
+        record(*arguments, **named)
+    except Exception:
+        log.exception("a metric was not recorded")

@@ -1,0 +1,78 @@
+"""Why an engine does not do what it was asked, and what a loop gets of work that failed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from toolgen.contract.errors import ToolgenError
+
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
+"""Kind of the failure of an activity that began, must not begin twice, and whose end nobody knows."""
+
+
+class EngineError(ToolgenError):
+    """The engine cannot do what it was asked; the message says why."""
+
+
+class EngineClosedError(EngineError):
+    """The engine was closed; what it did goes on when it is started again, or in another process."""
+
+
+class UnknownRunError(EngineError):
+    """No run has this id, or none that the caller may know of."""
+
+
+def unknown_run(run_id: str) -> UnknownRunError:
+    """Return the error; in the same words for a run that is not there and for one of somebody else."""
+    return UnknownRunError(
+        f"no run has the id {run_id!r}",
+        hint="it may have been erased or forgotten, of which nothing is kept, "
+        "or belong to another session or agent",
+    )
+
+
+class WaitOverError(EngineError):
+    """The wait ended without an answer, or its run is over."""
+
+
+class UnsettledAnswerError(EngineError):
+    """Nobody knows yet whether an answer counts, or one before it; the same answer may be given again."""
+
+
+class DuplicateOperationError(EngineError):
+    """The loop used one key for two operations: our bug."""
+
+
+class NondeterminismError(EngineError):
+    """The loop asked for something else than the journal holds under the key; the run stays as it is."""
+
+
+class PayloadTooLargeError(EngineError):
+    """An argument or a result has more bytes than the engine keeps."""
+
+
+class PayloadGoneError(EngineError):
+    """A large value of a run was erased or pruned; the run cannot go on without it."""
+
+
+class NonRetryableError(Exception):
+    """Raised by an activity: another attempt would fail the same way."""
+
+
+class NotRegisteredError(NonRetryableError):
+    """Raised by an activity before any effect: this process lacks what it needs, such as an agent.
+
+    With many workers another one may have it, as while a new version is deployed. The attempt counts in
+    `ActivityInfo.missed` alone, and others follow it within `CallOptions.timeout`; for ever without one.
+    """
+
+
+class ActivityFailed(Exception):
+    """What the loop gets of an activity or a child run that failed for good."""
+
+    def __init__(self, op: str, kind: str, message: str) -> None:
+        super().__init__(f"{op}: {kind}: {message}")
+        self.op = op
+        self.kind = kind
+        """Name of the exception's class; `timeout`, `failed`, `canceled` or `outcome_unknown`."""
+        self.message = message

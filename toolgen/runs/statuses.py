@@ -1,0 +1,94 @@
+"""What an engine says of its runs and of their waits, and what it hands to them. All of it is frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from toolgen.contract.json_value import Json
+
+RunState = Literal["running", "waiting", "completed", "failed", "canceled"]
+"""`waiting`: nothing goes on before a signal comes."""
+Receipt = Literal["accepted", "same", "conflict", "recorded"]
+"""What became of an answer. `accepted`: the run has it. `same`: this answer was given before. `conflict`:
+another one was. `recorded`: it is kept, no other one is, and a worker will find it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """Something that came from outside the run."""
+
+    name: str
+    payload: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenWait:
+    """A wait of a run that is open."""
+
+    op: str
+    about: Json
+    fault: str = ""
+    """Why its subject cannot be read, which is None then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWait:
+    """An open wait, with its run."""
+
+    run_id: str
+    op: str
+    about: Json
+    fault: str = ""
+    """As `OpenWait.fault`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitStatus:
+    """A wait of a run, open or over."""
+
+    about: Json
+    is_open: bool
+    answer: Json = None
+    """The payload of the answer that counts; None while there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """Where a run stands."""
+
+    run_id: str
+    state: RunState
+    input: Json
+    output: Json = None
+    """What the loop returned."""
+    error: str = ""
+    children: tuple[str, ...] = ()
+    """Ids of its child runs, in the order of their start."""
+    awaiting: tuple[OpenWait, ...] = ()
+    """Its waits that are open, in the order in which they began; those about nothing left out."""
+    session: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("completed", "failed", "canceled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostJournal:
+    """What is known of a journal that another one has replaced."""
+
+    engine_id: str
+    """Of the engine that had it."""
+    begun: int
+    """Calls that had begun."""
+    answered: int
+    """Answers that were taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenRun:
+    """A run that its engine is about to forget."""
+
+    run_id: str
+    session: str

@@ -1,0 +1,83 @@
+"""What the parts of one runtime share, and the protocol by which the agents join them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.toolsets.registry import Registry
+from toolgen.calls.toolsets.toolsets import Toolsets
+
+if TYPE_CHECKING:
+    from toolgen.calls.steps.frame import RuntimeServices
+    from toolgen.calls.steps.registered_tool import RuntimeOptions
+    from toolgen.calls.toolsets.snapshot import CallService
+    from toolgen.events.hub import Events
+    from toolgen.waiting.call_runs import CallRuns
+    from toolgen.waiting.resuming import WaitingTools
+    from toolgen.waiting.wait_registry import WaitRegistry
+
+    from .loop_owner import LoopOwner
+
+
+class Assembly:
+    """What the parts of one runtime share; each part is made of it when it is first used."""
+
+    def __init__(
+        self,
+        caller: CallService,
+        options: RuntimeOptions,
+        services: RuntimeServices,
+        events: Events | None,
+    ) -> None:
+        self.caller = caller
+        self.options = options
+        self.services = services
+        self.events = events
+        self.toolsets = Toolsets(options, services.reports)
+        self.registry = Registry(options, self.toolsets)
+        self.directory = self.registry.directory
+        self.waits: WaitRegistry | None = None
+        """What executes the runs; None where there are none."""
+        self.loops: LoopOwner | None = None
+        """The agents; None without any."""
+        self.joined: Any = None
+        """What hosts see of them."""
+
+    @cached_property
+    def tools(self) -> WaitingTools:
+        """Finds the tools of calls that waited."""
+        from toolgen.waiting.resuming import WaitingTools
+
+        return WaitingTools(self.caller, self.directory, self.toolsets)
+
+    @cached_property
+    def calls(self) -> CallRuns:
+        """The runs of single calls."""
+        from toolgen.waiting.call_runs import CallRuns
+
+        return CallRuns(self.services, self.tools, self.events)
+
+    def execute_runs(self, waits: WaitRegistry) -> None:
+        """Let the engine of these waits execute the runs of calls."""
+        self.waits = waits
+        self.calls.serve(waits)
+
+    def join(self, joined: object, loops: LoopOwner, waits: WaitRegistry) -> None:
+        """Let agents join, whose loops are executed by the engine of these waits.
+
+        Raises:
+            RegistrationError: others have joined already, or the engine executes runs already.
+        """
+        if self.loops is not None:
+            raise RegistrationError(
+                f"a {type(self.joined).__name__} stands on this runtime already",
+                hint="make it once, before agents are registered",
+            )
+        waits.require_idle()
+        self.joined, self.loops = joined, loops
+        self.calls.agents = loops
+        self.tools.of_run = loops.find_tool
+        if self.waits is None:
+            self.execute_runs(waits)

@@ -1,0 +1,122 @@
+"""The runs of a runtime, of agents and of calls: executed, listed, cancelled and resolved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, final
+
+from toolgen.calls.resolution import Resolution, ResolveError
+from toolgen.calls.results import ToolResult
+from toolgen.waiting.errors import NoEngineError
+from toolgen.waiting.resolving_calls import resolve_call
+from toolgen.waiting.wait_registry import WaitRegistry
+
+from .assembly import Assembly
+from .run_listing import runs_in_state
+
+if TYPE_CHECKING:
+    from toolgen.runs import Engine, RunState, RunStatus
+
+
+@final
+class Runs:
+    """The runs of one runtime, as `Runtime.runs`."""
+
+    def __init__(self, assembly: Assembly, waits: WaitRegistry | None) -> None:
+        self._assembly = assembly
+        self._waits = waits
+
+    def be_client(self, *, checks: bool = False) -> None:
+        """Execute only the runs of calls that this runtime makes or answers, and those of `start`.
+
+        With `checks` it opens although the secret of what waits is missing; all of it is unsealed then, and
+        `Waits.adopt` makes a new secret.
+
+        It is called before the runtime is opened. Where another process executes the runs of a file, that one
+        executes these too. Without an engine it does nothing.
+        """
+        if self._waits is not None:
+            self._waits.be_client(checks=checks)
+
+    async def start(self, run_id: str = "") -> None:
+        """Start to execute the runs of the engine; after `be_client` only the one of this id.
+
+        Raises:
+            EngineError: another process executes the runs of the file, and this runtime is no client.
+        """
+        if self._waits is not None:
+            await self._waits.start(run_id)
+
+    async def cancel(self, run_id: str, reason: str = "") -> None:
+        """Cancel a run, with all that it has started and waits for; one that is over is left alone.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            NoEngineError: this runtime has no runs.
+        """
+        await self._engine().cancel(run_id, reason=reason)
+
+    async def status(self, run_id: str) -> RunStatus:
+        """Return the status of a run for its clients, as `status_of`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            NoEngineError: this runtime has no runs.
+        """
+        return self.status_of(await self._engine().status(run_id))
+
+    async def list(
+        self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
+    ) -> tuple[RunStatus, ...]:
+        """Return runs, the newest first: in a state for their clients, of a session.
+
+        Raises:
+            NoEngineError: this runtime has no runs.
+        """
+        statuses = await runs_in_state(
+            self._engine(), self.status_of, state=state, session=session, limit=limit
+        )
+        return tuple(map(self.status_of, statuses))
+
+    def status_of(self, status: RunStatus) -> RunStatus:
+        """Return the status of a run for its clients.
+
+        For its engine the run of an agent that ended with a failure is `completed`: its loop has returned.
+        For clients it is `failed`, and `error` says why.
+        """
+        return status if self._assembly.loops is None else self._assembly.loops.status_of(status)
+
+    async def resolve(self, run_id: str, tool_call_id: str, resolution: Resolution, *, by: str) -> ToolResult:
+        """Store the outcome of a call whose outcome was unknown, and return it.
+
+        The turns after it see it in the place of the words that the call may have run, and who says so is
+        kept beside it. It is also the run `<run>/resolved:<call>`, whose one `tool_end` names who says so in
+        `resolved_by`. Nothing is executed.
+
+        Args:
+            run_id: Of the agent that made the call, or of the call itself: `call_…`.
+            tool_call_id: Of the call; "" for that of a run of one call.
+            resolution: What became of it; a result has to fit the tool.
+            by: Who has found out.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            ResolveError: the outcome is known or may still come, there is no such call, the result does not
+                fit, or nobody is named.
+        """
+        if not by:
+            raise ResolveError("by is empty", hint="name the person who resolves the call")
+        assembly = self._assembly
+        if self._waits is not None:
+            arguments = (run_id, tool_call_id, resolution, by)
+            result = await resolve_call(assembly.services, self._waits, assembly.tools, *arguments)
+            if result is not None:
+                return result
+        if self._assembly.loops is None:
+            message = "this runtime has no agents, and so no conversation that could have the outcome"
+            raise ResolveError(message)
+        return await self._assembly.loops.resolve(run_id, tool_call_id, resolution, by=by)
+
+    def _engine(self) -> Engine:
+        if self._assembly.waits is None:
+            raise NoEngineError
+        return self._assembly.waits.engine

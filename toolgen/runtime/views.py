@@ -1,0 +1,125 @@
+"""Toolsets made of other toolsets: with fewer tools, other wire names, or confirmations.
+
+A view keeps the name of what it is a view of, and the ids of its tools. Views of one toolset open it once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.specs import ConfirmSpec, ToolSpec
+from toolgen.calls.toolsets.dynamic import (
+    DynamicToolset,
+    ReadonlyContext,
+    SnapshotError,
+    as_toolset,
+    instructions_of,
+    native_of,
+)
+from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
+
+if TYPE_CHECKING:
+    from toolgen.calls.native import NativeTool
+
+Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Awaitable[bool]]
+"""Whether a tool is there for a request."""
+
+Change: TypeAlias = Callable[[Sequence[BoundTool], ReadonlyContext], Awaitable[Sequence[BoundTool]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _View:
+    """A toolset that changes the list of another one."""
+
+    inner: DynamicToolset
+    change: Change
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def instructions(self) -> str:
+        return instructions_of(self.inner)
+
+    @property
+    def native(self) -> Sequence[NativeTool]:
+        return native_of(self.inner)
+
+    async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
+        return await self.change(await self.inner.tools(context), context)
+
+
+def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
+    """Return the toolset with those tools that the predicate accepts, for each tool of each request."""
+
+    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+        return [tool for tool in tools if await _is_taken(predicate, tool, context)]
+
+    return _View(inner=as_toolset(toolset), change=change)
+
+
+def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> DynamicToolset:
+    """Return the toolset with the tools of these ids or wire names only.
+
+    A name that no tool has is an error when the tools are listed.
+    """
+    if not names:
+        raise RegistrationError("allow_tools has no names", hint="name the tools that it lets through")
+
+    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+        return _named(inner.name, tools, names)
+
+    inner = as_toolset(toolset)
+    return _View(inner=inner, change=change)
+
+
+def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> DynamicToolset:
+    """Return the toolset with the prefix, such as `office_`, before each wire name; ids stay."""
+
+    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+        return [replace(tool, spec=replace(tool.spec, name=prefix + tool.spec.name)) for tool in tools]
+
+    return _View(inner=as_toolset(toolset), change=change)
+
+
+def with_confirmation(
+    toolset: DynamicToolset | ToolsetRegistration, *, hint: str = "", tools: Sequence[str] = ()
+) -> DynamicToolset:
+    """Return the toolset with a confirmation before each call, of all tools or of those named.
+
+    `hint` is what the person is asked, in the place of the design's own; `{field}` stands for an argument.
+    """
+
+    async def change(found: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+        asked = {tool.spec.id for tool in (_named(inner.name, found, tools) if tools else found)}
+        return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in found]
+
+    inner = as_toolset(toolset)
+    return _View(inner=inner, change=change)
+
+
+def _named(toolset: str, tools: Sequence[BoundTool], names: Sequence[str]) -> Sequence[BoundTool]:
+    wanted = frozenset(names)
+    known = {name for tool in tools for name in (tool.spec.id, tool.spec.name)}
+    if unknown := [name for name in names if name not in known]:
+        has = ", ".join(tool.spec.name for tool in tools) or "none"
+        raise SnapshotError(
+            f"toolset {toolset!r} has no tool {', '.join(map(repr, unknown))}", hint=f"its tools are {has}"
+        )
+    return [tool for tool in tools if tool.spec.id in wanted or tool.spec.name in wanted]
+
+
+def _confirmed(tool: BoundTool, hint: str) -> BoundTool:
+    design = tool.spec.confirm or ConfirmSpec()
+    confirm = ConfirmSpec(hint=hint or design.hint, payload=design.payload)
+    return replace(tool, spec=replace(tool.spec, confirm=confirm))
+
+
+async def _is_taken(predicate: Predicate, tool: BoundTool, context: ReadonlyContext) -> bool:
+    answer = predicate(tool.spec, context)
+    return await answer if inspect.isawaitable(answer) else answer

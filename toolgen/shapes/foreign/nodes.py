@@ -1,0 +1,60 @@
+"""The normal form of a schema that somebody else wrote: what Python types hold of it.
+
+A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
+`$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.
+`schema_reader` makes it; types, clauses and their names are read from it alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+Node: TypeAlias = dict[str, Any]
+Classes: TypeAlias = Mapping[str, Node]
+"""Objects by name: nodes with `properties`, `required`, and whether there may be others."""
+
+NULL: Final[Node] = {"type": "null"}
+_PLACE: Final = "#/$defs/"
+
+
+def reference(name: str) -> Node:
+    """Return the node of a class."""
+    return {"$ref": _PLACE + name}
+
+
+def target(node: Node) -> str | None:
+    """Return the class that a node refers to."""
+    ref = node.get("$ref")
+    return ref.removeprefix(_PLACE) if isinstance(ref, str) else None
+
+
+def inner(node: Node) -> tuple[Node, ...]:
+    """Return the nodes that stand in a node, without those behind a reference."""
+    found = [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+    return (*found, *node.get("anyOf", ()))
+
+
+def without_null(node: Node) -> list[Node]:
+    """Return the branches of a union but null; of any other node, itself."""
+    return [branch for branch in node.get("anyOf", [node]) if branch != NULL]
+
+
+def nodes_in(node: Node) -> Iterator[Node]:
+    """Yield a node and all nodes in it, outer before inner."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(inner(node))
+
+
+def targets(node: Node) -> Iterator[tuple[str, str | None]]:
+    """Yield the classes that a node refers to, each with the tag of the union it stands in."""
+    waiting: list[tuple[Node, str | None]] = [(node, None)]
+    while waiting:
+        node, tag = waiting.pop()
+        name = target(node)
+        if name is not None:
+            yield name, tag
+        waiting += [(part, node.get("discriminator")) for part in reversed(inner(node))]

@@ -1,0 +1,33 @@
+"""SQLite files and folders of stores: opening, transactions, errors."""
+
+from .errors import (
+    ForeignFileError,
+    LeaseLostError,
+    ReplacedFileError,
+    StoreClosedError,
+    StoreConnectionError,
+    StoreCorruptError,
+    StoreError,
+    StoreFormatError,
+    StoreFullError,
+    StoreLockedError,
+    StoreMissingError,
+    StoreReadOnlyError,
+    UnsafeFileError,
+)
+
+__all__ = [
+    "ForeignFileError",
+    "LeaseLostError",
+    "ReplacedFileError",
+    "StoreClosedError",
+    "StoreConnectionError",
+    "StoreCorruptError",
+    "StoreError",
+    "StoreFormatError",
+    "StoreFullError",
+    "StoreLockedError",
+    "StoreMissingError",
+    "StoreReadOnlyError",
+    "UnsafeFileError",
+]

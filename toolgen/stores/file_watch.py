@@ -1,0 +1,139 @@
+"""Watches a file for changes by other processes, by notifications and by a look each second.
+
+Sockets for datagrams stand beside the file. The worker has one of a fixed name; clients announce theirs to
+it, and it notifies them. A datagram may be lost, or find no socket, and so there is the look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import socket
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from toolgen.contract.tasks import CallLater, Timer
+
+_POLL_S: Final = 1.0
+_MODE: Final = 0o600
+_ADDRESS_BYTES: Final = 100
+"""What fits into a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
+
+
+class FileWatch:
+    """Calls back when the file may have changed; belongs to the event loop that started it."""
+
+    def __init__(self, path: Path, call_later: CallLater, on_change: Callable[[], None]) -> None:
+        self._folder = path.parent
+        self._worker = f"{path.name}.bell"
+        self._pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.bell")
+        self._call_later = call_later
+        self._on_change = on_change
+        self._is_worker = False
+        self._timer: Timer | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._socket: socket.socket | None = None
+        """None where the folder of the file, or the system, has no sockets."""
+        self._own = ""
+        self._clients: set[str] = set()
+        self._descriptor: int | None = None
+
+    @property
+    def is_watching(self) -> bool:
+        return self._loop is not None
+
+    def start(self, *, is_worker: bool) -> None:
+        """Start to watch, if not started yet; the worker gets the notifications of all clients."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop and (self._is_worker or not is_worker):
+            return
+        self.stop()
+        self._loop, self._is_worker = loop, is_worker
+        self._own = self._worker if is_worker else f"{self._worker[:-5]}.{secrets.token_hex(8)}.bell"
+        try:
+            self._listen(loop)
+        except (OSError, AttributeError):  # not on this disk, or not on this system
+            self._close()
+        if not is_worker:
+            self.tell()
+        self._timer = self._call_later(_POLL_S, self._poll)
+
+    def stop(self) -> None:
+        """Stop watching."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._close()
+        self._timer = self._loop = None
+        self._is_worker = False
+
+    def tell(self) -> bool:
+        """Notify other processes that the file has changed; return False when there is no worker."""
+        if not self._is_worker:
+            return self._socket is None or self._send(self._worker, self._own.encode())
+        for name in list(self._clients):
+            if not self._send(name, b""):
+                self._clients.discard(name)
+                with suppress(OSError):
+                    (self._folder / name).unlink(missing_ok=True)
+        return True
+
+    def _poll(self) -> None:
+        try:
+            self._on_change()
+        finally:
+            if self._loop is not None:
+                self._timer = self._call_later(_POLL_S, self._poll)
+
+    def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        self._socket.setblocking(False)
+        weakref.finalize(self, self._socket.close)
+        if self._is_worker:
+            (self._folder / self._own).unlink(missing_ok=True)  # of a worker that was killed
+        self._socket.bind(self._address(self._own))
+        os.chmod(self._folder / self._own, _MODE)
+        loop.add_reader(self._socket, self._on_readable)
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.remove_reader(self._socket)
+            self._socket.close()
+            with suppress(OSError):
+                (self._folder / self._own).unlink(missing_ok=True)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        self._socket = self._descriptor = None
+        self._clients.clear()
+
+    def _send(self, name: str, body: bytes) -> bool:
+        assert self._socket is not None, "only a socket that is open sends"
+        try:
+            self._socket.sendto(body, self._address(name))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:  # its queue is full, so that it will look anyway
+            return True
+        return True
+
+    def _on_readable(self) -> None:
+        assert self._socket is not None, "only a socket that is open is read"
+        with suppress(BlockingIOError):
+            while True:
+                name = self._socket.recv(256).decode("utf-8", "replace")
+                if self._pattern.fullmatch(name):
+                    self._clients.add(name)
+        self._on_change()
+
+    def _address(self, name: str) -> str:
+        path = str(self._folder / name)
+        if len(os.fsencode(path)) <= _ADDRESS_BYTES:
+            return path
+        if self._descriptor is None:
+            self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._descriptor}/{name}"

@@ -1,0 +1,231 @@
+"""A folder of a store: records and blobs, each under the hash of its key, so that no key is a path.
+
+Each step has the folder to itself, or shares it with other readers, over all processes; it runs in a thread
+of the folder's own, so that a folder that is locked holds up nobody else.
+Files are written beside their place and moved there, so that a killed process leaves none half written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from .errors import (
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+    StoreMissingError,
+    system_error,
+)
+
+T = TypeVar("T")
+
+BUSY_S: Final = 10.0
+"""How long a step waits for other processes, in seconds."""
+_RETRY_S: Final = 0.005
+_MODE: Final = 0o700
+"""Of a new folder: what it holds is the business of its owner."""
+_GONE: Final = "gone-"
+"""What the name of a shelf begins with that is being removed."""
+
+
+class Bucket:
+    """A folder within the store: JSON documents by name, and blobs by digest. It may not exist yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def documents(self) -> Iterator[Any]:
+        """Yield the documents, by the hashes of their names."""
+        yield from map(_parsed, sorted(self.path.glob("*.json")))
+
+    def document(self, name: str) -> Any:
+        """Return the document of a name; None where there is none."""
+        file = self._file(name)
+        return _parsed(file) if file.exists() else None
+
+    def put(self, name: str, document: Any) -> None:
+        """Store a document, replacing the previous one."""
+        self._write(self._file(name), json.dumps(document).encode())
+
+    def add_blob(self, data: bytes) -> str:
+        """Store data and return its key, the SHA-256 in hex."""
+        digest = sha256(data).hexdigest()
+        file = self.path / digest
+        if not file.exists():
+            self._write(file, data)
+        return digest
+
+    def blob(self, digest: str) -> bytes:
+        """Return the data of a digest.
+
+        Raises:
+            StoreCorruptError: it is not there any more, or is other data.
+        """
+        file = self.path / digest
+        try:
+            data = file.read_bytes()
+        except FileNotFoundError:
+            data = b""
+        if sha256(data).hexdigest() != digest:
+            raise _damaged(file)
+        return data
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{_hash(name)}.json"
+
+    def _write(self, file: Path, data: bytes) -> None:
+        self.path.mkdir(mode=_MODE, exist_ok=True)
+        descriptor, new = tempfile.mkstemp(dir=self.path, prefix="new-")
+        try:
+            with os.fdopen(descriptor, "wb") as written:
+                written.write(data)
+                written.flush()
+                os.fsync(descriptor)
+            os.replace(new, file)
+        except BaseException:
+            os.unlink(new)
+            raise
+
+
+class Folder:
+    """A folder of buckets; several processes on one machine may use it, on Windows one."""
+
+    def __init__(self, path: str | Path, *, busy_s: float = BUSY_S) -> None:
+        """Open the folder, which is created where it is missing, with access for its owner only.
+
+        Raises:
+            StoreError: it cannot be created, or is no folder; the class says why.
+        """
+        self.path = Path(path).absolute()
+        self._busy_s = busy_s
+        self._process = 0
+        with self._guarded():
+            if not self.path.parent.is_dir():
+                raise StoreMissingError(
+                    "is in a folder that does not exist",
+                    path=self.path,
+                    hint=f"create the folder {str(self.path.parent)!r}",
+                )
+            self.path.mkdir(mode=_MODE, exist_ok=True)
+
+    async def run_exclusive(self, step: Callable[[], T]) -> T:
+        """Run a step under the exclusive lock of the folder and return its value.
+
+        Raises:
+            StoreError: the folder cannot be used; the class says why.
+        """
+        return await self._in_thread(partial(self._run, step, is_shared=False))
+
+    async def run_shared(self, step: Callable[[], T]) -> T:
+        """Run a step under the shared lock of the folder and return its value."""
+        return await self._in_thread(partial(self._run, step, is_shared=True))
+
+    def bucket(self, key: str) -> Bucket:
+        """Return the bucket of a key, which is created at the first write."""
+        return Bucket(self.path / _hash(key))
+
+    def buckets(self) -> Iterator[Bucket]:
+        """Yield the existing buckets; removals that a killed process left unfinished are completed."""
+        for path in sorted(self.path.iterdir()):
+            if path.name.startswith(_GONE):
+                shutil.rmtree(path)
+            elif path.is_dir():
+                yield Bucket(path)
+
+    def remove(self, shelf: Bucket) -> None:
+        """Remove a bucket with everything in it, whole or not at all."""
+        gone = shelf.path.with_name(f"{_GONE}{shelf.path.name}")
+        os.rename(shelf.path, gone)
+        shutil.rmtree(gone)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._process != os.getpid():  # threads do not come along into a forked process
+            self._process = os.getpid()
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="toolgen folder")
+            weakref.finalize(self, self._thread.shutdown, wait=False)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _run(self, step: Callable[[], T], *, is_shared: bool) -> T:
+        with self._guarded(), self._locked(is_shared=is_shared):
+            return step()
+
+    @contextmanager
+    def _locked(self, *, is_shared: bool) -> Iterator[None]:
+        """Hold the lock; it ends with the process. On Windows it covers only the threads of this process."""
+        if sys.platform == "win32":
+            yield
+            return
+        import fcntl  # not on Windows
+
+        until = time.monotonic() + self._busy_s
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            while True:
+                try:
+                    fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= until:
+                        raise _locked_error(self.path, self._busy_s) from None
+                    time.sleep(_RETRY_S)
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _store_error(error, self.path) from error
+
+
+def _hash(key: str) -> str:
+    """Return the folder name of a key, also of one with a lone surrogate."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise _damaged(file) from error
+
+
+def _locked_error(path: Path, busy_s: float) -> StoreLockedError:
+    return StoreLockedError(
+        f"has been locked by another process for {busy_s:g} s",
+        path=path,
+        hint="find the process that has the folder open (lsof, fuser), let it end, and try again",
+    )
+
+
+def _damaged(file: Path) -> StoreCorruptError:
+    return StoreCorruptError("is damaged", path=file, hint="restore the folder from a backup")
+
+
+def _store_error(error: OSError, path: Path) -> StoreError:
+    """Return the store error for an error of the operating system."""
+    what = "cannot be used"
+    if error.errno == errno.ENOENT:
+        message = f"{what}: {error.strerror}"
+        return StoreMissingError(message, path=path, hint="restore the folder, or restart the process")
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return StoreError("is no folder", path=path, hint="name a folder, or a new one")
+    allow = "let the user of this process write to the folder and what is in it"
+    return system_error(error, path, what, allow=allow, hint="look at the folder and its disk")

@@ -1,0 +1,94 @@
+"""Stores that are away for a while: how a step of a run waits until its store is back.
+
+Which steps may be repeated:
+
+- Reads, and writes under a key of their own, which a run makes again with the same effect: messages by run
+  and step, answers by run and call, turns by run, artifacts of results by run and digest. They are repeated
+  also where nobody knows whether they were stored (`StoreConnectionError.is_unknown`).
+- The agent of a session, which `hand_over` sets: only the run that has the turn of the session sets it, and
+  it has the turn until after the step, so nothing of others is overwritten.
+- Changes of state, and results that are too large, only where the store has none of them: an addition that
+  was stored would be added twice.
+
+Executors are not executed again for a store. One that raises an error of its own store has failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolgen.contract.logs import logger
+
+from .errors import StoreConnectionError, StoreError, StoreLockedError
+
+T = TypeVar("T")
+
+log = logger("toolgen.runtime")
+
+
+def _no_pause(attempt: int) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreRetry:
+    """Repeats a step of a store that is away, until the store is back or the time is over."""
+
+    pause: Callable[[int], float] = field(default=_no_pause, repr=False)
+    """Returns the seconds after an attempt that failed, counted from 1."""
+    total_s: float = 0.0
+    """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
+    ends_at: float | None = None
+    """In the time of the event loop, when every attempt ends; None without a time limit."""
+
+    async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
+        """Return what the step returns; `what` names it in the log.
+
+        Args:
+            step: Is called for each attempt.
+            what: Such as "run r-1: record:2".
+            is_idempotent: A step that was stored may be repeated without effect.
+
+        Raises:
+            StoreError: `total_s` is over, the error is not temporary, or the step must not be repeated.
+            TimeoutError: `ends_at` came during an attempt.
+        """
+        loop = asyncio.get_running_loop()
+        began, attempt = loop.time(), 0
+        while True:
+            attempt += 1
+            try:
+                async with asyncio.timeout_at(self.ends_at):
+                    return await step()
+            except StoreError as error:
+                if not error.is_temporary or (is_unknown(error) and not is_idempotent):
+                    raise
+                delay = self.pause(attempt)
+                if self._is_over(began, loop.time() + delay):
+                    raise
+                log.warning(
+                    "%s: attempt %d failed; the next is in %.1f s: %s", what, attempt, delay, error.message
+                )
+            await asyncio.sleep(delay)
+
+    def _is_over(self, began: float, next_at: float) -> bool:
+        return next_at - began >= self.total_s or (self.ends_at is not None and next_at >= self.ends_at)
+
+
+def is_unknown(error: StoreError) -> bool:
+    """Return whether nobody knows that the failed step was stored."""
+    return isinstance(error, StoreConnectionError) and error.is_unknown
+
+
+def public_text(error: StoreError) -> str:
+    """Return what clients and models may know of an error: neither a server nor a file."""
+    match error:
+        case StoreConnectionError():
+            return "a store of the runtime cannot be reached"
+        case StoreLockedError():
+            return "a store of the runtime is locked by others"
+        case _:
+            return "a store of the runtime cannot be used, and the log has the details"

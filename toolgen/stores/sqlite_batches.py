@@ -1,0 +1,489 @@
+"""A SQLite file that is written in batches: one transaction for each turn of the event loop.
+
+With `synchronous=NORMAL` a batch is written on the event loop, which takes a fraction of the time that
+handing it to a thread takes. With `FULL`, and while another process has the file, it is written in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from toolgen.contract.logs import logger
+
+from .errors import (
+    LeaseLostError,
+    ReplacedFileError,
+    StoreClosedError,
+    StoreCorruptError,
+    StoreError,
+    StoreLockedError,
+    StoreReadOnlyError,
+)
+from .sqlite_connection import Synchronous, create_file
+from .sqlite_errors import DamagedRowError
+from .sqlite_file import BUSY_S
+from .sqlite_format import SqliteFormat
+from .sqlite_thread import LaneSettings, SqliteThread, closed_error
+
+T = TypeVar("T")
+
+_LAZY_S: Final = 0.05
+"""How long a row waits that nobody waits for."""
+_RETRY_S: Final = 1.0
+"""Between two attempts to write what could not be written."""
+
+log = logger("toolgen.stores")
+
+
+@dataclass(slots=True)
+class _Request(Generic[T]):
+    """A step with a caller that waits; it fails when its batch cannot be written."""
+
+    step: Callable[[sqlite3.Connection], T]
+    done: asyncio.Future[T]
+    asked_at: float
+    """By `time.monotonic()`."""
+    result: T | None = None
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class _Batch:
+    number: int
+    rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
+    callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
+    requests: list[_Request[Any]] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
+    contested: Collection[int] = ()
+    is_urgent: bool = False
+    """Somebody waits for it, or others look for its rows."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.callbacks or self.requests)
+
+
+class SqliteBatches:
+    """Rows are kept until they are written, in their order; requests are written at once, or fail.
+
+    It belongs to one event loop at a time, and to the process that opened it: one that was forked later gets
+    a `StoreError`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        format: SqliteFormat,
+        *,
+        synchronous: Synchronous = "NORMAL",
+        busy_s: float = BUSY_S,
+        is_lost: bool = False,
+        contested: Callable[[sqlite3.Connection], Collection[int]] = lambda _: (),
+    ) -> None:
+        """Open the file, which is created where it is missing.
+
+        Args:
+            path: Of the file.
+            format: What it holds.
+            synchronous: What a batch that was written survives.
+            busy_s: How long a batch waits for other processes, in seconds.
+            is_lost: It is not there and not to be created: who uses it gets a `StoreMissingError`.
+            contested: Returns, within the transaction of a batch, what must not be decided in it.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else; the class says why.
+        """
+        self._settings = LaneSettings(path=path, format=format, busy_s=busy_s, synchronous=synchronous)
+        self._contested = contested
+        self._is_inline = synchronous == "NORMAL"
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._batch = _Batch(1)
+        self._newest_written = 0
+        """Number of the newest batch that was written."""
+        self._newest_rewritten: int | None = None
+        """What it was when the file was rewritten the last time."""
+        self._flight: tuple[_Batch, Future[None]] | None = None
+        self._is_due = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_failing = False
+        self.on_commit: Callable[[set[str]], None] = lambda marks: None
+        """Called after each batch that was written, with its marks."""
+        self.guards: Iterable[Callable[[sqlite3.Connection], None]] = ()
+        """Called in the transaction of each batch before its rows, in any thread.
+
+        A `LeaseLostError` or a `ReplacedFileError` of one drops all rows.
+        """
+        self.on_lost: Callable[[StoreError], None] = lambda error: None
+        """Called with the error of a guard; nothing is written any more meanwhile."""
+        self.damage: StoreError | None = None
+        """Why the newest batch could not be written, where the file is damaged or cannot be written to."""
+        self.on_damage: Callable[[], None] = lambda: None
+        """Called when a batch could not be written for that."""
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._open()
+        if not is_lost:
+            create_file(path)
+            self._writes.open()
+
+    @property
+    def path(self) -> Path:
+        return self._settings.path
+
+    @property
+    def collecting(self) -> int:
+        """The number of the batch that what is put now is written with, or with a later one."""
+        return self._batch.number
+
+    def is_written(self, number: int) -> bool:
+        """Return whether all that was put into a batch is committed; `number` is from `collecting`."""
+        return number <= self._newest_written
+
+    def require_loop(self) -> None:
+        """Raise where another event loop, which runs, has the file.
+
+        Raises:
+            StoreError: as said, or this process was forked from the one that opened the file.
+        """
+        self._writes.require_process()
+        if (
+            self._loop is not None
+            and self._loop.is_running()
+            and self._loop is not asyncio.get_running_loop()
+        ):
+            raise StoreError(
+                "is used by another event loop",
+                path=self._settings.path,
+                hint="hand over to that of its runtime, with asyncio.run_coroutine_threadsafe",
+            )
+
+    def put(self, sql: str, *row: Any) -> None:
+        """Write a row with the next batch. INSERT statements are executed before all others of a batch."""
+        self._batch.rows.append((sql, row, None))
+        if not self._is_due and self._timer is None:
+            self._schedule_lazy_flush(_LAZY_S)
+
+    def mark(self, name: str) -> None:
+        """Call `on_commit` with a name once everything put before is written."""
+        self._batch.marks.add(name)
+
+    def put_unless_contested(self, sql: str, *row: Any, about: int, then: Callable[[bool], None]) -> None:
+        """Write a row with this batch unless `about` is contested; return whether it was written."""
+        self._batch.rows.append((sql, row, about))
+        self._batch.callbacks.append((then, about))
+        self.write_soon()
+
+    def when_written(self, callback: Callable[[], None]) -> None:
+        """Call back when all rows that were put before are committed."""
+        self._batch.callbacks.append((callback, None))
+        self.write_soon()
+
+    async def wait_written(self) -> None:
+        """Wait until all rows that were put before are committed.
+
+        Raises:
+            LeaseLostError, ReplacedFileError: they never will be.
+            StoreCorruptError: the file is damaged.
+            StoreReadOnlyError: it cannot be written to.
+            StoreClosedError: it was closed before.
+        """
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(done)
+        done.add_done_callback(self._waiters.discard)
+        self.when_written(lambda: None if done.done() else done.set_result(None))
+        await done
+
+    async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a step in the transaction of this batch, after its rows, and return its value.
+
+        The step runs in any thread. It may raise an error of its own before it has written anything.
+
+        Raises:
+            StoreError: the batch cannot be written; nothing of the step is kept.
+        """
+        self._writes.require_process()
+        request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future(), time.monotonic())
+        self._batch.requests.append(request)
+        self.write_soon()
+        return await request.done
+
+    async def flush(self) -> None:
+        """Write all rows that were put before.
+
+        Raises:
+            StoreError: they cannot be written now.
+        """
+        await self.run(lambda _: None)
+
+    def read(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a step that only reads written rows, and return its value.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        return self._reads.run_here(step, busy_s=1.0)
+
+    async def read_beside(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
+        """Run a step that only reads written rows, by a connection that `read` does not wait for.
+
+        Args:
+            step: What is read.
+            is_brief: It reads a few rows, in the event loop; else it is run in a thread.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        lane = self._reads_beside
+        return await (lane.run_brief(step) if is_brief else lane.run(step))
+
+    def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a step as a transaction of its own, before the first batch, and return its value.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        return self._writes.run_here(step, busy_s=self._settings.busy_s)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        It is not rewritten again before another batch is written, whoever asks for it.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        newest = self._newest_written
+        if newest != self._newest_rewritten:
+            await self._writes.vacuum()
+            self._newest_rewritten = newest
+
+    async def close(self) -> None:
+        """Write what is left, and close the file until it is used again.
+
+        What cannot be written stays in memory, and the error is in the log.
+
+        Raises:
+            StoreError: this process was forked from the one that opened the file.
+        """
+        self._writes.require_process()
+        while (self._batch or self._flight is not None) and not self._is_failing:
+            with suppress(StoreError):
+                await self.flush()
+        self._stop_timer()
+        self._writes.close()
+        self._reads.close()
+        self._reads_beside.close()
+        self._is_closed = True
+        _fail(self._waiters, closed_error(self._settings.path))
+
+    def _open(self) -> None:
+        self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
+        self._reads = SqliteThread(self._settings, "BEGIN")
+        self._reads_beside = SqliteThread(self._settings, "BEGIN")
+        self._is_closed = False
+
+    def reopen(self) -> None:
+        """Open the file again after `close`."""
+        if self._is_closed:
+            self._open()
+            self._is_failing = False
+
+    def _attach(self) -> asyncio.AbstractEventLoop:
+        self._writes.require_process()
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            return loop
+        self._loop, self._is_due, self._timer = loop, False, None
+        self._batch.requests = [one for one in self._batch.requests if one.done.get_loop() is loop]
+        if self._flight is not None:  # of an event loop that has ended
+            batch, future = self._flight
+            self._finish(batch, future.exception())
+        return loop
+
+    def write_soon(self) -> None:
+        """Write what was put before at the end of this turn of the event loop, or after the batch of now."""
+        loop = self._attach()
+        self._batch.is_urgent = True
+        if not self._is_due and self._flight is None:
+            self._is_due = True
+            loop.call_soon(loop.call_soon, self._flush)
+
+    def _schedule_lazy_flush(self, delay_s: float) -> None:
+        loop = self._attach()
+        if self._timer is None:
+            self._timer = loop.call_later(delay_s, self._flush)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _flush(self) -> None:
+        self._is_due = False
+        self._stop_timer()
+        if self._flight is not None or not self._batch:
+            return
+        batch, self._batch = self._batch, _Batch(self._batch.number + 1)
+        if self._is_closed:
+            self._finish(batch, closed_error(self._settings.path))
+            return
+        if self._is_inline and not self._writes.is_busy:
+            try:
+                self._writes.run_here(self._writer(batch), busy_s=0.0)
+            except StoreLockedError:
+                pass  # the thread waits for it
+            except Exception as error:
+                self._finish(batch, error)
+                return
+            else:
+                self._finish(batch, None)
+                return
+        self._submit(batch)
+
+    def _submit(self, batch: _Batch) -> None:
+        """Write a batch in the thread of the file."""
+        loop = self._loop
+        assert loop is not None, "a batch is written from its event loop"
+        # A request has waited for the batch before it too, and all that time counts.
+        asked_at = min((request.asked_at for request in batch.requests), default=time.monotonic())
+        future = self._writes.submit(self._writer(batch), asked_at)
+        self._flight = batch, future
+
+        def landed(future: Future[None]) -> None:
+            try:
+                loop.call_soon_threadsafe(self._on_written, batch, future)
+            except RuntimeError:
+                log.debug("the event loop ended before a batch was written")
+
+        future.add_done_callback(landed)
+
+    def _on_written(self, batch: _Batch, future: Future[None]) -> None:
+        if self._flight is not None and self._flight[0] is batch:
+            self._finish(batch, future.exception())
+
+    def _finish(self, batch: _Batch, error: BaseException | None) -> None:
+        """Notify the callers of a batch of its end; keep its rows when it was not written."""
+        self._flight = None
+        if error is None:
+            if self._is_failing:
+                log.warning("writing to %s works again", self._settings.path)
+            self._is_failing, self.damage = False, None
+            self._newest_written = batch.number
+            self._call_back(batch)
+            self.on_commit(batch.marks)
+        else:
+            self._failed(batch, error)
+        if self._batch.requests or (self._batch.is_urgent and error is None):
+            self.write_soon()
+
+    def _call_back(self, batch: _Batch) -> None:
+        for callback, about in batch.callbacks:
+            try:
+                callback() if about is None else callback(about not in batch.contested)
+            except Exception:
+                log.exception("a callback after a commit to %s failed", self._settings.path)
+        for request in batch.requests:
+            if request.done.done():
+                continue
+            if request.error is not None:
+                request.done.set_exception(request.error)
+            else:
+                request.done.set_result(request.result)
+
+    def _failed(self, batch: _Batch, error: BaseException) -> None:
+        _fail((request.done for request in batch.requests), error)
+        if isinstance(error, LeaseLostError | ReplacedFileError):
+            self.lose(error)
+            return
+        if isinstance(error, StoreCorruptError | StoreReadOnlyError):  # until somebody repairs the file
+            self.report_damage(error)
+        if isinstance(error, StoreClosedError):
+            _fail(self._waiters, error)
+        newer = self._batch
+        newer.marks |= batch.marks
+        newer.rows, newer.callbacks = batch.rows + newer.rows, batch.callbacks + newer.callbacks
+        if not newer.rows and not newer.callbacks:
+            return
+        if not self._is_failing:
+            log.error("%d rows wait until they can be written: %s", len(newer.rows), error, exc_info=error)
+        self._is_failing = True
+        if not isinstance(error, StoreClosedError):
+            self._is_due = False
+            self._schedule_lazy_flush(_RETRY_S)
+
+    def lose(self, error: StoreError) -> None:
+        """Forget what is not written: another process may have gone on from what is."""
+        requests, self._batch = self._batch.requests, _Batch(self._batch.number + 1)
+        _fail([*self._waiters, *(request.done for request in requests)], error)
+        self.on_lost(error)
+
+    def report_damage(self, error: StoreError) -> None:
+        """Let everybody who waits for a change of the file hear that nobody can make one."""
+        self.damage = error
+        _fail(self._waiters, error)
+        self.on_damage()
+
+    def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
+        def write(database: sqlite3.Connection) -> None:
+            for guard in self.guards:
+                guard(database)
+            try:
+                self._write_rows(database, batch)
+            except UnicodeEncodeError:  # nothing after such a row would ever be written
+                log.exception("a text with lone surrogates is written to %s without them", self.path)
+                database.execute("ROLLBACK")
+                database.execute("BEGIN IMMEDIATE")
+                batch.rows = [(sql, tuple(map(_encodable, row)), about) for sql, row, about in batch.rows]
+                self._write_rows(database, batch)
+            for request in batch.requests:
+                request.error = None
+                try:
+                    request.result = request.step(database)
+                except sqlite3.Error:
+                    raise
+                except DamagedRowError as error:
+                    request.error = error.at(self._settings.path)
+                except Exception as error:
+                    request.error = error
+
+        return write
+
+    def _write_rows(self, database: sqlite3.Connection, batch: _Batch) -> None:
+        is_decided = any(about is not None for _, _, about in batch.rows)
+        batch.contested = self._contested(database) if is_decided else ()
+        try:
+            _execute(database, [row for row in batch.rows if row[2] not in batch.contested])
+        except sqlite3.IntegrityError as error:  # the file has lost what the number of a row was counted from
+            raise DamagedRowError(f"a row contradicts one that is there: {error}") from error
+
+
+def _fail(futures: Iterable[asyncio.Future[Any]], error: BaseException) -> None:
+    for future in list(futures):
+        if not future.done():
+            future.set_exception(error)
+
+
+def _encodable(value: Any) -> Any:
+    """Return the value, a text with question marks in the place of lone surrogates."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
+    """Execute the statements; each INSERT is prepared once for all its rows."""
+    inserts: dict[str, list[tuple[Any, ...]]] = {}
+    others: list[tuple[str, tuple[Any, ...]]] = []
+    for sql, row, _ in rows:
+        if sql.startswith("INSERT"):
+            inserts.setdefault(sql, []).append(row)
+        else:
+            others.append((sql, row))
+    for sql, group in inserts.items():
+        database.executemany(sql, group)
+    for sql, row in others:
+        database.execute(sql, row)

@@ -1,0 +1,106 @@
+"""One connection to the file of a store: how the file is created, opened and used in transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, TypeVar
+
+from .errors import StoreError, StoreMissingError, system_error
+from .sqlite_errors import is_busy
+from .sqlite_format import SqliteFormat, create_tables, is_ready
+
+T = TypeVar("T")
+
+Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
+"""What a commit survives: `NORMAL` the end of the process, `FULL` a loss of power too."""
+
+_MODE: Final = 0o600
+"""Of a new file: what it holds is the business of its owner. SQLite gives the files beside it the same."""
+_RETRY_S: Final = 0.005
+
+
+def create_file(path: Path) -> None:
+    """Create an empty file unless it is there, which is an empty database to SQLite.
+
+    Raises:
+        StoreMissingError: its folder does not exist.
+        StoreError: it is a folder, or it cannot be created.
+    """
+    target = Path(os.path.realpath(path))  # a link may name a file that is to be created
+    if not target.parent.is_dir():
+        raise StoreMissingError(
+            "is in a folder that does not exist", path=path, hint=f"create the folder {str(target.parent)!r}"
+        )
+    try:
+        # Closing a descriptor drops all locks that the process has on the file (POSIX), those of SQLite too.
+        # This file was not there before, so that SQLite has none on it.
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _MODE))
+    except FileExistsError:
+        if target.is_dir():
+            raise StoreError("is a folder", path=path, hint="name a file") from None
+    except OSError as error:
+        allow = "let the user of this process write to the folder of the file"
+        hint = "name a file in a folder that can be written to"
+        raise system_error(error, path, "cannot be created", allow=allow, hint=hint) from error
+
+
+def open_connection(
+    path: Path, format: SqliteFormat, until: float, synchronous: Synchronous = "FULL"
+) -> sqlite3.Connection:
+    """Open a file that exists, and create its tables where it is empty.
+
+    The connection may be used by one thread at a time. It waits for other processes until a time of
+    `time.monotonic()`. SQLite's `busy_timeout` would not do: where another process writes, it refuses to set
+    the journal mode at once.
+
+    Raises:
+        StoreFormatError: it has another version of the format.
+        ForeignFileError: it holds something else.
+        sqlite3.Error: it cannot be opened, or another process holds it for too long.
+    """
+    database = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None, check_same_thread=False
+    )
+    try:
+        while True:
+            try:
+                _prepare(database, format, path)
+                database.execute(f"PRAGMA synchronous = {synchronous}")
+                database.execute("PRAGMA secure_delete = ON")  # by default in some builds of SQLite only
+            except sqlite3.Error as error:
+                if not is_busy(error) or time.monotonic() >= until:
+                    raise
+                time.sleep(_RETRY_S)
+            else:
+                return database
+    except BaseException:
+        database.close()
+        raise
+
+
+def in_transaction(database: sqlite3.Connection, begin: str, step: Callable[[sqlite3.Connection], T]) -> T:
+    """Run the step in a transaction and return its value; it is rolled back when the step raises."""
+    database.execute(begin)
+    try:
+        result = step(database)
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:  # SQLite has rolled back by itself after some errors
+            database.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> None:
+    """Convert the file to its format; a file of another kind stays unchanged."""
+    is_done = in_transaction(database, "BEGIN", partial(is_ready, format=format, path=path))
+    if not is_done and format.is_shrinking:
+        database.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written to the file
+    database.execute("PRAGMA journal_mode = WAL")
+    if not is_done:
+        in_transaction(database, "BEGIN IMMEDIATE", partial(create_tables, format=format, path=path))

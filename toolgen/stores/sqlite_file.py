@@ -1,0 +1,143 @@
+"""A SQLite file of a store: opening, transactions and closing for all stores.
+
+Steps of writing run one after the other in a thread of the file's own, steps of reading in a second one, each
+with a connection that is kept. So no step holds up the event loop, a file that another process has locked
+holds up nothing but its own writers, and writers of one process never compete for the lock. A step that its
+store calls brief is run in the event loop instead, where it waits for nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from .errors import StoreError
+from .sqlite_connection import Synchronous, create_file
+from .sqlite_format import SqliteFormat
+from .sqlite_steps import on_connection
+from .sqlite_thread import LaneSettings, SqliteThread, closed_error
+from .transactions import Step, putting
+
+T = TypeVar("T")
+
+BUSY_S: Final = 10.0
+"""How long a step waits for other processes, in seconds."""
+
+
+class SqliteFile:
+    """A file of one store, a `Database`; any number of processes may have it open.
+
+    It may be used in a process that was forked later. A file that was replaced is opened anew. It is closed
+    by `close`, when nobody has the object any more, or when the process ends.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        format: SqliteFormat,
+        *,
+        busy_s: float = BUSY_S,
+        synchronous: Synchronous = "FULL",
+    ) -> None:
+        """Open the file, which is created where it is missing, with access for its owner only.
+
+        Args:
+            path: Of the file.
+            format: What it holds.
+            busy_s: Seconds to wait for other processes.
+            synchronous: What a step that was done survives: `NORMAL` the end of the process, `FULL` a loss of
+                power too.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else; the class says why.
+        """
+        if str(path) in ("", ":memory:"):
+            raise StoreError("is no file", path=Path(path), hint="use the store that keeps it in memory")
+        self._settings = LaneSettings(
+            path=Path(path).absolute(), format=format, busy_s=busy_s, synchronous=synchronous
+        )
+        self._is_closed = False
+        create_file(self._settings.path)
+        self._lanes = self._new_lanes()
+        self._lanes.writes.open()
+
+    async def write(
+        self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
+    ) -> T:
+        """Run the step as one transaction; as `Database.write`.
+
+        A brief step is run in the event loop only with `NORMAL`: with `FULL` the disk decides how long it
+        takes.
+        """
+        lane = self._current().writes
+        if is_brief and self._settings.synchronous == "NORMAL":
+            return await lane.run_brief(on_connection(step))
+        return await lane.run(on_connection(step))
+
+    async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
+        """Run the step on one snapshot of the file; as `Database.read`."""
+        lane = self._current().reads
+        return await (lane.run_brief if is_brief else lane.run)(on_connection(step))
+
+    async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        """Execute statements as one brief transaction; as `Database.put`."""
+        await self.write(putting(statements), is_brief=True)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreError: the file cannot be used; the class says why.
+        """
+        await self._current().writes.vacuum()
+
+    def close(self) -> None:
+        """Close the file after a running step has ended. Idempotent."""
+        self._is_closed = True
+        self._lanes.close()
+
+    def _current(self) -> _Connections:
+        """Return the connections of this process.
+
+        What a process inherits from the one that forked it is closed before the file is opened anew: its
+        locks did not come along, but SQLite's list of them did.
+        """
+        if self._is_closed:
+            raise closed_error(self._settings.path)
+        lanes = self._lanes
+        if lanes.process == os.getpid():
+            return lanes
+        if not lanes.close():
+            raise StoreError(
+                "was in use when the process was forked",
+                path=self._settings.path,
+                hint="open the store in the process that uses it",
+            )
+        self._lanes = self._new_lanes()
+        return self._lanes
+
+    def _new_lanes(self) -> _Connections:
+        lanes = _Connections(
+            process=os.getpid(),
+            writes=SqliteThread(self._settings, "BEGIN IMMEDIATE"),
+            reads=SqliteThread(self._settings, "BEGIN"),
+        )
+        weakref.finalize(self, lanes.close)
+        return lanes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Connections:
+    """The connections of one process to a file."""
+
+    process: int
+    writes: SqliteThread
+    reads: SqliteThread
+
+    def close(self) -> bool:
+        """Close both connections; return whether no step was running."""
+        return all([self.writes.close(), self.reads.close()])

@@ -1,0 +1,271 @@
+"""A connection to the file of a store, used by one step at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from .errors import StoreClosedError, StoreError, StoreFullError, StoreLockedError, StoreMissingError
+from .sqlite_connection import Synchronous, in_transaction, open_connection
+from .sqlite_errors import DamagedRowError, is_about_the_file, store_error
+from .sqlite_format import SqliteFormat
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneSettings:
+    path: Path
+    format: SqliteFormat
+    busy_s: float
+    synchronous: Synchronous = "FULL"
+
+
+class _Thread(ThreadPoolExecutor):
+    """One thread, and its queue of steps."""
+
+    def __init__(self) -> None:
+        super().__init__(1, thread_name_prefix="toolgen sqlite")
+        self.given: set[Future[Any]] = set()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        future = super().submit(fn, *args, **kwargs)
+        self.given.add(future)
+        future.add_done_callback(self.given.discard)
+        return future
+
+
+class SqliteThread:
+    """A connection and its thread, which runs one step after the other."""
+
+    def __init__(self, settings: LaneSettings, begin: str) -> None:
+        self._settings = settings
+        self._begin = begin
+        self._process = os.getpid()
+        self._thread = _Thread()
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+        self._file_id = (0, 0)
+        self._wait_ms = 0
+        self._free_at = -math.inf
+        self._is_closed = False
+
+    def require_process(self) -> None:
+        """Raise in a process that was forked after the connection was opened: it lacks the thread.
+
+        Raises:
+            StoreError: as said.
+        """
+        if self._process != os.getpid():
+            raise StoreError(
+                "was opened by the process that this one was forked from",
+                path=self._settings.path,
+                hint="open it in the process that uses it",
+            )
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the thread has steps, for which `run_here` would wait."""
+        return bool(self._thread.given)
+
+    async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Run the step and return its value; it continues where the caller is cancelled."""
+        work = self._timed(step, time.monotonic())
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def run_brief(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        """Run the step and return its value, in the caller's thread where nothing else is running.
+
+        Otherwise it is run as `run` does, after the steps that the thread has. Handing a step to the thread
+        takes many times as long as a brief one does.
+        """
+        self.require_process()
+        if not self.is_busy and self._lock.acquire(blocking=False):
+            try:
+                return self._run_locked(step, time.monotonic(), 0.0)
+            except StoreLockedError:
+                pass  # the thread waits for it
+            finally:
+                self._release()
+        return await self.run(step)
+
+    def submit(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> Future[T]:
+        """Submit the step and return the future of its value, which outlives the caller's event loop.
+
+        Its wait for other processes started at `asked_at`, by `time.monotonic()`.
+        """
+        run, done = self._timed(step, asked_at), Future[T]()
+
+        def work() -> None:
+            try:
+                done.set_result(run())
+            except BaseException as error:
+                done.set_exception(error)
+
+        asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return done
+
+    def _timed(self, step: Callable[[sqlite3.Connection], T], asked_at: float) -> Callable[[], T]:
+        """Return the function that runs the step; its wait for other processes started at `asked_at`."""
+        self.require_process()
+        return lambda: self._run(step, asked_at, self._settings.busy_s)
+
+    def run_here(self, step: Callable[[sqlite3.Connection], T], *, busy_s: float) -> T:
+        """Run the step in the calling thread and return its value, while no other step runs.
+
+        Raises:
+            StoreLockedError: another process has the file for more than `busy_s` seconds.
+            StoreError: the file cannot be used; the class says why.
+        """
+        self.require_process()
+        return self._run(step, time.monotonic(), busy_s)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and empty its write-ahead log.
+
+        Raises:
+            StoreLockedError: another process reads or writes all the while.
+            StoreError: the file cannot be used; the class says why.
+        """
+        self.require_process()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._vacuum)
+
+    def _vacuum(self) -> None:
+        def work(until: float) -> bool:
+            database = self._connection(until)
+            self._wait_ms = int(self._settings.busy_s * 1000)
+            database.execute(f"PRAGMA busy_timeout = {self._wait_ms}")
+            database.execute("VACUUM")
+            (is_busy, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return bool(is_busy)
+
+        self._lock.acquire()
+        try:
+            is_busy = self._guarded(work, time.monotonic(), self._settings.busy_s)
+        finally:
+            self._release()
+        if is_busy:
+            raise StoreLockedError(
+                "is read by another process, so its write-ahead log still has what was deleted",
+                path=self._settings.path,
+                hint="let the other process end, and try again",
+            )
+
+    def open(self) -> None:
+        """Open the connection in the calling thread."""
+        with self._lock:
+            self._guarded(self._connection, time.monotonic(), self._settings.busy_s)
+
+    def close(self) -> bool:
+        """Close the connection, or let the running step close it; return whether none was running.
+
+        It waits for no lock, since it is also called by the garbage collector.
+        """
+        self._is_closed = True
+        self._thread.shutdown(wait=False)
+        return self._drop_if_free()
+
+    def _run(self, step: Callable[[sqlite3.Connection], T], asked_at: float, busy_s: float) -> T:
+        self._lock.acquire()
+        try:
+            return self._run_locked(step, asked_at, busy_s)
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        """Release the lock, and close the connection where `close` could not."""
+        self._lock.release()
+        if self._is_closed:
+            self._drop_if_free()
+
+    def _run_locked(self, step: Callable[[sqlite3.Connection], T], asked_at: float, busy_s: float) -> T:
+        def work(until: float) -> T:
+            database = self._connection(until)
+            wait_ms = max(0, int((until - time.monotonic()) * 1000))
+            if wait_ms != self._wait_ms:
+                database.execute(f"PRAGMA busy_timeout = {wait_ms}")
+                self._wait_ms = wait_ms
+            return in_transaction(database, self._begin, step)
+
+        return self._guarded(work, asked_at, busy_s)
+
+    def _guarded(self, work: Callable[[float], T], asked_at: float, busy_s: float) -> T:
+        """Run the work under the lock, and return its value.
+
+        It is given the time until which it may wait for other processes. Steps that wait for this lane wait
+        for them all the while, so that a locked file fails all at the same time, not one after the other.
+
+        Raises:
+            StoreError: the file is the cause of what SQLite raised, or the store is closed.
+        """
+        if self._is_closed:
+            raise closed_error(self._settings.path)
+        try:
+            result = work(max(asked_at, self._free_at) + busy_s)
+        except DamagedRowError as error:
+            self._drop()  # the error keeps the cursor of the row, and that the snapshot of the connection
+            raise error.at(self._settings.path) from error
+        except UnicodeDecodeError as error:  # of a message of SQLite that quotes the file
+            raise DamagedRowError("its tables cannot be read").at(self._settings.path) from error
+        except sqlite3.Error as error:
+            if not is_about_the_file(error):
+                raise
+            problem = store_error(error, self._settings.path, busy_s=busy_s)
+            if not isinstance(problem, StoreLockedError | StoreFullError):
+                self._drop()  # the next step may find the file repaired
+            raise problem from error
+        self._free_at = time.monotonic()
+        return result
+
+    def _connection(self, until: float) -> sqlite3.Connection:
+        """Return the connection, opened again where the path leads to another file than before.
+
+        Raises:
+            StoreMissingError: there is no file.
+        """
+        path = self._settings.path
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            self._drop()
+            raise StoreMissingError(
+                f"cannot be found any more: {error.strerror}",
+                path=path,
+                hint=f"restore the file, or {self._settings.format.if_lost}",
+            ) from error
+        file_id = (status.st_dev, status.st_ino)
+        if self._database is None or file_id != self._file_id:
+            self._drop()
+            self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
+            self._file_id, self._wait_ms = file_id, 0
+        return self._database
+
+    def _drop_if_free(self) -> bool:
+        """Close the connection unless a step is running; return whether none was."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._drop()
+        finally:
+            self._lock.release()
+        return True
+
+    def _drop(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+
+def closed_error(path: Path) -> StoreClosedError:
+    """Return the error of a store that was closed."""
+    return StoreClosedError("was closed", path=path, hint="open the store again")

@@ -1,0 +1,283 @@
+"""Validates answers by the schemas of their questions, and the schemas themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from pydantic_core import SchemaValidator, core_schema
+
+from toolgen.calls.errors import MalformedResultError
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import Json
+from toolgen.shapes.constraints import Constraint, IssueCode, lengths_of, limits_of
+from toolgen.shapes.issues import FieldIssue, Keys, bound_issue, json_type
+from toolgen.shapes.lexical import FORMAT_NAMES
+from toolgen.shapes.patterns import PatternError, to_rust
+
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+"""JSON types of the fields of a question; the subset that MCP's elicitation has."""
+_KINDS: Final = {**_TYPES, "object": (dict,), "array": (list,), "null": (type(None),)}
+"""All types of JSON."""
+_MOST_STEPS: Final = 32
+"""References one after the other; a circle of them says nothing of a value."""
+_BOUNDS: Final = limits_of("number")
+_LENGTHS: Final = limits_of("string")
+_OF_OBJECTS: Final = frozenset(
+    ("type", "title", "description", "default", "properties", "required", "additionalProperties")
+)
+"""What the schema of a flat object says; another keyword is of other values, or nobody can ask by it."""
+_SIZES: Final = {list: limits_of("array"), dict: limits_of("map")}
+_KEYWORDS: Final = frozenset(
+    (
+        *"type title description default enum enumNames const format pattern".split(),
+        *"properties required additionalProperties".split(),
+        *(row.keyword for row in (*_LENGTHS, *_BOUNDS)),
+    )
+)
+_OF_CHOICES: Final = frozenset(("type", "title", "description", "default"))
+"""What the schema of a choice among titled texts says beside them, and with sizes that of several choices."""
+_FORMATS: Final = {name: (form, example) for form, (name, example) in FORMAT_NAMES.items()}
+"""Forms and examples of formats by name; other formats say nothing."""
+
+
+def answer_issues(schema: Mapping[str, Any], answer: Json, most: int) -> tuple[FieldIssue, ...]:
+    """Return the issues of an answer to a question of this schema, the first ones."""
+    if not schema:
+        return ()
+    closed = {"type": "object", **schema, "additionalProperties": False}
+    return _first(_issues(closed, answer, closed), most)
+
+
+def value_issues(
+    schema: Mapping[str, Any], value: Json, most: int, root: Mapping[str, Any]
+) -> tuple[FieldIssue, ...]:
+    """Return the issues of a value by a schema of a tool's types, the first ones.
+
+    The root has what its references lead to. Keywords that toolgen does not write are not looked at.
+    """
+    return _first(_issues(schema, value, root), most)
+
+
+def _first(issues: Iterator[FieldIssue], most: int) -> tuple[FieldIssue, ...]:
+    return tuple([one.shortened() for one in islice(issues, most)])
+
+
+def checked_schema(schema: Any) -> Any:
+    """Return the schema of a question.
+
+    Raises:
+        MalformedResultError: it is not of the subset that every client can ask: one string, number or
+            boolean, one or several choices, or a flat object of them (MCP 2025-11-25, Elicitation).
+    """
+    known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
+    properties = schema.get("properties", {}) if known else {}
+    if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
+        good = set(schema) <= _OF_OBJECTS and (not schema or "type" in schema or "properties" in schema)
+        good = good and isinstance(schema.get("additionalProperties", False), bool)
+        good = good and _are_texts(schema.get("required", ())) and all(map(_is_field, properties.values()))
+    else:
+        good = _is_field(schema)
+    if not good:
+        raise MalformedResultError(
+            "the schema of a question is one string, number or boolean, one or several choices, or a flat "
+            "object of them"
+        )
+    return schema
+
+
+def _is_field(schema: Any) -> bool:
+    return _is_scalar(schema) or _is_titled(schema) or _is_several(schema)
+
+
+def _is_titled(schema: Any) -> bool:
+    """Return whether a schema is of one text among some that have titles."""
+    if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, "oneOf"}:
+        return False
+    return schema.get("type") == "string" and _are_titled(schema.get("oneOf"))
+
+
+def _is_several(schema: Any) -> bool:
+    """Return whether a schema is of several texts among some, with titles or without."""
+    sizes = set(lengths_of("array"))
+    if not isinstance(schema, Mapping) or not set(schema) <= {*_OF_CHOICES, *sizes, "items"}:
+        return False
+    items = schema.get("items")
+    if schema.get("type") != "array" or not isinstance(items, Mapping):
+        return False
+    if any(type(schema[size]) is not int for size in sizes & set(schema)):
+        return False
+    if set(items) == {"anyOf"}:
+        return _are_titled(items["anyOf"])
+    return set(items) == {"type", "enum"} and items["type"] == "string" and _are_texts(items["enum"])
+
+
+def _are_titled(choices: object) -> bool:
+    return (
+        isinstance(choices, list | tuple)
+        and bool(choices)
+        and all(
+            isinstance(one, Mapping) and set(one) == {"const", "title"} and _are_texts(list(one.values()))
+            for one in choices
+        )
+    )
+
+
+def _is_scalar(schema: Any) -> bool:
+    """Return whether a schema is of one string, number or boolean, with supported keywords only."""
+    if not isinstance(schema, Mapping) or not set(schema) <= _KEYWORDS:
+        return False
+    try:
+        to_rust(schema.get("pattern", ""))
+    except (PatternError, TypeError):
+        return False
+    kind = schema.get("type")
+    return isinstance(kind, str) and kind in _TYPES and _are_limits(schema)
+
+
+def _are_texts(names: object) -> bool:
+    return isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
+
+
+def _are_limits(schema: Mapping[str, Any]) -> bool:
+    """Return whether the limits of a schema can be compared with an answer."""
+    lengths = [schema[row.keyword] for row in _LENGTHS if row.keyword in schema]
+    bounds = [schema[row.keyword] for row in _BOUNDS if row.keyword in schema]
+    steps = [schema[row.keyword] for row in _BOUNDS if row.takes == "step" and row.keyword in schema]
+    return (
+        all(type(length) is int for length in lengths)
+        and all(type(bound) in (int, float) and math.isfinite(bound) for bound in bounds)
+        and all(step > 0 for step in steps)
+        and isinstance(schema.get("enum", ()), list | tuple)
+        and isinstance(schema.get("format", ""), str)
+    )
+
+
+def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0) -> Iterator[FieldIssue]:
+    """Yield the issues of a value; `steps` are the references that led to its schema."""
+    if not isinstance(schema, Mapping):
+        return
+    if "$ref" in schema and steps < _MOST_STEPS:
+        yield from _issues(_referred(root, schema["$ref"]), value, root, keys, steps + 1)
+    for part in schema.get("allOf", ()):
+        yield from _issues(part, value, root, keys, steps)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            yield from _of_branches(schema[keyword], value, root, keys, steps)
+    if (found := _value_fault(schema, value)) is not None:
+        yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+    elif isinstance(value, dict):
+        yield from _of_members(schema, value, root, keys)
+    elif isinstance(value, list):
+        first = schema.get("prefixItems", ())
+        for place, item in enumerate(value):
+            part = first[place] if place < len(first) else schema.get("items", True)
+            yield from _issues(part, item, root, (*keys, place))
+
+
+def _referred(root: Any, pointer: object) -> Any:
+    """Return the target of a reference within a schema (RFC 6901); True where there is none."""
+    found = root
+    for step in tokens_of(str(pointer)):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return True if found is None or not str(pointer).startswith("#") else found
+
+
+def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
+    """Yield the issues by the branch that fits best; nothing where one fits."""
+    told = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
+    if all(told):
+        # The fault of a branch for another kind of value is that value itself.
+        yield from min(told, key=lambda issues: (issues[0].keys == keys, len(issues)), default=[])
+
+
+def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> Iterator[FieldIssue]:
+    """Yield the issues of the members of an object; null stands for a missing one."""
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    for name in required:
+        if name not in value:
+            message = "is required and was left out"
+            yield FieldIssue(keys=(*keys, name), constraint="missing_field", message=message)
+    others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
+    for name, part in value.items():
+        at = (*keys, name)
+        if part is None and name in properties and name not in required:
+            continue
+        if name in properties or others is not False:
+            yield from _issues(properties.get(name, others), part, root, at)
+        else:
+            message, allowed = "is not a field here", tuple(properties)
+            yield FieldIssue(keys=at, constraint="unknown_field", message=message, allowed=allowed)
+
+
+def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
+    """Return the fault of a value as a whole."""
+    said = schema.get("type", ())
+    kinds = (said,) if isinstance(said, str) else said
+    if kinds and not any(_is_of(kind, value) for kind in kinds):
+        words = "an object" if kinds == ("object",) else f"of type {' or '.join(kinds)}"
+        return "invalid_type", f"must be {words}, not {json_type(value)}"
+    allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if allowed is not None and not any(_is_same(one, value) for one in allowed):
+        return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
+    if isinstance(value, str):
+        return _text_fault(schema, value)
+    if isinstance(value, list | dict):
+        return _limit_fault(schema, len(value), _SIZES[type(value)])
+    if value is not None and not isinstance(value, bool):
+        return _limit_fault(schema, value, _BOUNDS)
+    return None
+
+
+def _is_of(kind: str, value: Json) -> bool:
+    """Return whether a value is of a JSON type; a number without a fraction is an integer."""
+    if isinstance(value, bool) or kind == "boolean":
+        return isinstance(value, bool) and kind == "boolean"
+    is_whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, _KINDS.get(kind, object)) or (kind == "integer" and is_whole)
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[IssueCode, str] | None:
+    """Return the fault of a number, or of the size of another value."""
+    for row in rows:
+        if row.keyword in schema and not row.passes(value, schema[row.keyword]):
+            issue = bound_issue((), row, schema[row.keyword], of_object=False)
+            return issue.constraint, issue.message
+    return None
+
+
+def _text_fault(schema: Any, text: str) -> tuple[IssueCode, str] | None:
+    """Return the fault of a text."""
+    if (fault := _limit_fault(schema, len(text), _LENGTHS)) is not None:
+        return fault
+    form, example = _FORMATS.get(schema.get("format"), ("", ""))
+    if form and not _matches(form, text):
+        return "invalid_format", f"must be written as {schema['format']}, such as {example}"
+    pattern = _rust(schema.get("pattern"))
+    if pattern and not _matches(pattern, text):
+        return "invalid_pattern", f"must match {schema['pattern']}"
+    return None
+
+
+def _rust(pattern: object) -> str:
+    """Return a pattern in Rust's dialect; "" for one that has no equivalent, which is not checked."""
+    try:
+        return to_rust(pattern) if isinstance(pattern, str) else ""
+    except PatternError:
+        return ""
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern of Rust's dialect is found in the text, in linear time."""
+    return SchemaValidator(core_schema.str_schema(pattern=pattern)).isinstance_python(text)

@@ -1,0 +1,327 @@
+"""Answers to suspended calls: validated where they are given, and read where the call is resumed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Final, TypeVar
+
+from pydantic_core import PydanticSerializationError, from_json, to_json
+
+from toolgen.calls.codec import Codec
+from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.bounds import bounds_of
+from toolgen.calls.steps.failures import log
+from toolgen.calls.steps.result_encoding import portable_text
+from toolgen.calls.steps.secrets import note_answer, note_document
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit
+from toolgen.contract.record import record
+from toolgen.contract.secrets import HIDDEN, Secrets, within
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.issues import FieldIssue, short
+from toolgen.shapes.sensitive import keys_of, values_at
+
+from .answer_schema import answer_issues, value_issues
+from .errors import BadAnswerError
+from .frozen import FrozenCall
+
+T = TypeVar("T")
+
+_LONGEST: Final = 200
+"""Characters of names that nobody asked for."""
+CANCELED: Final = "toolgen.canceled"
+"""The one key of the answer that takes a question back."""
+FAILED: Final = "toolgen.failed"
+"""The one key of the answer that says in which declared error pending work ended."""
+
+
+def failure_answer(error: DeclaredError) -> Json:
+    """Return the answer that delivers a declared error: its code, its message and its details.
+
+    Raises:
+        BadAnswerError: the details have no JSON form.
+    """
+    told: dict[str, Json] = {"code": error.code, "message": str(error.message)}
+    if error.details is not None:
+        has_absent = isinstance(error.details, ToolModel)  # None is an absent field there, as in its codec
+        try:
+            document = to_json(error.details, by_alias=True, exclude_none=has_absent)
+        except PydanticSerializationError as problem:
+            raise BadAnswerError(f"the details of {error.code} have no JSON form: {problem}") from None
+        told["details"] = from_json(document)
+    return {FAILED: told}
+
+
+def failure_of(spec: ToolSpec[Any, Any], answer: Json, limits: Limits) -> ToolError | None:
+    """Return the failure that pending work ended in; None where the answer is a result.
+
+    Raises:
+        BadAnswerError: the tool declares no such error, or the details do not fit.
+    """
+    if not _is_failure(answer):
+        return None
+    assert isinstance(answer, dict), "only such an answer is a failure"
+    told = answer.get(FAILED)
+    if not isinstance(told, dict):
+        return ToolError(str(answer["error"]))
+    code, details = str(told["code"]), told.get("details")
+    known = spec.errors.get(code)
+    if known is None:
+        raise BadAnswerError(f"{spec.id} declares no error {short(code, _LONGEST)!r}")
+    if (known.codec is None) != ("details" not in told):
+        fault = "has no details" if known.codec is None else "has details, which are missing"
+        raise BadAnswerError(f"the answer does not fit: the error {code} {fault}")
+    value = None if known.codec is None else _decoded(known.codec, details, limits)
+    return DeclaredError(str(told["message"]), code=code, details=value)
+
+
+def cancel_answer(reason: str) -> Json:
+    """Return the answer that cancels a suspended call of any kind."""
+    return {CANCELED: reason}
+
+
+def cancel_reason(answer: Json) -> str | None:
+    """Return the reason with which an answer cancels a call; None for every other answer."""
+    reason = answer.get(CANCELED) if isinstance(answer, dict) and len(answer) == 1 else None
+    return reason if isinstance(reason, str) else None
+
+
+def answer_key(answer: Json) -> str:
+    """Return a key that is equal for equal answers; all cancellations of a call are equal.
+
+    Raises:
+        BadAnswerError: it is not JSON.
+    """
+    try:
+        text = json.dumps(answer, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadAnswerError(f"the answer is not JSON: {error}") from None
+    return hashlib.sha256(CANCELED.encode() if cancel_reason(answer) is not None else text).hexdigest()
+
+
+def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
+    """Return the answer without its optional parts that are null: null means absent, as in arguments."""
+    match frozen.kind:
+        case "confirmation" | "credential":
+            return _given(answer, ("message", "payload"))
+        case "input":
+            return without_optional_nulls(frozen.answer_schema, answer)
+        case "pending":  # the codec of the result knows
+            return answer
+
+
+def without_optional_nulls(schema: Mapping[str, Any], answer: Json) -> Json:
+    """Return an answer to a question of this schema without the fields that are null and not required."""
+    required = schema.get("required", ())
+    return _given(answer, [name for name in schema.get("properties", ()) if name not in required])
+
+
+def _given(answer: Json, optional: Collection[str]) -> Json:
+    if not isinstance(answer, dict):
+        return answer
+    return {name: part for name, part in answer.items() if part is not None or name not in optional}
+
+
+def validate_answer(
+    spec: ToolSpec[Any, Any] | None, frozen: FrozenCall, answer: Json, limits: Limits
+) -> Json:
+    """Validate an answer and return it; without the spec the types of the tool are not checked.
+
+    Raises:
+        BadAnswerError: it exceeds the limits, or does not fit what was asked; the call still waits.
+    """
+    check_answer_limits(answer, limits)
+    if cancel_reason(answer) is not None:
+        return answer
+    match frozen.kind:
+        case "confirmation":
+            optional = [name for name in frozen.answer_schema.get("properties", ()) if name != "approved"]
+            decided = _decision(frozen, answer, "approved", optional)
+            codec = spec.confirm.payload if spec is not None and spec.confirm is not None else None
+            if codec is not None and decided["approved"] and "payload" in decided:
+                _decoded(codec, decided["payload"], limits)
+            elif spec is None and decided["approved"] and "payload" in decided:
+                asked = frozen.answer_schema["properties"]["payload"]
+                _refuse(frozen, value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
+            return answer
+        case "credential":
+            _decision(frozen, answer, "available", ["message"])
+            return answer
+        case "pending":
+            if spec is not None and failure_of(spec, answer, limits) is None:
+                _check_bounds(spec, _decoded(spec.result, answer, limits))
+            elif spec is None and not _is_failure(answer):
+                _refuse(
+                    frozen, value_issues(frozen.answer_schema, answer, limits.issues, frozen.answer_schema)
+                )
+            return answer
+        case "input":
+            _refuse(frozen, answer_issues(frozen.answer_schema, answer, limits.issues))
+            return answer
+
+
+def check_answer_limits(answer: Json, limits: Limits) -> None:
+    """Raise where an answer exceeds a limit.
+
+    Raises:
+        BadAnswerError: as said.
+    """
+    # Whether it is JSON is found out elsewhere.
+    text = json.dumps(answer, ensure_ascii=False, default=repr)
+    if len(text) > limits.small_bytes and (excess := exceeded_limit(text, limits)) is not None:
+        raise BadAnswerError(f"the answer {excess.message}")
+
+
+def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
+    """Raise for issues; those of a call with sensitive arguments quote no key that nobody asked for.
+
+    Raises:
+        BadAnswerError: there are issues.
+    """
+    if frozen.sensitive:
+        known = frozenset(keys_of(frozen.answer_schema))
+        issues = tuple(issue.without_other_keys(known) for issue in issues)
+    if issues:
+        raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
+
+
+def _is_failure(answer: Json) -> bool:
+    if not isinstance(answer, dict) or len(answer) != 1:
+        return False
+    told = answer.get(FAILED)
+    if isinstance(told, dict):
+        texts = (told.get("code"), told.get("message"))
+        return all(isinstance(text, str) for text in texts) and not set(told) - {"code", "message", "details"}
+    return isinstance(answer.get("error"), str)
+
+
+def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
+    if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
+        raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
+    known = {key, *optional}
+    if unknown := sorted(set(answer) - known):
+        told = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
+        raise BadAnswerError(f"the answer may have {', '.join(sorted(known))}, and not {told}")
+    if not isinstance(answer.get("message", ""), str):
+        raise BadAnswerError("the message of the answer must be a string")
+    return answer
+
+
+def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
+    try:
+        return codec.decode(to_json(value), limits)
+    except ToolValidationError as error:
+        told = error.without_other_keys(codec.keys) if codec.sensitive else error
+        raise BadAnswerError(f"the answer does not fit: {told}", told.issues) from None
+
+
+def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
+    """Raise for a delivered result with wrong bounds, so that another one may be delivered."""
+    try:
+        bounds_of(spec, result)
+    except MalformedResultError as error:
+        raise BadAnswerError(f"the answer does not fit: {error}") from None
+
+
+@record
+class Resumption:
+    """The answers with which a suspended call is resumed."""
+
+    answers: tuple[Json, ...]
+    """Documents by `answer_document`: everything that was answered to this call, the newest last."""
+    key: str = ""
+    """The idempotency key that the call had before it waited."""
+
+    @property
+    def answer(self) -> Json:
+        """The newest answer, as it was given."""
+        newest: Json = _facts(self.answers[-1])["answer"]
+        return newest
+
+    @property
+    def kept(self) -> Json:
+        """What the executor kept with its newest question; None for nothing."""
+        kept: Json = _facts(self.answers[-1]).get("kept")
+        return kept
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether a person has given the approval that the design or the policy requires."""
+        return any(one["kind"] == "confirmation" and not one.get("by_tool") for one in self._all())
+
+    def approved(self, question: str) -> bool:
+        """Return whether a person has approved this question of the tool itself."""
+        return any(one.get("by_tool") and _is_to(one, question) for one in self._all())
+
+    def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
+        """Return the newest answer to a question of this type, with defaults; None where there is none."""
+        for one in reversed(self._all()):
+            if question is not None and not _is_to(one, question):
+                continue
+            codec: Codec[T] | None
+            if one["kind"] == "confirmation":
+                confirm = spec.confirm if spec is not None else None
+                codec = confirm.payload if confirm is not None else None
+                if codec is not None and codec.type is type_:
+                    return _fitting(codec, one["answer"].get("payload") or {})
+            elif one["kind"] == "input":
+                from .questions import question_codec, question_schema  # only a typed question needs them
+
+                if one.get("schema") == question_schema(type_):
+                    return _fitting(question_codec(type_), one["answer"])
+        return None
+
+    def _all(self) -> list[dict[str, Any]]:
+        return [_facts(one) for one in self.answers]
+
+
+def _is_to(answer: Mapping[str, Any], question: str) -> bool:
+    """Return whether an earlier answer is to a question, as its executor asks it."""
+    return bool(answer.get("own_question", answer.get("question")) == portable_text(question))
+
+
+def answer_document(frozen: FrozenCall, answer: Json) -> Json:
+    """Return the document of an accepted answer for the journal."""
+    facts: dict[str, Json] = {"kind": frozen.kind, "answer": answer, "question": frozen.question}
+    if frozen.own_question:
+        facts["own_question"] = frozen.own_question
+    if frozen.kind == "input":
+        facts["schema"] = dict(frozen.answer_schema)
+    if frozen.is_asked_by_tool:
+        facts["by_tool"] = True
+    if frozen.keep is not None:
+        facts["kept"] = frozen.keep
+    return facts
+
+
+def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: Json = None) -> Secrets | None:
+    """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
+
+    Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
+    """
+    if not frozen.sensitive and (spec is None or not spec.is_sensitive):
+        return None
+    secrets = within()
+    values = values_at(from_json(frozen.payload_json), frozen.sensitive)
+    secrets.add(values, frozenset() if spec is None else spec.payload.keys)
+    if spec is not None and isinstance(given, dict):
+        note_answer(secrets, spec.confirm.payload if spec.confirm else None, given)
+        if frozen.kind == "pending":
+            note_document(secrets, spec.result, to_json(given.get("answer")))
+    return secrets
+
+
+def _facts(document: Json) -> dict[str, Any]:
+    return document if isinstance(document, dict) else {"kind": "", "answer": document}
+
+
+def _fitting(codec: Codec[T], answer: Json) -> T | None:
+    """Return the typed answer; None where its type rejects what the schema of the question accepts."""
+    try:
+        return codec.decode(to_json(answer), UNLIMITED)  # it was within the limits when it was given
+    except ToolValidationError as error:
+        log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
+        return None

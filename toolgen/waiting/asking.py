@@ -1,0 +1,164 @@
+"""What a run and the runs below it ask: suspended calls, and the questions of planners below a direct call.
+
+Who made a call of an agent's tool gets each of them with its token, and knows by `Suspended.outer` which of
+its own calls waits for the answer. A planner's question of a run that a client of an agent started has no
+token: its client answers it by the handle of the run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import to_json
+
+from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call_names import CALL
+from toolgen.calls.results import OuterCall, Suspended
+from toolgen.calls.steps.result_encoding import portable_text
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import Limits
+from toolgen.contract.logs import logger
+from toolgen.runs import RunStatus, UnknownRunError, WaitOverError
+
+from .answer_schema import answer_issues
+from .answers import answer_key, check_answer_limits, without_optional_nulls
+from .errors import (
+    BadAnswerError,
+    ConflictingAnswerError,
+    LateAnswerError,
+    TamperedSuspensionError,
+    UnsealedSuspensionError,
+)
+from .loop import CallDocument, call_of
+from .wait_registry import WaitRegistry, planner_question, question_claims, top_run
+
+log = logger("toolgen.runtime")
+
+
+async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocument] | None:
+    """Return the direct call that waits for a run, with the id of its own run; None where none does."""
+    top = top_run(run_id)
+    if not top.startswith(CALL) or "/" in top:
+        return None
+    try:
+        given: Any = (await waits.engine.status(top)).input
+    except UnknownRunError:
+        return None
+    return (top, call_of(given)) if "facts" not in given and given.keys() & {"call", "frozen"} else None
+
+
+def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
+    """Return the place of a question among those of a direct call: a person's before work, outer runs first.
+
+    It is the same in every process, so that all of them mean the same by the first question of a call.
+    """
+    return asked.kind == "pending", asked.run_id, asked.tool_call_id, asked.id
+
+
+async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocument) -> tuple[Suspended, ...]:
+    """Return what the run of a direct call and those below it ask, in the order of `question_order`.
+
+    Raises:
+        SuspensionError: as `WaitRegistry.record`.
+    """
+    found = [
+        asked
+        for wait in status.awaiting
+        if (asked := await _suspended(waits, status.run_id, wait.op, wait.about, call)) is not None
+    ]
+    for child in status.children:
+        below = await waits.engine.status(child)
+        if not below.is_over:
+            found += await open_questions(waits, below, call)
+    return tuple(sorted(found, key=question_order))
+
+
+async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
+    """Return all that waits under a token, oldest first; of one session where it is given."""
+    now, found = waits.options.clock(), []
+    for wait in await waits.engine.open_waits(session=session_id, limit=sys.maxsize):
+        try:
+            if wait.fault:
+                raise TamperedSuspensionError(wait.run_id)
+            asked = await suspended_at(waits, wait.run_id, wait.op, wait.about)
+        except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+            log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
+            continue
+        if asked is not None and (not asked.expires_at or asked.expires_at > now):
+            found.append(asked)
+    return tuple(found)
+
+
+async def suspended_at(waits: WaitRegistry, run_id: str, op: str, about: Json) -> Suspended | None:
+    """Return what waits at an operation of a run; None where it has no token.
+
+    Raises:
+        SuspensionError: as `WaitRegistry.record`.
+    """
+    outer = await outer_call(waits, run_id) if "/" in run_id else None
+    return await _suspended(waits, run_id, op, about, None if outer is None else outer[1])
+
+
+async def _suspended(
+    waits: WaitRegistry, run_id: str, op: str, about: Json, call: CallDocument | None
+) -> Suspended | None:
+    record = await waits.record(run_id, op, about)
+    outer = None if call is None or "/" not in run_id else _outer(waits, run_id, call)
+    if record is not None:
+        asked = waits.suspended(record)
+        return asked if outer is None else replace(asked, outer=outer)
+    question = planner_question(about)
+    if question is None or outer is None or call is None:
+        return None
+    meta = call["meta"]
+    return Suspended(
+        token=waits.sealer.issue(question_claims(run_id, question, meta["session_id"])),
+        id=f"{run_id}:{question['id']}",  # runs give the same ids to theirs
+        kind="input",
+        tool=outer.tool,
+        question=question["question"],
+        preview="",
+        answer_schema=question["answer_schema"],
+        expires_at=0.0,
+        run_id=run_id,
+        requested_by=meta.get("requested_by", ""),
+        reason=question.get("reason", ""),
+        outer=outer,
+    )
+
+
+def _outer(waits: WaitRegistry, run_id: str, call: CallDocument) -> OuterCall:
+    meta = CallMeta(**call["meta"])
+    return OuterCall(
+        run_id=run_id.partition("/")[0],
+        tool=call["tool"],
+        tool_call_id=meta.tool_call_id,
+        arguments_mac=waits.arguments_mac(call["tool"], call["arguments"].encode(), meta),
+    )
+
+
+async def answer_question(
+    waits: WaitRegistry, limits: Limits, run_id: str, about: Mapping[str, Any], answer: Json, by: str
+) -> None:
+    """Give the answer to a question of a planner to its run; `by` says who answers.
+
+    Raises:
+        SuspensionError: the answer is not taken; the class says why.
+    """
+    check_answer_limits(answer, limits)
+    answer = without_optional_nulls(about["answer_schema"], answer)
+    issues = answer_issues(about["answer_schema"], answer, limits.issues)
+    if issues:
+        raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
+    text = portable_text(answer) if isinstance(answer, str) else to_json(answer).decode()
+    claims = question_claims(run_id, about)
+    sealed = waits.sealer.seal(claims, text, by)
+    try:
+        receipt = await waits.engine.answer(run_id, claims.op, sealed, key=answer_key(text))
+    except WaitOverError:
+        raise LateAnswerError("the run is over", hint="start another turn") from None
+    if receipt == "conflict":
+        raise ConflictingAnswerError

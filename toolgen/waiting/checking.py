@@ -1,0 +1,134 @@
+"""Checks what waits in a journal: which calls a host has sealed, and which an operator has to look at."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json
+from toolgen.runs import RunState, RunStatus, RunWait, WaitOverError
+from toolgen.shapes.issues import short
+
+from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
+from .frozen import FrozenCall, Verdict, adoption_of, adoption_op, digest_of, read_call
+from .wait_registry import WaitRegistry, is_call, log
+
+_OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")
+_LONGEST: Final = 200
+"""Characters of an id or a name that may be forged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCall:
+    """A suspended call as the journal of its run keeps it, and whether a host has sealed it so."""
+
+    run_id: str
+    op: str
+    """Key of the wait within the run."""
+    state: Verdict
+    id: str
+    tool: str
+    """Both as the record says, which may be forged unless it is `sealed`; "" where it cannot be read."""
+    call: FrozenCall | None
+    """What it says; None where it cannot be read."""
+    record: Json = None
+    """The whole of it."""
+
+
+async def checked_calls(
+    waits: WaitRegistry, open_waits: Iterable[RunWait] | None = None
+) -> tuple[CheckedCall, ...]:
+    """Return the calls among some waits, in their order; without any, those of all runs.
+
+    Those that were answered and not executed yet are among them: they run when they are adopted.
+    """
+    if open_waits is None:
+        open_waits = await _all_waits(waits)
+    found = [await _checked(waits, wait) for wait in open_waits]
+    return tuple([one for one in found if one is not None])
+
+
+def waits_of(status: RunStatus) -> list[RunWait]:
+    """Return the open waits of a run."""
+    run_id = status.run_id
+    return [RunWait(run_id=run_id, op=one.op, about=one.about, fault=one.fault) for one in status.awaiting]
+
+
+async def adopt_calls(waits: WaitRegistry, run_id: str, by: str) -> tuple[CheckedCall, ...]:
+    """Seal the calls without a seal that a run waits for, as they stand, and return them.
+
+    Raises:
+        UnknownRunError: no run has the id.
+        TamperedSuspensionError: one of them was changed.
+        LateAnswerError: one of them does not wait any more.
+        ConflictingAnswerError: the journal has another adoption, which is no good.
+    """
+    found = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
+    if any(one.state == "tampered" for one in found):
+        raise TamperedSuspensionError(run_id)
+    waits.make_secret()
+    unsealed = tuple([one for one in found if one.state == "unsealed"])
+    for one in unsealed:
+        await _adopt(waits, one, by)
+        log.info("run %s: %s is adopted as it stands, by %s", run_id, one.tool, by)
+    return unsealed
+
+
+async def _adopt(waits: WaitRegistry, one: CheckedCall, by: str) -> None:
+    assert isinstance(one.record, dict), "only a record that can be read is without a seal"
+    adoption = adoption_of(waits.sealer, one.run_id, one.op, one.record, by)
+    op, digest = adoption_op(one.op, waits.sealer.keys[0]), digest_of(one.record)
+    try:
+        receipt = await waits.engine.answer(one.run_id, op, adoption, key=digest)
+    except WaitOverError as error:
+        raise LateAnswerError(error.message, hint="nothing of it waits any more") from None
+    if receipt == "conflict":
+        raise ConflictingAnswerError
+
+
+async def _all_waits(waits: WaitRegistry) -> Iterable[RunWait]:
+    """Return the waits of all runs that are not over, each once."""
+    found: dict[tuple[str, str], RunWait] = {}
+    for state in _OPEN:
+        for status in reversed(await waits.engine.list_runs(state=state, limit=sys.maxsize)):
+            found |= {(wait.run_id, wait.op): wait for wait in waits_of(status)}
+    return found.values()
+
+
+async def _checked(waits: WaitRegistry, wait: RunWait) -> CheckedCall | None:
+    """Return the call of a wait; None where the wait is about something else."""
+    if wait.fault:
+        return CheckedCall(run_id=wait.run_id, op=wait.op, state="tampered", id="", tool="", call=None)
+    if not is_call(wait.about):
+        return None
+    record = wait.about["frozen"]
+    state: Verdict = "sealed"
+    call: FrozenCall | None
+    try:
+        call = (await waits.verify(wait.run_id, wait.op, record)).call
+    except UnsealedSuspensionError:
+        state, call = "unsealed", read_call(wait.run_id, record)
+    except TamperedSuspensionError:
+        state, call = "tampered", _readable(wait.run_id, record)
+    return CheckedCall(
+        run_id=wait.run_id,
+        op=wait.op,
+        state=state,
+        id=_name(record, "id"),
+        tool=_name(record, "tool"),
+        call=call,
+        record=record,
+    )
+
+
+def _readable(run_id: str, record: Any) -> FrozenCall | None:
+    try:
+        return read_call(run_id, record)
+    except TamperedSuspensionError:
+        return None
+
+
+def _name(record: Any, field: str) -> str:
+    return short(str(record.get(field, "")), _LONGEST) if isinstance(record, dict) else ""

@@ -1,0 +1,99 @@
+"""The end of a call that is cut off with its run: what is known of it, decided here for all loops.
+
+Pure, as the loops are: an engine may execute them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import CANCELED
+from toolgen.events.document import as_json
+from toolgen.events.records import ToolEnd
+from toolgen.runs import EndedRun
+
+from .loop import EXECUTE, UNKNOWN, WaitingInput, call_of, ids_of, is_unknown_end, is_work, left_work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutCall:
+    """A call of a run that ended before the call had its result."""
+
+    tool: str
+    """Id."""
+    name: str
+    asked: Sequence[str]
+    """Ids of the questions for which it was suspended."""
+    begun: Sequence[int]
+    """Numbers of its steps that began what may not run twice; 0 is that of its first execution."""
+    waits: Mapping[int, Json]
+    """What it waits for, by the numbers of its waits."""
+    agent_run: str
+    """Id of the run of an agent that was to answer it; "" for none."""
+    is_not_run: bool = False
+    """It may not run twice, and has not begun."""
+
+
+def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
+    """Return the end of a cut call: denied where it waited, of unknown outcome where it may have run.
+
+    One that asked something had begun before it was suspended. One that an agent was to answer may have run
+    where that agent's run has left a call of unknown outcome, or where the engine does not know its log.
+    """
+    if any(map(is_work, call.waits.values())):
+        why = left_work(ended.reason or f"the run was {ended.ending}")
+        return ToolEnd(tool=call.tool, status="unknown", result={"unknown": why})
+    # The step after a wait has its number, and may have begun where a restored journal lacks the answer.
+    # After an answer that was not taken there is a wait more, and no further question.
+    has_begun = max(call.begun, default=-1) >= (max(call.waits) if call.waits else len(call.asked))
+    if call.waits and not has_begun and ended.ending == "canceled":
+        why = ended.reason or f"{call.name} was canceled"
+        return ToolEnd(tool=call.tool, status="denied", result={"error": why, "code": CANCELED}, error=why)
+    if has_begun:
+        answered = call.asked[-1] if call.asked else ""
+        return ToolEnd(tool=call.tool, status="unknown", result=UNKNOWN, answered_id=answered)
+    why = "the run ended before this call did"
+    if call.agent_run:
+        why = f"{why}; what its agent had begun by then may have been done"
+        log = ended.child_log(call.agent_run)
+        if log is None or any(map(is_unknown_end, log)):
+            return ToolEnd(tool=call.tool, status="unknown", result={"unknown": why})
+    elif call.is_not_run:
+        why = f"{call.name} was not run: the run ended before"
+    return ToolEnd(tool=call.tool, status="error", result={"error": why}, error=why)
+
+
+def last_events(ended: EndedRun) -> list[dict[str, Json]]:
+    """Return the end of the one call of a `waiting_call` that ended without its loop.
+
+    One that was suspended before its run began has its end already, unless it has run since.
+    """
+    given: WaitingInput = ended.input
+    call = call_of(given)
+    ends = [event for event in ended.log if event.get("type") == "tool_end"]
+    if not all(map(_is_followed, ends)):
+        return []
+    asked = [str(event["suspension_id"]) for event in ends]
+    if "frozen" in given:
+        asked.insert(0, given["frozen"]["id"])
+    agents = [str(one["child_run_id"]) for one in ended.log if one.get("type") == "agent_run_started"]
+    cut = CutCall(
+        tool=call["tool"],
+        name="the call",
+        asked=asked,
+        begun=[0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun],
+        waits={int(op.rpartition(":")[2]): about for op, about in ended.waits.items()},
+        agent_run=agents[-1] if agents else "",
+    )
+    end = cut_end(cut, ended)
+    if "frozen" in given and end.status != "unknown" and not agents:
+        return []
+    return [{**as_json(end), **ids_of(call), "time": ended.at}]
+
+
+def _is_followed(end: Mapping[str, Any]) -> bool:
+    """Return whether another one follows a `tool_end`; `pending` is also what `UNKNOWN` was before."""
+    return end["status"] == "suspended" or (end["status"] == "pending" and not is_unknown_end(end))

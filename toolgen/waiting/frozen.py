@@ -1,0 +1,417 @@
+"""A suspended call: what is frozen of it, its token, and its sealed record in the journal of its run.
+
+Tokens and seals are HMAC-SHA-256 under a secret of the host. A token names the call and says until when it is
+good; nothing keeps it, and whoever has the secret can issue it again. The seal of a record covers the
+run, the operation that waits and the whole document, and each earlier answer in it has a seal of its own: who
+can only write to the journal cannot make one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field, fields, replace
+from typing import Any, Final, Literal
+
+from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.results import SuspensionKind
+from toolgen.contract.json_value import Json
+from toolgen.contract.record import record
+from toolgen.shapes.sensitive import pointers_at, redacted
+
+from .errors import TamperedSuspensionError, UnknownSuspensionError, UnsealedSuspensionError
+
+Verdict = Literal["sealed", "tampered", "unsealed"]
+"""`sealed`: a host with the secret wrote it. `tampered`: somebody else has changed it. `unsealed`: it has no
+seal, or that of another secret, so that nobody here knows."""
+
+_OPTIONAL: Final = frozenset(
+    {
+        *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
+        *("idempotency_key", "sensitive", "keep", "own_question", "trace"),
+    }
+)
+"""Fields that are left out where they say nothing."""
+_SHOWN: Final = (
+    *("id", "kind", "tool", "question", "preview", "is_shortened", "answer_schema", "expires_at"),
+    *("handle", "request", "reason"),
+)
+"""Fields that are shown as they are."""
+_FORM: Final = 1
+_PREFIX: Final = "s_"
+"""First characters of every token, so that no shell takes one for an option."""
+_SHORTEST_SECRET: Final = 16
+"""Bytes."""
+FIRST: Final = "wait:1"
+"""Key of the first wait of a run that is one call."""
+_SEAL: Final = "seal"
+"""Field of the seal, in the document of a call and in each of its earlier answers."""
+_CALL: Final = "call"
+_ANSWERED: Final = "answered"
+_ADOPTED: Final = "adopted"
+"""Uses of seals: of a whole record, of an earlier answer in it, and of a record that an operator adopted."""
+_MOST_WAITS: Final = 100
+"""Waits of one call on which a record may have waited on unchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenCall:
+    """A suspended call. Holds no value of an interceptor, and no token."""
+
+    id: str
+    kind: SuspensionKind
+    tool: str
+    spec_digest: str
+    """`ToolSpec.approval_digest`: where it is another one when the answer comes, it is asked again."""
+    payload_json: bytes = field(repr=False)
+    """The arguments, byte for byte what will run."""
+    meta: CallMeta
+    question: str
+    preview: str
+    answer_schema: Mapping[str, Any]
+    created_at: float
+    expires_at: float
+    """Seconds since 1970, both."""
+    idempotency_key: str = ""
+    """Key of the call, whatever process executes it."""
+    handle: str = ""
+    request: Mapping[str, Json] | None = None
+    answers: tuple[Json, ...] = ()
+    """What was answered to this call before: documents by `answer_document`, each of them verified."""
+    is_shortened: bool = False
+    """The question or the preview shows only a part of a value."""
+    is_asked_by_tool: bool = False
+    """The executor wants the approval, and neither the design nor the policy."""
+    reason: str = ""
+    """Why it is asked again, where an answer was given and not used."""
+    sensitive: tuple[str, ...] = ()
+    """Where the arguments have values that nobody is shown: `Codec.sensitive`."""
+    keep: Json = field(default=None, repr=False)
+    """What the executor gets back with the answer."""
+    trace: str = ""
+    """The span of what was executed, as W3C Trace Context has it (`traceparent`); "" without spans."""
+    own_question: str = field(default="", repr=False)
+    """Question as it was asked, where it quotes a sensitive value, which `question` does not show."""
+
+    def shown(self) -> dict[str, Any]:
+        """Return what people and programs see of the call, by the names of `Suspended` and of events."""
+        arguments: dict[str, Json] = json.loads(self.payload_json)
+        places = self.sensitive
+        return {
+            **{name: getattr(self, name) for name in _SHOWN},
+            "number": len(self.answers) + 1,
+            "arguments": redacted(arguments, places) if places else arguments,
+            "sensitive": pointers_at(arguments, places) if places else (),
+            "tool_call_id": self.meta.tool_call_id,
+            "requested_by": self.meta.requested_by,
+        }
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the call as a document, without a seal; the same for the same call."""
+        facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
+        facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
+        facts["payload_json"] = self.payload_json.decode()
+        facts["request"] = None if self.request is None else dict(self.request)
+        facts["answer_schema"] = dict(self.answer_schema)
+        facts["answers"] = list(self.answers)
+        facts["sensitive"] = list(self.sensitive)
+        return {name: value for name, value in facts.items() if value or name not in _OPTIONAL}
+
+    @classmethod
+    def from_json(cls, document: Json) -> FrozenCall:
+        """Return the call of a document by `as_json`.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            facts: dict[str, Any] = dict(document)  # type: ignore[arg-type]  # checked here
+            facts["payload_json"] = facts["payload_json"].encode()
+            facts["meta"] = CallMeta(**facts["meta"])
+            facts["answers"] = tuple(facts.get("answers", ()))
+            facts["sensitive"] = tuple(facts.get("sensitive", ()))
+            return cls(**facts)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"this is not the document of a frozen call: {error}") from error
+
+
+@record
+class Asked:
+    """What a call asks before it goes on, as `FrozenCall` has it."""
+
+    kind: SuspensionKind
+    answer_schema: Mapping[str, Any]
+    question: str = ""
+    preview: str = ""
+    is_shortened: bool = False
+    handle: str = ""
+    request: Mapping[str, Json] | None = None
+    is_asked_by_tool: bool = False
+    keep: Json = None
+
+
+def new_id() -> str:
+    """Return the id of a call that is frozen now."""
+    return secrets.token_hex(8)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """The contents of a token."""
+
+    run_id: str
+    op: str
+    """Key of the wait within the run."""
+    session_id: str
+    expires_at: float
+    """Seconds since 1970."""
+    digest: str
+    """Digest of the frozen call."""
+
+
+class Sealer:
+    """Issues and opens tokens, and seals answers."""
+
+    def __init__(self, *secrets: bytes) -> None:
+        """Construct a sealer that seals with the first secret, and accepts seals by any of them.
+
+        Raises:
+            ValueError: there is none, or one has fewer than 16 bytes.
+        """
+        if not secrets or min(map(len, secrets)) < _SHORTEST_SECRET:
+            raise ValueError(f"a secret has at least {_SHORTEST_SECRET} bytes, from a random source")
+        self._secrets = {hashlib.sha256(b"key id" + secret).hexdigest()[:8]: secret for secret in secrets}
+        self._newest = next(iter(self._secrets))
+
+    def issue(self, claims: TokenClaims) -> str:
+        """Return the token; the same for the same claims."""
+        text = _base64(json.dumps([_FORM, self._newest, *astuple(claims)]).encode())
+        return f"{_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
+
+    def open(self, token: str) -> TokenClaims:
+        """Return the contents of a token.
+
+        Raises:
+            UnknownSuspensionError: no host with one of the secrets issued it.
+        """
+        text, _, mac = token.removeprefix(_PREFIX).partition(".")
+        is_ours = token.isascii() and token.startswith(_PREFIX)
+        is_ours = is_ours and any(
+            hmac.compare_digest(self._mac(key, "token", text), mac) for key in self._secrets
+        )
+        if is_ours:  # nothing of another token is read
+            form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+            if form == _FORM:
+                return TokenClaims(*facts)
+        hint = "copy the whole token, from s_ on; a token of another secret is unknown here"
+        raise UnknownSuspensionError("no suspended call has this token", hint=hint)
+
+    def seal(self, claims: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
+        """Return an answer with its person and its seal."""
+        mac = self._mac(self._newest, "answer", _answer_text(claims, answer, by))
+        return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
+
+    def is_sealed(self, claims: TokenClaims, given: Json) -> bool:
+        """Return whether an answer has a seal by one of the secrets, for this very call."""
+        match given:
+            case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
+                key in self._secrets
+            ):
+                mac = self._mac(key, "answer", _answer_text(claims, answer, by))
+                return seal.isascii() and hmac.compare_digest(mac, seal)
+            case _:
+                return False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The ids of the secrets, by which seals name them, the one that seals first."""
+        return tuple(self._secrets)
+
+    def mark(self, use: str, contents: Json) -> dict[str, Json]:
+        """Return the seal of contents, for one use."""
+        return {"key": self._newest, "mac": self._mac(self._newest, use, _canonical(contents))}
+
+    def judge(self, use: str, contents: Json, seal: Json) -> Verdict:
+        """Return what the seal says of the contents; `seal` is by `mark`, or anything else."""
+        match seal:
+            case None:
+                return "unsealed"
+            case {"key": str(key), "mac": str(mac), **rest} if not rest:
+                if key not in self._secrets:
+                    return "unsealed"
+                is_ours = mac.isascii() and hmac.compare_digest(
+                    self._mac(key, use, _canonical(contents)), mac
+                )
+                return "sealed" if is_ours else "tampered"
+            case _:
+                return "tampered"
+
+    def arguments_mac(self, tool: str, payload_json: bytes, session_id: str, tool_call_id: str) -> str:
+        """Return the keyed digest of a call's arguments: the same for the same arguments of the same call."""
+        digest = hashlib.sha256(payload_json).hexdigest()
+        return self._mac(self._newest, "arguments", json.dumps([tool, session_id, tool_call_id, digest]))
+
+    def _mac(self, key: str, use: str, text: str) -> str:
+        return _base64(hmac.digest(self._secrets[key], f"{use}:{text}".encode(), "sha256"))
+
+
+def _answer_text(claims: TokenClaims, answer: Json, by: str) -> str:
+    return json.dumps([claims.run_id, claims.op, claims.digest, answer, by], sort_keys=True)
+
+
+def _canonical(contents: Json) -> str:
+    return json.dumps(contents, sort_keys=True)
+
+
+def _base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedCall:
+    """A suspended call where it waits, as a host has sealed it."""
+
+    run_id: str
+    op: str
+    """Key of the wait within the run."""
+    call: FrozenCall
+    document: dict[str, Json]
+    """The call with its seal, as the journal keeps it."""
+    digest: str
+    """Digest of the document, by `digest_of`."""
+
+    @property
+    def claims(self) -> TokenClaims:
+        """The contents of its token, and what an answer to it is bound to."""
+        call = self.call
+        return TokenClaims(self.run_id, self.op, call.meta.session_id, call.expires_at, self.digest)
+
+
+def seal_call(sealer: Sealer, run_id: str, op: str, call: FrozenCall) -> SealedCall:
+    """Return the sealed record of a call that is about to wait."""
+    document = call.as_json()
+    if call.answers:
+        document["answers"] = [_sealed_answer(sealer, run_id, op, answer) for answer in call.answers]
+    digest = digest_of(document)
+    document[_SEAL] = sealer.mark(_CALL, [run_id, op, digest])
+    return SealedCall(run_id=run_id, op=op, call=call, document=document, digest=digest)
+
+
+def verify_call(sealer: Sealer, run_id: str, op: str, document: Json, adoption: Json = None) -> SealedCall:
+    """Return the call of a record that a host with one of the secrets has sealed for this wait of the call.
+
+    A record whose answer was not taken, since the host of that moment could not verify it, waits on under the
+    next key; so one that was sealed for an earlier wait of the same call counts too. It has those of the
+    earlier answers that are sealed themselves, also where the record was adopted: who removes a seal, and
+    adds an approval, gets none although an operator adopts the call.
+
+    Args:
+        sealer: Has the secrets.
+        run_id: The run that waits.
+        op: Key of its wait.
+        document: What its journal keeps.
+        adoption: By which an operator adopted a record that has no seal for this wait, by `adoption_of`.
+
+    Raises:
+        TamperedSuspensionError: the record was changed, or is none.
+        UnsealedSuspensionError: it has no seal by one of the secrets, and nobody has adopted it.
+    """
+    if not isinstance(document, dict):
+        raise TamperedSuspensionError(run_id)
+    try:
+        digest = digest_of(document)
+    except RecursionError as error:
+        raise TamperedSuspensionError(run_id) from error
+    verdict = _verdict(sealer, run_id, op, digest, document.get(_SEAL))
+    if verdict == "unsealed" and _is_adopted(sealer, [run_id, op, digest], adoption):
+        verdict = "sealed"
+    if verdict == "tampered":
+        raise TamperedSuspensionError(run_id)
+    call = read_call(run_id, document)
+    if verdict == "unsealed":
+        raise UnsealedSuspensionError(run_id)
+    answers = [
+        {name: part for name, part in answer.items() if name != _SEAL}
+        for answer in call.answers
+        if isinstance(answer, dict) and _is_sealed(sealer, run_id, op, answer)
+    ]
+    call = replace(call, answers=tuple(answers))
+    return SealedCall(run_id=run_id, op=op, call=call, document=document, digest=digest)
+
+
+def read_call(run_id: str, document: Json) -> FrozenCall:
+    """Return the call of a record, whoever wrote it: nothing may be decided by it.
+
+    Raises:
+        TamperedSuspensionError: it is none.
+    """
+    if not isinstance(document, dict):
+        raise TamperedSuspensionError(run_id)
+    try:
+        return FrozenCall.from_json({name: part for name, part in document.items() if name != _SEAL})
+    except ValueError as error:
+        raise TamperedSuspensionError(run_id) from error
+
+
+def adoption_of(sealer: Sealer, run_id: str, op: str, document: dict[str, Json], by: str) -> Json:
+    """Return what an operator adds to a journal to adopt a record as it stands."""
+    return {"by": by, _SEAL: sealer.mark(_ADOPTED, [[run_id, op, digest_of(document)], by])}
+
+
+def adoption_op(op: str, key: str) -> str:
+    """Return the operation under whose answer a run keeps the adoption of the record of a wait.
+
+    `key` is the id of the secret that sealed the adoption: whoever loses it adopts again with the next one.
+    """
+    return f"adopted:{op}:{key}"
+
+
+def digest_of(document: dict[str, Json]) -> str:
+    """Return the SHA-256 of a record without its seal, in hex."""
+    unsealed = {name: part for name, part in document.items() if name != _SEAL}
+    return hashlib.sha256(json.dumps(unsealed, sort_keys=True).encode()).hexdigest()
+
+
+def next_wait(op: str) -> str:
+    """Return the key of the wait of a call that is asked again."""
+    before, _, number = op.rpartition(":")
+    return f"{before}:{int(number) + 1}"
+
+
+def _verdict(sealer: Sealer, run_id: str, op: str, digest: str, seal: Json) -> Verdict:
+    """Return what a seal says of a record at a wait, or at an earlier one of the same call."""
+    verdict = sealer.judge(_CALL, [run_id, op, digest], seal)
+    before, _, number = op.rpartition(":")
+    newest = int(number) - 1 if number.isdecimal() else 0
+    for earlier in range(newest, max(0, newest - _MOST_WAITS), -1):
+        if verdict != "tampered":
+            break
+        verdict = sealer.judge(_CALL, [run_id, f"{before}:{earlier}", digest], seal)
+    return verdict
+
+
+def _is_adopted(sealer: Sealer, contents: Json, adoption: Json) -> bool:
+    match adoption:
+        case {"by": str(by), "seal": seal}:
+            return sealer.judge(_ADOPTED, [contents, by], seal) == "sealed"
+        case _:
+            return False
+
+
+def _sealed_answer(sealer: Sealer, run_id: str, op: str, answer: Any) -> Json:
+    return {**answer, _SEAL: sealer.mark(_ANSWERED, _answer_contents(run_id, op, answer))}
+
+
+def _is_sealed(sealer: Sealer, run_id: str, op: str, answer: dict[str, Json]) -> bool:
+    given = {name: part for name, part in answer.items() if name != _SEAL}
+    return sealer.judge(_ANSWERED, _answer_contents(run_id, op, given), answer.get(_SEAL)) == "sealed"
+
+
+def _answer_contents(run_id: str, op: str, answer: dict[str, Json]) -> Json:
+    call, _, _ = op.rpartition(":")  # all waits of one call have keys with this beginning
+    return [run_id, call, answer]

@@ -1,0 +1,393 @@
+"""The machine of a call, which executes and resumes it, and the loop of a call outside of agents.
+
+Both are pure. The machine serves the loop of agents and the one of a call by itself; what differs between
+them, which is their operation keys, their activities and the documents of their results, is the `CallSteps`
+of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, NotRequired, Protocol, Required, TypedDict, TypeVar
+
+from pydantic_core import to_json
+
+from toolgen.contract.json_value import Json
+from toolgen.events.document import as_json
+from toolgen.events.records import AgentRunStarted, ToolEnd
+from toolgen.runs import (
+    OUTCOME_UNKNOWN,
+    ActivityFailed,
+    CallOptions,
+    PayloadTooLargeError,
+    RunContext,
+    Signal,
+    answer_name,
+)
+
+R = TypeVar("R", bound=Mapping[str, Any])
+"""The document of a result; `frozen` is the suspended call in it, `child` the run that is to answer it."""
+
+EXPIRED: Final = "nobody answered in time"
+"""The end of the reason why a call was not run."""
+UNKNOWN: Final[dict[str, Json]] = {"unknown": "its result was not kept; it may have run"}
+"""What is said of a call whose process ended while it ran."""
+_SHORTEST_S: Final = 0.1
+"""The shortest time to answer, however late the call was frozen."""
+
+
+class CallSteps(Protocol[R]):
+    """The steps of one call in one loop. Each has an operation key by its number, from 1."""
+
+    keeps_work: bool
+    """Acknowledged work is waited for here; the run of an agent leaves it to a run of its own."""
+
+    async def publish(self, record: R, number: int, answered: str) -> None:
+        """Publish the events of a suspended record; `answered` is the id of the question before it, or ""."""
+        ...
+
+    async def child(self, child: Any, number: int) -> R:
+        """Run the agent that is to answer the call, and return the record of what it said."""
+        ...
+
+    async def answer(self, frozen: Any, number: int) -> R:
+        """Wait for the answer to a suspended call, resume it, and return the record."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended(Generic[R]):
+    """The final record of a call."""
+
+    record: R
+    number: int
+    """Number of the step that gave it; 0 where the call was never suspended."""
+    answered: str
+    """Id of the question that was answered last; "" where none was asked."""
+
+
+async def finish(record: R, steps: CallSteps[R]) -> Ended[R]:
+    """Return the final record of a call that was executed, after its answers and the runs of agents."""
+    number, answered = 0, ""
+    while _is_open(record, steps.keeps_work):
+        await steps.publish(record, number, answered)
+        number += 1
+        if child := record.get("child"):
+            record = await steps.child(child, number)
+        else:
+            frozen = record["frozen"]
+            answered = frozen["id"]
+            record = await steps.answer(frozen, number)
+    return Ended(record, number, answered)
+
+
+def _is_open(record: Mapping[str, Any], keeps_work: bool) -> bool:
+    if record["status"] == "pending":
+        return keeps_work and bool(record.get("frozen"))
+    return bool(record["status"] == "suspended")
+
+
+@dataclass(frozen=True, slots=True)
+class NoRecord:
+    """Why an activity of a call gave no record."""
+
+    why: Literal["timeout", "unknown", "failed", "too_large"]
+    """`unknown`: its process ended after it had begun. `too_large`: it was not started."""
+    message: str
+
+
+async def attempt(
+    ctx: RunContext, op: str, activity: str, argument: Any, timeout_s: float | None = None
+) -> Any:
+    """Return the record of an activity that executes a call, or a `NoRecord`; once begun, it runs once."""
+    options = CallOptions(attempts=1, timeout=timeout_s, once=True)
+    try:
+        return await ctx.start(op, activity, argument, options)
+    except ActivityFailed as error:
+        if error.kind == "timeout":
+            return NoRecord("timeout", error.message)
+        return NoRecord("unknown" if error.kind == OUTCOME_UNKNOWN else "failed", error.message)
+    except PayloadTooLargeError as error:
+        return NoRecord("too_large", error.message)
+
+
+async def answer_to(
+    ctx: RunContext, op: str, frozen: Mapping[str, Any], about: Mapping[str, Any] | None = None
+) -> Signal | None:
+    """Wait for the answer to a suspended call and return it; None when nobody gave one in time.
+
+    `about` has the call in `frozen`, where a run has nothing else in its input: a journal keeps that once, so
+    that what is shown of the call is what the answer leads to.
+    """
+    # Not until `expires_at`: the clock of the run may be ahead of the host's, which refuses late answers.
+    left = max(_SHORTEST_S, frozen["expires_at"] - frozen["created_at"])
+    return await ctx.wait(op, answer_name(op), timeout_s=left, about=dict(about or {"frozen": dict(frozen)}))
+
+
+def is_work(about: Json) -> bool:
+    """Return whether a wait is about work that goes on elsewhere: its call has begun."""
+    match about:
+        case {"frozen": {"kind": "pending"}}:
+            return True
+        case _:
+            return False
+
+
+def left_work(why: str) -> str:
+    """Return what is said of work for whose result nobody waits any more."""
+    return f"{why}; the work may be done all the same"
+
+
+def is_unknown_end(event: Mapping[str, Any]) -> bool:
+    """Return whether an event says that an outcome is unknown; older versions called it pending."""
+    if event.get("type") != "tool_end":
+        return False
+    return event["status"] == "unknown" or bool(event["status"] == "pending" and event["result"] == UNKNOWN)
+
+
+def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
+    """Add the id of the answered frozen call to the `tool_end` event of a call."""
+    return {**event, "answered_id": id_} if event["type"] == "tool_end" else event
+
+
+LOOP: Final = "waiting_call"
+VERSION: Final = 3
+"""Of the runs that begin now; one whose input has none does what version 1 did. Since version 2 it tells that
+nobody answered in time, and that the outcome of a call is unknown. Since version 3 it hears that the
+conversation for its result is free."""
+TELLING: Final = 2
+"""The version since which it tells these."""
+HEARING: Final = 3
+"""The version since which it hears this."""
+EXECUTE: Final = "execute"
+"""Activity that executes a call which has not begun."""
+RESUME: Final = "resume"
+"""Activity that executes a call after its answer."""
+CONCLUDE: Final = "conclude_call"
+"""Activity that makes the result of a call of what the run of an agent said."""
+OPEN_TURN: Final = "open_turn"
+"""Activity that starts the turn of a conversation that gets the result of pending work."""
+TURN_FREE: Final = "turn_free"
+"""Signal that the conversation has no turn that goes on."""
+WORK: Final = "work:"
+"""Prefix of the id of a run that waits for the pending work of an agent's run; the call's id follows."""
+_FIRST_PAUSE_S: Final = 1.0
+_LONGEST_PAUSE_S: Final = 60.0
+"""Between two tries to start the turn, while the conversation is busy and nobody says that it is free; it
+doubles."""
+_IDS: Final = ("run_id", "session_id", "turn_id", "tool_call_id")
+
+Frozen = dict[str, Any]
+"""A `FrozenCall`, as JSON."""
+
+
+class CallDocument(TypedDict):
+    """A call of a tool, with the arguments as they came."""
+
+    tool: str
+    """Id."""
+    arguments: str
+    """JSON text."""
+    meta: dict[str, Any]
+    """The fields of its `CallMeta`."""
+    trace: NotRequired[str]
+    """The span that it was made in, as W3C Trace Context has it (`traceparent`); none of what has begun."""
+
+
+class ChildOfCall(TypedDict):
+    """The run that answers a call of an agent's tool."""
+
+    loop: str
+    agent: str
+    """Id."""
+    input: Any
+
+
+class WaitingInput(TypedDict):
+    """The argument of the loop: a suspended call, a call that has not begun, or one that an agent answers."""
+
+    frozen: NotRequired[Frozen]
+    call: NotRequired[CallDocument]
+    """Where nothing is frozen."""
+    child: NotRequired[ChildOfCall]
+    """Of a `call` that was executed, and that an agent answers; without it the call has not begun."""
+    version: NotRequired[int]
+    """The `VERSION` with which it began; 1 where there is none."""
+    process: NotRequired[str]
+    """Process that began a named call."""
+    facts: NotRequired[dict[str, Any]]
+    """Facts of the agent's run that made the call; the conversation that led to it gets the result."""
+
+
+class Outcome(TypedDict, total=False):
+    """The record of a call, and the output of the loop."""
+
+    status: Required[Any]
+    json: Required[str]
+    events: Required[list[dict[str, Json]]]
+    frozen: Frozen | None
+    """Where it waits."""
+    child: ChildOfCall
+    """Where an agent is to answer it."""
+    display: str
+    bounds: Json
+    is_final: bool
+    error: dict[str, Json]
+    """`message`, of a declared error its `code` and the JSON text of its `details`, and `has_begun`, which is
+    False where the scheduler did not let the call in."""
+    hint: Json
+    """A `RetryHint`."""
+    content: list[Json]
+    artifacts: list[dict[str, Any]]
+    """An `ArtifactRef` each, and the id of the `tool` that made it."""
+    link: Json
+    """The `RunLink` of a call that an agent answered, without its work."""
+    pending: list[dict[str, Any]]
+    """The work that goes on after that run: `run_id`, the `op` of its wait, and its `frozen` record."""
+    children: int
+    telemetry: Json
+
+
+async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
+    """Return the outcome of the call, at the latest when the time to answer is over."""
+    steps = _Steps(ctx, given)
+    ended = await finish(await steps.first(), steps)
+    outcome = ended.record
+    if outcome["status"] == "expired":
+        return outcome
+    await steps.publish(outcome, ended.number, ended.answered)
+    facts = given.get("facts")
+    if facts and (facts["in_conversation"] or facts.get("conversation")):
+        frozen = given.get("frozen")
+        assert frozen is not None, "only a suspended call comes from a run of an agent"
+        await _open_turn(ctx, facts, frozen, outcome, given.get("version", 1))
+    return outcome
+
+
+def call_of(given: WaitingInput) -> CallDocument:
+    """Return the call of a run: the one that has begun, or what of it was frozen."""
+    if (call := given.get("call")) is not None:
+        return call
+    frozen = given.get("frozen")
+    assert frozen is not None, "a run has a call, or what of it was frozen"
+    return {"tool": frozen["tool"], "arguments": frozen["payload_json"], "meta": frozen["meta"]}
+
+
+class _Steps:
+    """The steps of the one call of a run."""
+
+    keeps_work = True
+
+    def __init__(self, ctx: RunContext, given: WaitingInput) -> None:
+        self._ctx = ctx
+        self._given = given
+        self._call = call_of(given)
+        self._version = given.get("version", 1)
+        self._expired: Outcome | None = None
+
+    async def first(self) -> Outcome:
+        """Return the record with which the call comes here: suspended, or executed now."""
+        given = self._given
+        if "frozen" in given:
+            return {"status": "suspended", "json": "", "events": [], "frozen": given["frozen"]}
+        if "child" in given:
+            return {"status": "suspended", "json": "", "events": [], "child": given["child"]}
+        done = await attempt(self._ctx, EXECUTE, EXECUTE, {"call": self._call})
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def publish(self, record: Outcome, number: int, answered: str) -> None:
+        if record is self._expired:
+            return
+        for place, event in enumerate(record["events"]):
+            told = with_answered_id(event, answered) if answered else event
+            await self._ctx.publish(f"{number}:{place}", told)
+
+    async def child(self, child: ChildOfCall, number: int) -> Outcome:
+        ctx, op = self._ctx, f"child:{number}"
+        run_id = f"{ctx.run_id}/{op}"
+        started = AgentRunStarted(tool=self._call["tool"], agent=child["agent"], child_run_id=run_id)
+        await ctx.publish(f"started:{number}", self._told(started))
+        argument: dict[str, Any] = {
+            "call": self._call,
+            "agent": child["agent"],
+            "run_id": run_id,
+            "began": ctx.now(),
+        }
+        try:
+            argument["output"] = await ctx.child(op, child["loop"], child["input"])
+        except ActivityFailed as error:
+            argument["failure"] = {"kind": error.kind, "message": error.message}
+        done = await attempt(ctx, f"{CONCLUDE}:{number}", CONCLUDE, argument)
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def answer(self, frozen: Frozen, number: int) -> Outcome:
+        op, given = f"wait:{number}", self._given
+        is_given = number == 1 and "frozen" in given and "facts" not in given
+        signal = await answer_to(self._ctx, op, frozen, given if is_given else None)
+        if signal is None:
+            return await self._without_answer(frozen, number)
+        argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
+        done = await attempt(self._ctx, f"{RESUME}:{number}", RESUME, argument)
+        return self._without_result(done) if isinstance(done, NoRecord) else done
+
+    async def _without_answer(self, frozen: Frozen, number: int) -> Outcome:
+        """Return the outcome of a call to which nobody gave an answer in time."""
+        if self._version < TELLING:
+            return {"status": "expired", "json": "", "events": []}
+        if is_work({"frozen": frozen}):
+            self._expired = self._ended("unknown", {"unknown": left_work(EXPIRED)})
+        else:
+            self._expired = self._ended("denied", {"error": EXPIRED}, error=EXPIRED)
+        await self._ctx.publish(f"{number}:expired", self._expired["events"][0])
+        return self._expired
+
+    def _without_result(self, none: NoRecord) -> Outcome:
+        """Return the outcome of a call whose execution has no result."""
+        if none.why == "unknown":
+            return self._ended("unknown" if self._version >= TELLING else "pending", UNKNOWN)
+        why = f"it gave no result: {none.message}"
+        return self._ended("error", {"error": why}, error=why)
+
+    def _ended(self, status: Any, result: dict[str, Json], *, error: str = "") -> Outcome:
+        """Return the outcome of a call that is not executed."""
+        ended = ToolEnd(tool=self._call["tool"], status=status, result=result, error=error)
+        return {"status": status, "json": to_json(result).decode(), "events": [self._told(ended)]}
+
+    def _told(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
+        """Return an event of the call as JSON, with the ids of the call."""
+        return {**as_json(event), **ids_of(self._call), "time": self._ctx.now()}
+
+
+def ids_of(call: CallDocument) -> dict[str, Json]:
+    """Return what says in an event whose call it is of."""
+    meta = call["meta"]
+    return {**{name: meta[name] for name in _IDS}, "agent_id": meta.get("agent", "")}
+
+
+async def _open_turn(
+    ctx: RunContext, facts: dict[str, Any], frozen: Frozen, outcome: Any, version: int
+) -> None:
+    """Start a turn of the conversation with the result, as soon as no other turn is running.
+
+    Whoever ends that turn says so; where it is another process, it is found out after a pause.
+    """
+    pause, number = _FIRST_PAUSE_S, 0
+    names = (TURN_FREE,) if version >= HEARING else ()
+    argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
+    while True:
+        try:
+            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+        except PayloadTooLargeError as error:  # the result and the call are together only here
+            argument = {"facts": facts, "frozen": frozen, "outcome": _without_result_text(outcome, error)}
+            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+        if said != "busy":
+            return
+        await ctx.wait(f"pause:{number}", *names, timeout_s=pause)
+        pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1
+
+
+def _without_result_text(outcome: Outcome, error: PayloadTooLargeError) -> Any:
+    """Return an outcome that says why its result is left out."""
+    result = {"error": f"its result is left out: {error.message}"}
+    return {"status": outcome["status"], "json": to_json(result).decode(), "events": []}

@@ -1,0 +1,157 @@
+"""Calls of runs that may not run twice: that they begin, and how they end although nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolgen.calls.errors import OutcomeUnknownError, ToolError
+from toolgen.calls.resolution import Resolution
+from toolgen.calls.results import ToolResult, WithoutResult
+from toolgen.calls.steps.boundary import Outcome, Raised, Returned
+from toolgen.calls.steps.failures import tool_error_of
+from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.contract.logs import logger
+from toolgen.contract.secrets import hiding
+
+if TYPE_CHECKING:
+    from toolgen.calls.steps.frame import Frame
+    from toolgen.calls.steps.late_ends import LateEnds, Settle
+    from toolgen.calls.steps.registered_tool import RegisteredTool
+
+log = logger("toolgen.runtime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What an activity keeps of its call, where it may not run twice."""
+
+    begun: Callable[[], Awaitable[None]]
+    """Keeps that the executor begins."""
+    settle: Settle
+    """Stores what became of the call."""
+    late_ends: LateEnds
+
+    def watch(self, frame: Frame) -> None:
+        """Keep of a call that is about to be dispatched when it begins, and how it ends late."""
+        if frame.tool.runs_once:
+            call = WatchedCall(self, frame)
+            frame.once, frame.tool = call, call.watched(frame.tool)
+
+
+class WatchedCall:
+    """A call whose executor says here how it ends; where nobody waits for it, that settles the call."""
+
+    def __init__(self, keeping: Keeping, frame: Frame) -> None:
+        self._keeping = keeping
+        self._frame = frame
+        self._loop = asyncio.get_running_loop()
+        self._is_given_up = False
+        self._outcome: Outcome[Any] | None = None
+
+    async def begin(self) -> None:
+        """Keep that the executor runs now, unless it says itself when its work begins."""
+        if self._frame.tool.begins_itself:
+            self._frame.context.on_begin = self._keeping.begun
+        else:
+            await self._keeping.begun()
+
+    def watched(self, tool: RegisteredTool) -> RegisteredTool:
+        """Return the tool with an executor that says here how it ends."""
+        mine = copy.copy(tool)
+        mine.execute = self._in_loop(tool.execute) if tool.is_async else self._in_thread(tool.execute)
+        return mine
+
+    def give_up(self) -> None:
+        """Settle the call by the end of its executor, also by one that was: nobody waits for it any more."""
+        self._is_given_up = True
+        if self._outcome is not None:
+            self._settle_by(self._outcome)
+
+    def _in_loop(self, execute: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def executes(*arguments: Any) -> Any:
+            return await self._awaited(execute(*arguments))
+
+        return executes
+
+    def _in_thread(self, execute: Callable[..., Any]) -> Callable[..., Any]:
+        def executes(*arguments: Any) -> Any:
+            try:
+                value = execute(*arguments)
+            except BaseException as error:
+                self._tell(Raised(error=error))
+                raise
+            if inspect.isawaitable(value):
+                return self._awaited(value)
+            self._tell(Returned(value=value))
+            return value
+
+        return executes
+
+    async def _awaited(self, work: Awaitable[Any]) -> Any:
+        try:
+            value = await work
+        except BaseException as error:
+            if not _is_cut():  # else it says how it was cut, and not how it ended
+                self._ended(Raised(error=error))
+            elif isinstance(error, ToolError):
+                self._settle_by(Raised(error=error))
+            raise
+        if _is_cut():
+            self._settle_by(Returned(value=value))
+        else:
+            self._ended(Returned(value=value))
+        return value
+
+    def _tell(self, outcome: Outcome[Any]) -> None:
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._ended, outcome)
+
+    def _ended(self, outcome: Outcome[Any]) -> None:
+        self._outcome = outcome
+        if self._is_given_up:
+            self._settle_by(outcome)
+
+    def _settle_by(self, outcome: Outcome[Any]) -> None:
+        found = self._resolution(outcome)
+        if found is not None:
+            log.info("%s ended after nobody waited for it", self._frame.spec.id)
+            self._keeping.late_ends.settle(self._frame.spec.id, found, self._keeping.settle)
+
+    def _resolution(self, outcome: Outcome[Any]) -> Resolution | None:
+        """Return what became of the call; None where the executor does not say."""
+        frame = self._frame
+        if isinstance(outcome, Raised):
+            return self._failure(outcome.error)
+        value = outcome.value
+        if isinstance(value, ToolResult):  # of a raw executor
+            if value.error is not None:
+                return self._failure(value.error)
+            value = value.result
+        if isinstance(value, WithoutResult):
+            return None
+        try:
+            document = encode_result(frame.spec, value, frame.meta).json
+        except Exception as error:
+            return self._failure(error)
+        return Resolution(outcome="result", result=json.loads(document))
+
+    def _failure(self, error: BaseException) -> Resolution | None:
+        if isinstance(error, OutcomeUnknownError | asyncio.CancelledError | KeyboardInterrupt):
+            return None
+        frame = self._frame
+        with hiding(frame.secrets):
+            told = frame.error_result(tool_error_of(frame.spec, error)).error
+        return Resolution(outcome="failed", message=str(told))
+
+
+def _is_cut() -> bool:
+    """Return whether the running task was cancelled: because its time was over, or with its caller."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,79 @@
+"""The host's options for suspended calls: for how long, how many, and who may answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final, Protocol
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.calls.results import Suspended
+from toolgen.contract.json_value import Json
+
+WEEK_S: Final = 7 * 24 * 3600.0
+
+
+class AnswerRule(Protocol):
+    """Decides who may answer."""
+
+    def __call__(self, asked: Suspended, answer: Json, by: str) -> str | Awaitable[str]:
+        """Return why this person may not give this answer; "" where they may."""
+        ...
+
+
+def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
+    """Reject an approval by the person who asked for the call, or where one of the two has no name."""
+    if asked.kind != "confirmation" or not isinstance(answer, dict) or answer.get("approved") is not True:
+        return ""
+    if not by:
+        return "the approver must not be the requester, and the answer does not name the approver"
+    if not asked.requested_by:
+        return "the approver must not be the requester, and the call does not name its requester"
+    return "the requester of the call may not approve it" if by == asked.requested_by else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitOptions:
+    """The options for suspended calls of a runtime."""
+
+    expires_s: float = WEEK_S
+    """Seconds in which an answer is taken."""
+    max_per_run: int = 100
+    """Calls of one run that may wait at once."""
+    max_per_session: int = 1000
+    """Calls of one session that may wait at once, counted without a lock."""
+    max_questions: int = 10
+    """Questions that one call may have answered; a further one ends it as an error.
+
+    Asked again with a reason, a question counts once. Those of an agent that answers the call do not count.
+    """
+    rule: AnswerRule | None = None
+    """Whether a person may give an answer; without it everybody with the token may.
+
+    It is asked in the process that takes the answer, and again in the one that executes the call.
+    """
+    clock: Callable[[], float] = time.time
+    """Gives seconds since 1970."""
+
+
+WAIT_OPTIONS: Final = WaitOptions()
+
+
+def require_engine(engine: object) -> None:
+    """Raise where a host gives something else than an engine; None is no engine, and is accepted.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if engine is None or (hasattr(engine, "start_run") and not isinstance(engine, type)):
+        return
+    if isinstance(engine, str | PurePath):
+        hint = f"write Runtime(engine=InProcessEngine({str(engine)!r}))"
+    elif isinstance(engine, type):
+        hint = f"give an instance: {engine.__name__}(…)"
+    else:
+        hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
+    shown = engine.__name__ if isinstance(engine, type) else repr(engine)
+    raise RegistrationError(f"engine= is {shown}, not an engine", hint=hint)

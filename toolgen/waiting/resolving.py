@@ -1,0 +1,181 @@
+"""Calls of unknown outcome and their resolutions: each is a run beside the run of the call.
+
+The log of a run that is over takes no event, so the outcome is the input of a run `<run>/resolved:<call>`,
+which publishes it and is over. The first one counts, over all processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import MalformedResultError, ToolError, ToolValidationError
+from toolgen.calls.resolution import Resolution, ResolveError
+from toolgen.calls.results import ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.failures import error_result
+from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import Limits
+from toolgen.events.document import as_json, ids_of
+from toolgen.events.records import ToolEnd
+from toolgen.events.redaction import shown_result
+from toolgen.runs import Engine, RunContext, UnknownRunError
+
+from .loop import Outcome, is_unknown_end
+
+LOOP: Final = "resolved_call"
+
+
+async def resolved_call(ctx: RunContext, given: Any) -> None:
+    """Publish the resolution of a call."""
+    await ctx.publish("resolved", {**given["resolved"], "time": ctx.now()})
+
+
+async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
+    """Return the `tool_end` of each call of a run whose outcome is still unknown, in their order.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    lost = await _lost_ends(engine, run_id)
+    return [end for end in lost if await resolved_end(engine, run_id, end["tool_call_id"]) is None]
+
+
+async def _lost_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
+    """Return the `tool_end` of each call of a run whose outcome was unknown at its end.
+
+    Not that of a call whose agent has lost nothing: an engine that cuts off both runs may not know it.
+
+    Raises:
+        UnknownRunError: no run has the id.
+    """
+    events: list[Mapping[str, Any]] = [event async for _, event in engine.events(run_id, follow=False)]
+    started = [one for one in events if one.get("type") == "agent_run_started"]
+    agents = {one["tool_call_id"]: str(one["child_run_id"]) for one in started}
+    lost = [(end, agents.get(end["tool_call_id"])) for end in events if is_unknown_end(end)]
+    return [end for end, agent_run in lost if agent_run is None or await _has_lost(engine, agent_run)]
+
+
+async def _has_lost(engine: Engine, run_id: str) -> bool:
+    try:
+        return bool(await _lost_ends(engine, run_id))
+    except UnknownRunError:  # it could not begin
+        return False
+
+
+async def becomes_unknown(engine: Engine, run_id: str, tool_call_id: str | None = None) -> bool:
+    """Wait until a run says how a call, or its only one, has ended; return whether its outcome is unknown."""
+    async for _, event in engine.events(run_id):
+        is_end = event.get("type") == "tool_end" and event["status"] != "suspended"
+        if is_end and tool_call_id in (None, event["tool_call_id"]):
+            return is_unknown_end(event)
+    return False
+
+
+async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mapping[str, Any] | None:
+    """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
+    given = await _resolved_input(engine, run_id, tool_call_id)
+    return None if given is None else given["resolved"]
+
+
+async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the `tool_end` of a call; of an unknown outcome that with which it was resolved, if it was."""
+    if not is_unknown_end(end):
+        return end
+    return await resolved_end(engine, run_id, end["tool_call_id"]) or end
+
+
+async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome: Outcome) -> Outcome:
+    """Return the outcome of the one call of a run, as `latest_end`."""
+    if outcome["status"] not in ("unknown", "pending"):  # older versions called an unknown one pending
+        return outcome
+    end = await resolved_end(engine, run_id, tool_call_id)
+    if end is None:
+        return outcome
+    found: Outcome = {"status": end["status"], "json": to_json(end["result"]).decode(), "events": []}
+    return {**found, "error": {"message": end["error"]}} if end["error"] else found
+
+
+async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
+    """Return the input of the run that resolves a call; None without one."""
+    try:
+        return (await engine.status(_resolved_id(run_id, tool_call_id))).input
+    except UnknownRunError:
+        return None
+
+
+async def resolved_ends(
+    engine: Engine, run_id: str, events: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the `tool_end` of each call of a run that somebody resolved, by the events of the run.
+
+    Its time is that of the resolution; 0.0 where that is stored, and no worker has published it yet.
+    """
+    calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
+    found: list[Mapping[str, Any]] = []
+    for call in calls:
+        if (end := await resolved_end(engine, run_id, call)) is not None:
+            log = engine.events(_resolved_id(run_id, call), follow=False)
+            times: list[Any] = [event["time"] async for _, event in log if event.get("type") == "tool_end"]
+            found.append({**end, "time": max(times, default=end["time"])})
+    return found
+
+
+async def keep_outcome(
+    engine: Engine, result: ToolResult, spec: ToolSpec[Any, Any] | None, meta: CallMeta, by: str
+) -> str:
+    """Store the outcome of a call, without its sensitive values, and return who resolved it first.
+
+    Raises:
+        ResolveError: somebody has said something else.
+    """
+    shown, digest = shown_result(result, spec), sha256(result.json).hexdigest()
+    error = "" if result.error is None else str(result.error)
+    end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
+    given: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}
+    run_id = _resolved_id(meta.run_id, meta.tool_call_id)
+    await engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
+    first = await _resolved_input(engine, meta.run_id, meta.tool_call_id)
+    assert first is not None, "it was started here or before"
+    kept = first["resolved"]
+    if (kept["status"], first["digest"]) != (result.status, digest):
+        raise known_outcome(meta.tool_call_id, kept["status"], kept["resolved_by"])
+    return str(kept["resolved_by"])
+
+
+def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
+    """Return the error for resolving a call whose outcome is known."""
+    who = f", says {by}" if by else ""
+    call = f"call {tool_call_id!r}" if tool_call_id else "the call"
+    return ResolveError(f"the outcome of {call} is known: {status}{who}")
+
+
+def found_out(
+    name: str, spec: ToolSpec[Any, Any] | None, meta: CallMeta, resolution: Resolution, limits: Limits
+) -> ToolResult:
+    """Return a resolution as the result of its call.
+
+    Raises:
+        ResolveError: it does not fit the tool, or the tool is not here.
+    """
+    if resolution.outcome != "result":
+        message = resolution.message or f"{name} was not run"
+        return error_result(name if spec is None else spec.id, ToolError(message), meta, limits.result_bytes)
+    if spec is None:
+        raise ResolveError(
+            f"the tool {name!r} is not available here, so its result cannot be checked",
+            hint="register its toolset, or resolve the call with --failed or --not-run",
+        )
+    try:
+        return encode_result(spec, spec.result.decode(to_json(resolution.result), limits), meta)
+    except (ToolValidationError, MalformedResultError) as error:
+        raise ResolveError(f"this is no result of {name}: {error}") from None
+
+
+def _resolved_id(run_id: str, tool_call_id: str) -> str:
+    return f"{run_id}/resolved:{tool_call_id}"

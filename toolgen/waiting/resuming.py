@@ -1,0 +1,386 @@
+"""Resumes a suspended call with its answer: by its executor, or without it.
+
+The tool is found again then: in any process, maybe much later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from pydantic_core import to_json
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.errors import OutcomeUnknownError, ToolError, ToolValidationError
+from toolgen.calls.results import ToolResult
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.boundary import run_or_abandon
+from toolgen.calls.steps.bounds import remember
+from toolgen.calls.steps.dispatch import dispatch, end_without_executor
+from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
+from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.steps.result_encoding import encode_result
+from toolgen.calls.toolsets.directory import Directory
+from toolgen.calls.toolsets.dynamic import ReadonlyContext, SnapshotError
+from toolgen.calls.toolsets.snapshot import CallService, Snapshot
+from toolgen.calls.toolsets.toolsets import Toolsets
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import UNLIMITED
+from toolgen.contract.names import CANCELED
+from toolgen.contract.secrets import hiding
+from toolgen.events.event_reporter import CallEvents
+
+from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
+from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
+from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
+from .loop import left_work
+from .once_call import Keeping
+from .suspending import approval_schema, suspended_result
+from .wait_registry import WaitRegistry
+
+FindTool = Callable[[str, CallMeta, str], Awaitable[RegisteredTool | None]]
+"""Finds a tool by id, for a call with these facts, as the run of this id has it."""
+
+FindAnswered = Callable[[FrozenCall, str], Awaitable[RegisteredTool | None]]
+"""Finds the tool of a call that waits in the run of this id, when its answer comes."""
+
+_CHANGED: Final = "the tool has changed since the question was asked"
+_UNFIT: Final = (
+    "{} has changed since the question was asked, and the arguments do not fit it any more; it was not run"
+)
+_GONE: Final = "the tool was not registered when the answer came"
+UNSEALED: Final = "the answer in the journal has no valid seal"
+"""Why it is asked again, of an answer that has no seal for this very question."""
+_SEAL_HINT: Final = (
+    "it is forged, or sealed with another secret; give all processes the same Runtime(secret=...)"
+)
+"""Why it may have none, and what to do, for the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallWork:
+    """What an activity executes a call with."""
+
+    run_id: str
+    waits: WaitRegistry
+    services: RuntimeServices
+    """Services with the reporter of the events."""
+    events: CallEvents
+    batch: Batch
+    keeping: Keeping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A call that was resumed with an answer."""
+
+    tool: RegisteredTool | None
+    """None where it is not here."""
+    result: ToolResult
+    """For its client: with the token where it waits again."""
+    id: str
+    """Id of the question that was answered."""
+    frozen: dict[str, Json] | None
+    """The sealed record of the call where it waits again, for the journal."""
+
+
+async def resume(
+    work: CallWork, argument: Mapping[str, Any], find_tool: FindAnswered, work_run: str
+) -> Resumed | None:
+    """Resume a suspended call with the answer of the journal; None where its record is not verified.
+
+    Then the call waits on, and there is no `tool_end`: whoever waits for its result waits on, too.
+
+    Args:
+        work: Executes it.
+        argument: Of the activity: `op`, the key of the wait, `frozen`, its record, and `given`, the answer.
+        find_tool: Finds the tool as it is now.
+        work_run: The run that waits for the work of the call, should it be acknowledged.
+
+    Raises:
+        asyncio.CancelledError: the caller's own task is being cancelled; nobody gets the result then.
+    """
+    waits, run_id, op = work.waits, work.run_id, argument["op"]
+    try:
+        record = await waits.verify(run_id, op, argument["frozen"])
+    except (TamperedSuspensionError, UnsealedSuspensionError) as error:
+        log.error("run %s: a call was not resumed: %s; %s", run_id, error.message, error.hint)
+        return None
+    tool = await find_tool(record.call, run_id)
+    result, document = await _resumed(work, tool, record, argument["given"]), None
+    if result.frozen is not None:
+        again = seal_wait(waits, run_id, next_wait(op), work_run, result)
+        result, document = replace(result, frozen=None, suspensions=(waits.suspended(again),)), again.document
+    return Resumed(tool=tool, result=result, id=record.call.id, frozen=document)
+
+
+def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: ToolResult) -> SealedCall:
+    """Return the sealed record of a call that waits: under `op`, or as acknowledged work in a run for it."""
+    assert isinstance(result.frozen, FrozenCall), "only a call that waits has a record"
+    if result.status == "pending" and work_run != run_id:
+        return waits.seal(work_run, FIRST, result.frozen)
+    return waits.seal(run_id, op, result.frozen)
+
+
+async def _resumed(
+    work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json
+) -> ToolResult:
+    """Return the result of a verified call after the answer of the journal.
+
+    Where the answer cannot be used, it is the same question again, with the reason.
+    """
+    frozen, services = record.call, work.services
+    with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
+        try:
+            result = await run_or_abandon(_resume(work, tool, record, given))
+            return (await work.batch.settle((result,), services.reports))[0]
+        except Exception as error:  # whoever answered waits for a result
+            failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
+            limit = services.limits.result_bytes if tool is None else tool.result_bytes
+            result = error_result(frozen.tool, failure, frozen.meta, limit)
+            services.reports.emit_tool_end(result, frozen.meta, None if tool is None else tool.spec)
+            return result
+
+
+async def _resume(work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json) -> ToolResult:
+    frozen, services = record.call, work.services
+    if not work.waits.sealer.is_sealed(record.claims, given):
+        log.warning("run %s: %s, of %s: %s", record.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
+        return _ask_again(work, frozen, UNSEALED, tool)
+    assert isinstance(given, dict), "only such a document has a seal"
+    answer, person = given["answer"], str(given["by"])
+    if (canceled := cancel_reason(answer)) is not None:
+        return await _canceled_result(work, tool, frozen, canceled, person)
+    if tool is None:
+        return _ask_again(work, frozen, _GONE, tool)
+    spec = tool.spec
+    if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
+        try:
+            spec.payload.decode(frozen.payload_json, UNLIMITED)
+        except ToolValidationError as error:
+            return await _unfit_result(work, tool, frozen, error, person)
+        return _ask_again(work, frozen, _CHANGED, tool)
+    try:
+        answer = validate_answer(spec, frozen, answer, services.limits)
+    except BadAnswerError as error:
+        return _ask_again(work, frozen, error.message, tool)
+    if why := await _refused_by_rule(work.waits, record, answer, person):
+        return _ask_again(work, frozen, why, tool)
+    _report_answer(work, frozen, person, "answered")
+    result = _result_of_answer(services, tool, frozen, answer, person)
+    frame = _frame(work, tool, frozen)
+    work.keeping.watch(frame)
+    frame.context.report = services.reports.progress_callback(spec, frozen.meta)
+    if result is None:
+        answers = (*frozen.answers, answer_document(frozen, answer))
+        frame.resume(Resumption(answers=answers, key=frozen.idempotency_key))
+        return await dispatch(frame)
+    if isinstance(result, ToolError):
+        result = frame.error_result(result)
+    if services.policy is not None:
+        remember(result, frame.context.values)
+    return await end_without_executor(frame, result)
+
+
+def _frame(work: CallWork, tool: RegisteredTool, frozen: FrozenCall) -> Frame:
+    frame = Frame(tool, frozen.payload_json, frozen.meta, work.batch, work.services)
+    frame.trace_before = frozen.trace
+    return frame
+
+
+def _report_answer(
+    work: CallWork, frozen: FrozenCall, person: str, outcome: Literal["answered", "canceled"]
+) -> None:
+    """Emit that a call has its answer, and measure how long it has waited."""
+    work.services.reports.answered(frozen, person)
+    if work.services.metrics is not None:
+        waited_s = work.waits.options.clock() - frozen.created_at
+        work.services.metrics.end_wait(frozen.kind, outcome, waited_s)
+
+
+def _ask_again(work: CallWork, frozen: FrozenCall, reason: str, tool: RegisteredTool | None) -> ToolResult:
+    """Ask the same question again, with the reason, and return the suspended result.
+
+    Where the tool is here, the question is about the tool as it is now.
+    """
+    options, again = work.waits.options, frozen
+    if tool is not None:
+        spec = tool.spec
+        again = replace(frozen, spec_digest=spec.approval_digest, sensitive=spec.payload.sensitive)
+        if frozen.kind == "confirmation":
+            again = replace(again, answer_schema=approval_schema(spec))
+    now = options.clock()
+    again = replace(again, id=new_id(), created_at=now, expires_at=now + options.expires_s, reason=reason)
+    result = suspended_result(work.services, again)
+    work.services.reports.emit_tool_end(result, frozen.meta)
+    return result
+
+
+async def _unfit_result(
+    work: CallWork, tool: RegisteredTool, frozen: FrozenCall, error: ToolValidationError, person: str
+) -> ToolResult:
+    """Return the error of a call whose arguments do not fit its tool any more, whatever is answered."""
+    _report_answer(work, frozen, person, "answered")
+    frame = _frame(work, tool, frozen)
+    result = frame.invalid_arguments_result(error, _UNFIT.format(tool.spec.name))
+    return await end_without_executor(frame, result)
+
+
+async def _refused_by_rule(waits: WaitRegistry, record: SealedCall, answer: Json, person: str) -> str:
+    """Return why the rule of this process rejects the answer; "" where it does not."""
+    try:
+        why = await waits.refusal(record, answer, person)
+    except Exception:
+        log.exception("the rule for answers to %s failed", record.call.tool)
+        return "it is not known whether this person may answer: the rule failed"
+    return f"the answer was rejected: {why}" if why else ""
+
+
+async def _canceled_result(
+    work: CallWork, tool: RegisteredTool | None, frozen: FrozenCall, reason: str, person: str
+) -> ToolResult:
+    """Return the result of a suspended call that was canceled: unknown of work that goes on elsewhere."""
+    services = work.services
+    _report_answer(work, frozen, person, "canceled")
+    meta, reason = frozen.meta, reason or f"{frozen.tool.rpartition('.')[2]} was canceled"
+    if frozen.kind == "confirmation":
+        services.reports.emit_authorization(frozen.tool, meta, "denied", "runtime", reason, frozen.id, person)
+    lost = OutcomeUnknownError(left_work(reason)) if frozen.kind == "pending" else None
+    if tool is None:
+        result = error_result(frozen.tool, lost or ToolError(reason), meta, services.limits.result_bytes)
+        result = result if lost else replace(result, status="denied")
+        services.reports.emit_tool_end(result, meta)
+        return result
+    frame = _frame(work, tool, frozen)
+    denied = denied_result(tool.spec, reason, meta, tool.result_bytes, code=CANCELED)
+    return await end_without_executor(frame, frame.error_result(lost) if lost else denied)
+
+
+def _result_of_answer(
+    services: RuntimeServices, tool: RegisteredTool, frozen: FrozenCall, answer: Any, person: str
+) -> ToolResult | ToolError | None:
+    """Return the result or the failure that the answer itself gives; None where the executor runs again."""
+    spec, meta = tool.spec, frozen.meta
+    match frozen.kind:
+        case "confirmation":
+            decision: Literal["approved", "denied"] = "approved" if answer["approved"] else "denied"
+            reason = _denial_reason(answer, "" if answer["approved"] else "a person did not approve the call")
+            services.reports.emit_authorization(spec.id, meta, decision, "person", reason, frozen.id, person)
+            return None if answer["approved"] else denied_result(spec, reason, meta, tool.result_bytes)
+        case "credential":
+            if not answer["available"]:
+                return ToolError(_denial_reason(answer, "the credential is missing"))
+            return None
+        case "pending":
+            return _result_of_pending(services, spec, answer, meta)
+        case "input":
+            return None
+
+
+def _result_of_pending(
+    services: RuntimeServices, spec: ToolSpec[Any, Any], answer: Any, meta: CallMeta
+) -> ToolResult | ToolError:
+    """Return the result of work that was pending, or why it failed."""
+    try:
+        if (failure := failure_of(spec, answer, services.limits)) is not None:
+            return failure
+        return encode_result(spec, spec.result.decode(to_json(answer), services.limits), meta)
+    except Exception as error:
+        return tool_error_of(spec, error)
+
+
+def _denial_reason(answer: dict[str, Any], otherwise: str) -> str:
+    message = answer.get("message")
+    return message if isinstance(message, str) and message else otherwise
+
+
+class WaitingTools:
+    """Finds the current tools of one runtime.
+
+    Of a dynamic toolset they are listed again: a tool that was listed when the call was made may be another
+    one since, or gone, and the digest of the frozen call tells.
+    """
+
+    def __init__(self, caller: CallService, directory: Directory, toolsets: Toolsets) -> None:
+        self._caller = caller
+        self._directory = directory
+        self._toolsets = toolsets
+        self.of_run: FindTool | None = None
+        """Finds the tools of the runs of agents, where the runtime has any."""
+        self._given: dict[str, RegisteredTool] = {}
+        """By id of a frozen call, its tool in the snapshot with which it is being answered."""
+        self._made: dict[str, dict[str, RegisteredTool]] = {}
+        """By run of a call that waits here, and by id, its tool, of a toolset that cannot be listed here."""
+        self._held: dict[str, list[RegisteredTool]] = {}
+        """By run of a call, the tools of the callers that wait here: of another one too that has its name."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether this process has no tools at all, such as one that only answers."""
+        return not self._directory.specs and not self._toolsets.is_dynamic
+
+    def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
+        """Set the tool for the next execution of a call in this process."""
+        self._given[frozen.id] = tool
+
+    def take_back(self, frozen: FrozenCall) -> None:
+        """Drop the tool that was set for a call."""
+        self._given.pop(frozen.id, None)
+
+    def can_list(self, tool: RegisteredTool) -> bool:
+        """Return whether a toolset of this runtime has the tool, or may list it again."""
+        return tool.spec.id in self._directory.by_id or tool.toolset in self._toolsets.names
+
+    def made(self, run_id: str, tool: RegisteredTool) -> None:
+        """Remember the tool of a suspended call that no toolset of this runtime can list again."""
+        if not self.can_list(tool):
+            self._made.setdefault(run_id, {})[tool.spec.id] = tool
+
+    def ended(self, run_id: str) -> None:
+        """Drop the remembered tool of a call that no longer waits."""
+        self._made.pop(run_id, None)
+
+    def hold(self, run_id: str, tool: RegisteredTool) -> None:
+        """Add the tool of a caller for as long as it waits for a call."""
+        self._held.setdefault(run_id, []).append(tool)
+
+    def let_go(self, run_id: str, tool: RegisteredTool) -> None:
+        """Drop a tool that was added by `hold`."""
+        held = self._held[run_id]
+        held.remove(tool)
+        if not held:
+            del self._held[run_id]
+
+    def callers(self, run_id: str) -> int:
+        """Return how many callers wait for a call here."""
+        return len(self._held.get(run_id, ()))
+
+    async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
+        """Return the tool of an answered call: the one set by `give`, else as `find`."""
+        return self._given.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
+
+    async def find(
+        self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
+    ) -> RegisteredTool | None:
+        """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
+        held = (one for one in self._held.get(run_id, ()) if one.spec.id == tool)
+        found = next(held, None) if within is None else within.directory.by_id.get(tool)
+        if found is None and self.of_run is not None:
+            found = await self.of_run(tool, meta, run_id)
+        if found is None:
+            found = self._directory.by_id.get(tool)
+        if found is None and self._toolsets.is_dynamic:
+            context = ReadonlyContext(meta=meta)
+            found = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
+        return found or self._made.get(run_id, {}).get(tool)
+
+
+async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:
+    """Return a tool by id from a new snapshot; None where it is missing, or the listing fails."""
+    try:
+        return (await listing).directory.by_id.get(tool)
+    except SnapshotError:
+        log.warning("the toolset that may have %s could not be listed", tool, exc_info=True)
+        return None

@@ -1,0 +1,79 @@
+"""The secret by which what waits is sealed: that of the host, or the one that its engine keeps."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Sequence
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.contract.json_value import Json
+from toolgen.runs import Engine
+from toolgen.stores import StoreError
+
+from .errors import MissingSecretError
+from .frozen import Sealer
+
+
+async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
+    """Return the sealer with the secret of an engine; None where it keeps none.
+
+    A missing one is made, unless calls wait that were sealed with it.
+
+    Raises:
+        MissingSecretError: as said.
+        StoreError: it cannot be read or made.
+
+    One that only checks what waits gets a secret of its own then.
+    """
+    try:
+        is_missing = engine.secret(create=False) is None
+    except StoreError:
+        if is_checking:  # which says what is wrong with it
+            return Sealer(secrets.token_bytes(32))
+        raise
+    if is_missing:
+        waits = await engine.open_waits(limit=sys.maxsize)
+        sealed = [one.run_id for one in waits if _has_seal(one.about)]
+        if sealed and engine.secret(create=False) is None:  # another process may have made it
+            if is_checking:
+                return Sealer(secrets.token_bytes(32))
+            raise MissingSecretError(sealed[0])
+    kept = engine.secret()
+    return None if kept is None else sealer_with(kept)
+
+
+def sealer_of(engine: Engine) -> Sealer:
+    """Return the sealer with the secret of an engine.
+
+    Raises:
+        RegistrationError: it keeps none.
+    """
+    kept = engine.secret()
+    if kept is None:
+        raise RegistrationError(
+            f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
+            hint="give the same to all processes: Runtime(secret=…)",
+        )
+    return sealer_with(kept)
+
+
+def sealer_with(secret: bytes | Sequence[bytes]) -> Sealer:
+    """Return the sealer with a secret, or with several.
+
+    Raises:
+        RegistrationError: one is too short, or there is none.
+    """
+    try:
+        return Sealer(*([secret] if isinstance(secret, bytes) else secret))
+    except ValueError as error:
+        raise RegistrationError(str(error), hint="Runtime(secret=…) takes secrets.token_bytes(32)") from None
+
+
+def _has_seal(about: Json) -> bool:
+    """Return whether a wait is about a suspended call that some host has sealed."""
+    match about:
+        case {"frozen": {"seal": _}}:
+            return True
+        case _:
+            return False

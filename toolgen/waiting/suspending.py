@@ -1,0 +1,286 @@
+"""Suspends calls: for a question to a person, a missing credential, or work elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, assert_never
+
+from toolgen.calls.errors import MalformedResultError, RuntimeClosedError, ToolError
+from toolgen.calls.reports import SILENT
+from toolgen.calls.results import Pending, RetryHint, ToolResult, Unfinished
+from toolgen.calls.specs import ToolSpec
+from toolgen.calls.steps.failures import error_result
+from toolgen.calls.steps.frame import Frame, RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.steps.result_encoding import portable_text, truncate_document
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import UNAVAILABLE
+from toolgen.contract.secrets import scrubbed, scrubbed_json
+
+from .answer_schema import checked_schema
+from .errors import UnsharedToolError
+from .frozen import Asked, FrozenCall, new_id
+from .options import WaitOptions
+from .wait_registry import WaitRegistry
+
+TOO_MANY: Final = "too many calls wait for an answer already; answer one of them first"
+"""Why a further one is denied."""
+
+_CREDENTIAL: Final[dict[str, Json]] = {
+    "type": "object",
+    "properties": {"available": {"type": "boolean"}, "message": {"type": "string"}},
+    "required": ["available"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSuspender:
+    """Suspends calls of one runtime, until the run of each has an answer."""
+
+    waits: WaitRegistry
+    is_found_again: Callable[[RegisteredTool], bool] | None = None
+    """Whether the workers of the engine find a tool by themselves; None where any tool is."""
+    bytes_beside: Callable[[], int] = int
+    """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
+
+    def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
+        """Return why no call of a tool can wait: only its caller has the tool."""
+        if self.is_found_again is None or self.is_found_again(tool):
+            return None
+        return UnsharedToolError(tool.spec.id, tool.toolset)
+
+    async def ask(
+        self, frame: Frame, frozen: bytes, question: str, preview: str, *, is_shortened: bool
+    ) -> ToolResult:
+        spec = frame.spec
+        if self.waits.refuses:
+            raise RuntimeClosedError(spec.id)
+        asked = Asked(
+            kind="confirmation",
+            question=question,
+            preview=preview,
+            is_shortened=is_shortened,
+            answer_schema=approval_schema(spec),
+        )
+        if (denied := await self._without_place(frame, "needs approval, but")) is not None:
+            return denied
+        return suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
+
+    async def suspend(self, frame: Frame, unfinished: Unfinished | Pending[Any], frozen: bytes) -> ToolResult:
+        spec, document = frame.spec, b""
+        if isinstance(unfinished, Pending):
+            document = _acknowledgement(spec, unfinished)
+            asked = _pending(spec, unfinished)
+        elif (denied := await self._without_place(frame, "has to ask a person, and")) is not None:
+            return denied
+        else:
+            asked = _asked(spec, unfinished)
+        result = suspended_result(frame.services, freeze(frame, frozen, asked, self.waits.options))
+        if document and result.frozen is not None:
+            return replace(result, status="pending", json=truncate_document(document, frame.limit))
+        return result
+
+    async def _without_place(self, frame: Frame, what: str) -> ToolResult | None:
+        """Return the denial of a call that may not ask, since too many wait in its session.
+
+        Raises:
+            ToolError: the call has asked too many questions.
+        """
+        self.waits.require_question_left(frame.spec.name, len(frame.answers))
+        if not await self.waits.is_full(frame.meta.session_id):
+            return None
+        return frame.denied_result(f"{frame.spec.name} {what} {TOO_MANY}", code=UNAVAILABLE)
+
+
+def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions) -> FrozenCall:
+    """Return the call of a frame, frozen with the arguments that will run."""
+    spec, now = frame.spec, options.clock()
+    facts: dict[str, Any] = {one.name: getattr(asked, one.name) for one in fields(asked)}
+    own = portable_text(asked.question)
+    question = scrubbed(own)
+    shown = {
+        "question": question,
+        "own_question": "" if own == question else own,
+        "preview": scrubbed(portable_text(asked.preview)),
+        "request": scrubbed_json(asked.request),
+    }
+    return FrozenCall(
+        **facts | shown,
+        id=new_id(),
+        tool=spec.id,
+        spec_digest=spec.approval_digest,
+        payload_json=payload_json,
+        meta=frame.meta,
+        created_at=now,
+        expires_at=now + options.expires_s,
+        idempotency_key=frame.context.idempotency_key,
+        answers=frame.answers,
+        sensitive=spec.payload.sensitive,
+        trace="" if frame.services.spans is None else frame.services.spans.here(),
+    )
+
+
+def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResult:
+    """Emit that a call is suspended and return its result.
+
+    Of one that is larger than the engine keeps, it is an error, and nothing waits.
+    """
+    suspender = services.suspender
+    assert isinstance(suspender, CallSuspender), "nothing waits without"
+    if excess := suspender.waits.excess(frozen, suspender.bytes_beside()):
+        message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {excess}"
+        hint = RetryHint(reason="invalid_arguments", tool=frozen.tool, message=message)
+        error = ToolError(message, retry_hint=hint)
+        return error_result(frozen.tool, error, frozen.meta, services.limits.result_bytes)
+    if services.reports is not SILENT:
+        services.reports.emit_answer_requested(frozen)
+    if services.metrics is not None:
+        services.metrics.open_wait(frozen.kind)
+    return ToolResult(
+        tool=frozen.tool, status="suspended", tool_call_id=frozen.meta.tool_call_id, frozen=frozen
+    )
+
+
+def approval_schema(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
+    """Return the JSON Schema of an answer to a confirmation."""
+    properties: dict[str, Json] = {"approved": {"type": "boolean"}, "message": {"type": "string"}}
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": properties,
+        "required": ["approved"],
+        "additionalProperties": False,
+    }
+    if spec.confirm is not None and spec.confirm.payload is not None:
+        payload = spec.confirm.payload.schema
+        if "$defs" in payload:  # its references lead to the root
+            schema["$defs"] = payload.pop("$defs")
+        properties["payload"] = payload
+    return schema
+
+
+def _pending(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> Asked:
+    return Asked(kind="pending", answer_schema=spec.result.schema, handle=pending.handle)
+
+
+def _asked(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Asked:
+    """Return what an executor asks.
+
+    Raises:
+        MalformedResultError: the question, its schema, the request or what is kept does not fit.
+    """
+    return Asked(
+        kind=unfinished.kind,
+        question=_question(spec, unfinished.question),
+        answer_schema=_schema(spec, unfinished),
+        request=_request(spec, unfinished.request),
+        is_asked_by_tool=unfinished.kind == "confirmation",
+        keep=_json(unfinished.keep, f"what {spec.name} keeps"),
+    )
+
+
+def _acknowledgement(spec: ToolSpec[Any, Any], pending: Pending[Any]) -> bytes:
+    """Return the model's acknowledgement; nothing where the design declares none, and the model waits.
+
+    Raises:
+        MalformedResultError: the tool's design does not say `LongRunning`, the handle is no text, or the
+            acknowledgement is not the one that is declared.
+    """
+    assert spec.long_running is not None, "no other tool has an acknowledgement"
+    handle: object = pending.handle
+    if not isinstance(handle, str) or not handle:
+        raise MalformedResultError(
+            f"{spec.name} is pending under {_shown(handle)}, and a handle is a text that is not empty: "
+            "ToolOutcome.pending(handle, ack)"
+        )
+    codec = spec.long_running.ack
+    if codec is None and pending.ack is not None:
+        raise MalformedResultError(
+            f"{spec.name} returned an acknowledgement, but its LongRunning declares no ack"
+        )
+    if codec is None:
+        return b""
+    if pending.ack is None:
+        raise MalformedResultError(
+            f"{spec.name} is pending without its acknowledgement: its design declares "
+            f"LongRunning(ack={codec.name}), so return ToolOutcome.pending(handle, {codec.name}(…))"
+        )
+    try:
+        return codec.encode(pending.ack)
+    except MalformedResultError as error:
+        raise MalformedResultError(f"the acknowledgement of {spec.name} does not fit: {error}") from error
+
+
+def _shown(handle: object) -> str:
+    return "an empty text" if handle == "" else f"a {type(handle).__name__}"
+
+
+def _schema(spec: ToolSpec[Any, Any], unfinished: Unfinished) -> Any:
+    match unfinished.kind:
+        case "credential":
+            return _CREDENTIAL
+        case "confirmation":
+            return approval_schema(spec)
+        case "input":
+            return _question_schema(unfinished.schema)
+        case _:
+            assert_never(unfinished.kind)
+
+
+def _question(spec: ToolSpec[Any, Any], question: object) -> str:
+    """Return the question for a person.
+
+    Raises:
+        MalformedResultError: it is no text.
+    """
+    if not isinstance(question, str):
+        raise MalformedResultError(f"{spec.name} asks a {type(question).__name__}, and a question is a text")
+    return question
+
+
+def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | None:
+    """Return the request of a missing credential, as the journal keeps it.
+
+    Raises:
+        MalformedResultError: it is no JSON object.
+    """
+    if request is None:
+        return None
+    if not isinstance(request, Mapping):
+        kind = type(request).__name__
+        raise MalformedResultError(f"{spec.name} needs a credential by a {kind}, and a request is an object")
+    kept: dict[str, Json] = _json(dict(request), f"the request of {spec.name}")
+    return kept
+
+
+def _json(value: Any, what: str) -> Any:
+    """Return a value after a round trip through its JSON text.
+
+    Raises:
+        MalformedResultError: it is not JSON.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MalformedResultError(f"{what} is not JSON: {error}") from error
+    return json.loads(text)
+
+
+def _question_schema(answer: type[Any] | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the JSON Schema of an answer.
+
+    Raises:
+        MalformedResultError: no client can ask for it.
+    """
+    if answer is None:
+        return {"type": "string"}
+    if isinstance(answer, Mapping):
+        checked: Mapping[str, Any] = _json(dict(checked_schema(answer)), "the schema of a question")
+        return checked
+    from .questions import question_schema  # only a typed question needs the codecs of types
+
+    return question_schema(answer)

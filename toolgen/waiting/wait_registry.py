@@ -1,0 +1,402 @@
+"""The suspended calls of one runtime: each a sealed record in a run, and known to clients by tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeGuard
+
+from pydantic_core import to_json
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.call_names import CALL
+from toolgen.calls.errors import RegistrationError, ToolError
+from toolgen.calls.results import Suspended, ToolResult
+from toolgen.calls.steps.running_call import CALLER, open_call
+from toolgen.calls.steps.scheduler import Scheduler
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.runs import (
+    Activity,
+    ActivityInfo,
+    ClockEngine,
+    EndedRun,
+    Engine,
+    EngineClosedError,
+    LastEvents,
+    Loop,
+    OnEvent,
+    OnForget,
+    UnknownRunError,
+    WaitStatus,
+)
+
+from .cut_calls import last_events
+from .errors import (
+    ForeignAnswerError,
+    TamperedSuspensionError,
+    UnknownSuspensionError,
+    UnsealedSuspensionError,
+)
+from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, adoption_op, seal_call, verify_call
+from .options import WaitOptions
+from .sealing import kept_sealer, sealer_of, sealer_with
+
+log = logger("toolgen.runtime")
+
+_CHILD: Final = "child:"
+"""What the key of the operation begins with by which a run has another agent answer a call."""
+
+_SEAL_BYTES: Final = 100
+"""Of a seal, at most."""
+_ANSWER_BYTES: Final = 1_000
+"""Of what an engine keeps at once, for the answer to a call and for ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedToken:
+    """What a token names."""
+
+    run_id: str
+    op: str
+    status: WaitStatus
+    id: str
+    record: SealedCall | None
+    """None for a planner's question."""
+    question: Mapping[str, Any]
+    """Question of a planner; empty for a call."""
+
+    @property
+    def is_below(self) -> bool:
+        """Whether it is asked by the run of an agent, and not a call by itself."""
+        return "/" in self.run_id
+
+    @property
+    def frozen(self) -> FrozenCall | None:
+        return None if self.record is None else self.record.call
+
+
+class WaitRegistry:
+    """Seals and verifies what waits, and starts the engine that executes it."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        options: WaitOptions,
+        secret: bytes | Sequence[bytes] | None,
+        scheduler: Scheduler,
+    ) -> None:
+        """Construct the registry on an engine, whose activities the scheduler knows by their runs.
+
+        Raises:
+            RegistrationError: the secret is a short one.
+        """
+        self.engine = engine
+        self.options = replace(options, clock=_trusted(options.clock, engine))
+        self.scheduler = scheduler
+        self._sealer = None if secret is None else sealer_with(secret)
+        self._loops: dict[str, Loop] = {}
+        self._activities: dict[str, Activity] = {}
+        self._listeners: dict[str, OnEvent] = {}
+        """Listeners by loop; each hears of the events of its runs."""
+        self._last_events: LastEvents | None = None
+        self._on_forget: OnForget | None = None
+        self._is_registered = False
+        self.is_closed = False
+        """The runtime is closed, or is being closed: nobody starts the engine again."""
+        self._is_checking = False
+        """Only looks at what waits, until `make_secret`."""
+        self._named: set[str] | None = None
+        """The runs that this process executes; None for all."""
+        self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
+        """By id of the call that waits, what gets its typed result in this process."""
+
+    # What the engine executes.
+
+    def register(
+        self,
+        loops: Mapping[str, Loop],
+        activities: Mapping[str, Activity],
+        on_event: OnEvent,
+        last_events: LastEvents | None = None,
+        on_forget: OnForget | None = None,
+    ) -> None:
+        """Register loops and activities with the engine, before it is started.
+
+        Where this process is a client, that may be at any time.
+
+        Raises:
+            RegistrationError: this process executes runs already.
+        """
+        self.require_idle()
+        self._loops |= loops
+        self._activities |= {name: _in_run(self.scheduler, one) for name, one in activities.items()}
+        self._listeners |= dict.fromkeys(loops, on_event)
+        self._last_events = last_events or self._last_events
+        self._on_forget = on_forget or self._on_forget
+
+    def require_idle(self) -> None:
+        """Raise where this process already executes runs, so that nothing more can be registered.
+
+        Raises:
+            RegistrationError: as said.
+        """
+        if self._is_registered and self.engine.is_worker:
+            raise RegistrationError(
+                "the engine executes runs already", hint="register agents before the runtime is used"
+            )
+
+    def be_client(self, *, checks: bool = False) -> None:
+        """Execute no runs in this process except the named ones; with `checks` a secret may be missing."""
+        self._named = set()
+        self._is_checking = checks and self._sealer is None
+
+    @property
+    def is_only_worker(self) -> bool:
+        """Whether this process executes all runs of the engine now, and no other one does."""
+        is_alone = not self.engine.caps.has_many_workers
+        return is_alone and self._named is None and self._is_registered and self.engine.is_worker
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the runtime is closed, or is being closed, and no call or run asks that goes on."""
+        return self.is_closed and open_call(CALLER.get()) is None
+
+    async def start(self, run_id: str = "") -> None:
+        """Start the engine with everything registered; a client also executes the run of this id.
+
+        Raises:
+            EngineClosedError: as `refuses`.
+        """
+        if self.refuses:
+            raise EngineClosedError("the runtime is closed", hint="open it again: async with runtime")
+        if self.is_closed:
+            return
+        if not self._is_registered:
+            self._is_registered = True
+            self.engine.register(
+                loops=self._loops,
+                activities=self._activities,
+                on_event=self._notify_listeners,
+                last_events=self._ended,
+                on_forget=self._on_forget,
+            )
+        if self._sealer is None:
+            self._sealer = await kept_sealer(self.engine, is_checking=self._is_checking)
+        if self._named is None:
+            await self.engine.start()
+            return
+        if run_id:
+            self._named.add(run_id)
+        await self.engine.start(only=frozenset(self._named))
+
+    def make_secret(self) -> None:
+        """Seal with the secret of the engine from now on, which is made where it is missing."""
+        if self._is_checking:
+            self._sealer, self._is_checking = sealer_of(self.engine), False
+
+    def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        self._listeners[loop](run_id, loop, offset, event)
+
+    def _ended(self, ended: EndedRun) -> Sequence[Mapping[str, Json]]:
+        """Return the last events of a run: of a call by itself, or of what else is registered."""
+        if "frozen" in ended.input or "call" in ended.input:
+            return last_events(ended)
+        return () if self._last_events is None else self._last_events(ended)
+
+    # Calls that begin to wait.
+
+    def require_question_left(self, tool: str, answered: int) -> None:
+        """Raise where a call that had so many questions answered may ask no further one.
+
+        Raises:
+            ToolError: as said.
+        """
+        if answered >= self.options.max_questions:
+            raise ToolError(f"{tool} asked {answered} questions, and one call may ask no more")
+
+    async def is_full(self, session_id: str) -> bool:
+        """Return whether no further call of the session may wait."""
+        most = self.options.max_per_session
+        return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
+
+    def excess(self, frozen: FrozenCall, beside: int) -> str:
+        """Return why a call is too large for the engine; "" where it is not.
+
+        What is kept at once is what resumes it: the call, what stands beside it, of so many bytes of JSON,
+        and its answer; or what an activity returns: the call, and the event that it waits.
+        """
+        most = self.engine.caps.max_payload_bytes
+        if most is None:
+            return ""
+        size = len(to_json(frozen.as_json())) + _SEAL_BYTES * (1 + len(frozen.answers))
+        needed = size + max(size, beside) + _ANSWER_BYTES
+        return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
+
+    # Tokens.
+
+    @property
+    def sealer(self) -> Sealer:
+        """The sealer of tokens and answers.
+
+        Raises:
+            RegistrationError: nobody gave a secret, and the engine keeps none.
+        """
+        if self._sealer is None:
+            self._sealer = sealer_of(self.engine)
+        return self._sealer
+
+    def seal(self, run_id: str, op: str, call: FrozenCall) -> SealedCall:
+        """Return the sealed record of a call that is about to wait."""
+        return seal_call(self.sealer, run_id, op, call)
+
+    async def record(self, run_id: str, op: str, about: Json) -> SealedCall | None:
+        """Return the verified call that a wait of a run is about; None where it is about something else.
+
+        Raises:
+            TamperedSuspensionError: its record was changed, or is none.
+            UnsealedSuspensionError: nobody knows who wrote it, and no operator has adopted it.
+            UnknownRunError: no run has the id.
+        """
+        return await self.verify(run_id, op, about["frozen"]) if is_call(about) else None
+
+    async def open(self, claims: TokenClaims, session_id: str | None) -> OpenedToken:
+        """Return what a token names that `sealer` has opened.
+
+        Raises:
+            UnknownSuspensionError: nothing did.
+            ForeignAnswerError: it belongs to another session.
+            TamperedSuspensionError: the run has a journal that differs from what was asked.
+            UnsealedSuspensionError: nobody knows who wrote what the journal keeps of it.
+        """
+        if session_id is not None and session_id != claims.session_id:
+            raise ForeignAnswerError("this call waits in another session", hint="answer it there")
+        try:
+            status = await self.engine.wait_status(claims.run_id, claims.op)
+            if status is None:  # its run was started by a client, and no worker was there yet
+                status = WaitStatus(about=(await self.engine.status(claims.run_id)).input, is_open=True)
+            record = await self.record(claims.run_id, claims.op, status.about)
+        except UnknownRunError:
+            raise unknown_suspension() from None
+        if record is not None and record.claims == claims:
+            return OpenedToken(claims.run_id, claims.op, status, record.call.id, record, {})
+        question = planner_question(status.about)
+        if question is None or question_claims(claims.run_id, question, claims.session_id) != claims:
+            raise TamperedSuspensionError(claims.run_id)
+        return OpenedToken(claims.run_id, claims.op, status, question["id"], None, question)
+
+    async def verify(self, run_id: str, op: str, document: Json) -> SealedCall:
+        """Return the verified call of a record, as `record`."""
+        try:
+            return verify_call(self.sealer, run_id, op, document)
+        except UnsealedSuspensionError:
+            for key in self.sealer.keys:
+                adoption = await self.engine.kept_answer(run_id, adoption_op(op, key))
+                if adoption is not None:
+                    return verify_call(self.sealer, run_id, op, document, adoption)
+            raise
+
+    def suspended(self, record: SealedCall) -> Suspended:
+        """Return the client's view of a suspended call, with its token."""
+        call = record.call
+        return Suspended(
+            **call.shown(),
+            token=self.sealer.issue(record.claims),
+            run_id=record.run_id,
+            arguments_mac=self.arguments_mac(call.tool, call.payload_json, call.meta),
+        )
+
+    async def refusal(self, record: SealedCall, answer: Json, by: str) -> str:
+        """Return why the rule of the host rejects an answer from this person; "" where it does not.
+
+        The process that took the answer may have another rule, or none.
+
+        Raises:
+            Exception: what the rule raises.
+        """
+        rule = self.options.rule
+        if rule is None:
+            return ""
+        said = rule(self.suspended(record), answer, by)
+        return await said if inspect.isawaitable(said) else said
+
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the keyed digest of the arguments of a call; as `Runtime.waits.arguments_mac`."""
+        return self.sealer.arguments_mac(tool, payload_json, meta.session_id, meta.tool_call_id)
+
+    # Typed results, for who answers in the process that executes.
+
+    def expect_result(self, id_: str) -> asyncio.Future[ToolResult]:
+        """Return a future for the result of a suspended call that this process resumes.
+
+        Each who answers has one of their own, and gives it to `forget` at last.
+        """
+        future: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
+        self._results.setdefault(id_, []).append(future)
+        return future
+
+    def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
+        """Drop a future of `expect_result`."""
+        left = [one for one in self._results.pop(id_, ()) if one is not future]
+        if left:
+            self._results[id_] = left
+
+    def set_result(self, id_: str, result: ToolResult) -> None:
+        """Set the futures of `expect_result` to the result of the call."""
+        for future in self._results.pop(id_, ()):
+            if not future.done():
+                future.set_result(result)
+
+
+def _in_run(scheduler: Scheduler, activity: Activity) -> Activity:
+    """Return an activity whose calls are those of its run."""
+
+    @functools.wraps(activity)
+    async def execute(info: ActivityInfo, argument: Any, /) -> Any:
+        with scheduler.in_run(info.run_id):
+            return await activity(info, argument)
+
+    return execute
+
+
+def _trusted(clock: Callable[[], float], engine: Engine) -> Callable[[], float]:
+    """Return the clock of the host, held back for as long as the engine does not trust the wall clock."""
+    return (lambda: clock() - engine.held_s) if isinstance(engine, ClockEngine) else clock
+
+
+def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Return whether a wait is about a suspended call; what is kept of it is another question."""
+    return isinstance(about, dict) and "frozen" in about
+
+
+def planner_question(about: Json) -> dict[str, Any] | None:
+    """Return the question of a planner that a wait is about; None where it is about something else."""
+    return about if isinstance(about, dict) and "answer_schema" in about else None
+
+
+def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "") -> TokenClaims:
+    """Return the claims to which the seal and the token of a planner's question are bound."""
+    seen = json.dumps([about["kind"], about["question"], dict(about["answer_schema"])], sort_keys=True)
+    digest = hashlib.sha256(seen.encode()).hexdigest()
+    return TokenClaims(run_id, f"wait:{about['id']}", session_id, 0.0, digest)
+
+
+def top_run(run_id: str) -> str:
+    """Return the run of the direct call that waits for a run, by their ids; the run itself where none does.
+
+    Work that was acknowledged is waited for by none, although its id begins with that of the run.
+    """
+    top, *below = run_id.split("/")
+    is_below = top.startswith(CALL) and all(part.startswith(_CHILD) for part in below)
+    return top if is_below else run_id
+
+
+def unknown_suspension() -> UnknownSuspensionError:
+    return UnknownSuspensionError(
+        "no suspended call has this token any more", hint="its run is over and forgotten"
+    )

@@ -1,0 +1,320 @@
+"""The calls of a runtime that wait: listed, shown, answered and cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, final
+
+from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.errors import DeclaredError
+from toolgen.calls.progress import checked_fraction, progress_json, require_text
+from toolgen.calls.results import Suspended, ToolResult
+from toolgen.calls.steps.frame import RuntimeServices
+from toolgen.calls.steps.hook_tools import HookTools
+from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import hiding
+from toolgen.runs import RunWait, WaitOverError, WaitStatus
+
+from .answers import (
+    answer_key,
+    cancel_answer,
+    cancel_reason,
+    failure_answer,
+    frozen_secrets,
+    validate_answer,
+    without_nulls,
+)
+from .asking import answer_question, suspended_at, suspended_calls
+from .call_results import CallReader, answered_result, expected_results, late_answer
+from .checking import CheckedCall, adopt_calls, checked_calls
+from .errors import (
+    ConflictingAnswerError,
+    LateAnswerError,
+    MissingToolError,
+    NoEngineError,
+    NotAllowedAnswerError,
+    SuspensionError,
+    UnknownSuspensionError,
+)
+from .frozen import SealedCall
+from .resuming import WaitingTools
+from .wait_registry import OpenedToken, WaitRegistry, top_run
+
+
+@final
+class Waits:
+    """The calls of one runtime that wait, as `Runtime.waits`."""
+
+    def __init__(
+        self,
+        registry: WaitRegistry | None,
+        services: RuntimeServices,
+        tools: WaitingTools,
+        hook_tools: HookTools,
+        within: Snapshot | None = None,
+    ) -> None:
+        self._registry = registry
+        self._services = services
+        self._tools = tools
+        self._hook_tools = hook_tools
+        self._snapshot = within
+
+    def within(self, snapshot: Snapshot | None) -> Waits:
+        """Return the same waits, whose answers find the tools of a snapshot, the dynamic ones too."""
+        return Waits(self._registry, self._services, self._tools, self._hook_tools, snapshot)
+
+    async def answer(
+        self,
+        token: str,
+        answer: Json | DeclaredError,
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+    ) -> ToolResult:
+        """Answer a suspended call and return its result; the same answer again runs nothing.
+
+        The process that executes the call returns its result for the first answer. For the same answer again,
+        and in other processes, it is what the log of the run says: status, document, display and error of the
+        same result, without the typed value and artifacts, `{"sensitive": true}` for each sensitive value.
+
+        Where nobody has executed the call after `wait_s` seconds, the status is `pending`: the answer is
+        kept, and the same answer asks again. Where the host that was to execute it could not verify the call,
+        it is `suspended` with its next token, or a `SuspensionError`, if this host cannot either.
+
+        Args:
+            token: Of what waits.
+            answer: As its `answer_schema` says. Of pending work that failed, `{"error": "why"}` or the
+                `DeclaredError` that an executor would raise; its cause and its retry hint are not kept.
+            session_id: Whose answer it is; without one it is not compared.
+            by: Who answers, for the log and the rule of `WaitOptions`.
+            wait_s: Seconds to wait for the result; None for as long as it takes.
+
+        Raises:
+            SuspensionError: the token or the answer is not good; its class says why, and nothing ran.
+            UnsettledAnswerError: nobody knows yet whether the answer counts; give the same answer again.
+            RegistrationError: as `Runtime.call`.
+        """
+        if not self._hook_tools.is_settled:
+            self._hook_tools.require_all_known()
+        answer = failure_answer(answer) if isinstance(answer, DeclaredError) else answer
+        waits = self._require()
+        claims = waits.sealer.open(token)
+        await waits.start(top_run(claims.run_id))
+        opened = await waits.open(claims, session_id)
+        record = opened.record
+        key = ""
+        if record is not None:
+            answer = without_nulls(record.call, answer)
+            key = answer_key(answer)
+            if opened.status.answer is None:
+                await self._check(waits, opened.status, record, answer, by)
+        try:
+            async with expected_results(waits, opened) as expected:
+                if record is None:
+                    await self._answer_planner(waits, opened, answer, by)
+                else:
+                    await _answer(waits, record, answer, key, by)
+                return await answered_result(
+                    self._reader(waits), opened, expected, wait_s, is_answered=record is not None
+                )
+        except SuspensionError:  # the call goes on with no answer, or with another one
+            if record is not None:
+                self._tools.take_back(record.call)
+            raise
+
+    async def cancel(
+        self,
+        token: str,
+        reason: str = "",
+        *,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+    ) -> ToolResult:
+        """Cancel a suspended call and return its result: denied, with the reason.
+
+        The model sees the reason and the code `canceled`. Taking it back again gives the same, for whatever
+        reason; a tool that has another contract now may still be taken back. `wait_s` is as in `answer`.
+
+        Raises:
+            SuspensionError: as `answer`; it was answered, or its time is over, or nothing waits.
+        """
+        return await self.answer(token, cancel_answer(reason), session_id=session_id, by=by, wait_s=wait_s)
+
+    async def result(
+        self, token: str, *, session_id: str | None = None, wait_s: float | None = 30.0
+    ) -> ToolResult:
+        """Return the result of a suspended call once somebody else has answered it.
+
+        Where it has none after `wait_s` seconds, the status is `pending`; None waits for as long as it takes.
+
+        Raises:
+            SuspensionError: nothing waits under the token, it belongs to another session, or nobody
+                answered in time.
+        """
+        waits = self._require()
+        opened = await waits.open(waits.sealer.open(token), session_id)
+        async with expected_results(waits, opened) as expected:
+            is_answered = opened.record is not None and opened.status.answer is not None
+            return await answered_result(
+                self._reader(waits), opened, expected, wait_s, is_answered=is_answered
+            )
+
+    async def progress(
+        self, token: str, fraction: float | None = None, message: str = "", value: Any = None
+    ) -> None:
+        """Report the progress of pending work, from 0 to 1; the value fits `LongRunning(progress=)`.
+
+        The subscribers of this runtime hear of it, and no other process does.
+
+        Raises:
+            SuspensionError: nothing is pending under the token, or the tool is not here (`MissingToolError`).
+            MalformedResultError: the fraction, the message or the value does not fit.
+        """
+        fraction = checked_fraction(fraction)
+        require_text(message)
+        waits = self._require()
+        opened = await waits.open(waits.sealer.open(token), None)
+        frozen = opened.frozen
+        if frozen is None or frozen.kind != "pending":
+            who = "a planner" if frozen is None else frozen.tool
+            raise UnknownSuspensionError(
+                f"this token is not of pending work: {who} waits for an answer", hint="give it to `answer`"
+            )
+        if not opened.status.is_open:
+            raise LateAnswerError("the work is over", hint="its result is that of the call")
+        tool = await self._tools.find(frozen.tool, frozen.meta, opened.run_id)
+        if tool is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not available here, so its progress was not reported; the work goes on",
+                hint="report progress in the process that has the tool and its listeners",
+            )
+        shown = None if value is None else progress_json(tool.spec, value)
+        report = self._services.reports.progress_callback(tool.spec, frozen.meta)
+        if report is None:
+            return
+        with hiding(frozen_secrets(frozen, tool.spec)):
+            report(fraction=fraction, message=message, value=shown)
+
+    async def show(self, token: str, *, session_id: str | None = None) -> Suspended:
+        """Return the suspended call of a token, answered or not, to show a person all of it.
+
+        Raises:
+            SuspensionError: nothing waits under the token, or it belongs to another session.
+        """
+        waits = self._require()
+        opened = await waits.open(waits.sealer.open(token), session_id)
+        asked = await suspended_at(waits, opened.run_id, opened.op, opened.status.about)
+        assert asked is not None, "what is opened by a token has one"
+        return asked
+
+    async def list(self, session_id: str | None = None) -> tuple[Suspended, ...]:
+        """Return the suspended calls, oldest first; of one session where it is given.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
+        return await suspended_calls(self._require(), session_id)
+
+    async def check(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
+        """Return the suspended calls of all runs, or of some open waits, with what their seals say.
+
+        It is for operators: one that is not `sealed` may be forged, and no client gets to see it.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
+        return await checked_calls(self._require(), open_waits)
+
+    async def adopt(self, run_id: str, *, by: str) -> tuple[CheckedCall, ...]:
+        """Seal the suspended calls of a run that no secret of this host has sealed, and return them.
+
+        Whoever adopts a call has seen the whole of it (`check`), and vouches for it: it can be answered
+        then. Earlier answers to it that have no seal of their own are asked for again.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            SuspensionError: a call of it was changed, or does not wait any more.
+        """
+        return await adopt_calls(self._require(), run_id, by)
+
+    def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
+        """Return the `Suspended.arguments_mac` that a call of a tool with these encoded arguments would have.
+
+        It is keyed by the secret of tokens, and counts for the session and the id of the call alone, so that
+        sensitive values are compared without being shown.
+
+        Raises:
+            NoEngineError: no call of this runtime can wait.
+        """
+        return self._require().arguments_mac(tool, payload_json, meta)
+
+    async def _check(
+        self,
+        waits: WaitRegistry,
+        status: WaitStatus,
+        record: SealedCall,
+        answer: Json,
+        by: str,
+    ) -> None:
+        """Raise where the answer to a call that still waits cannot be taken.
+
+        Raises:
+            SuspensionError: as said.
+        """
+        frozen = record.call
+        if not status.is_open or frozen.expires_at <= waits.options.clock():
+            raise await late_answer(waits, record.run_id, "the time to answer is over")
+        within = None if "/" in record.run_id else self._snapshot  # what a run asks is of its own agent
+        tool = await self._tools.find(frozen.tool, frozen.meta, record.run_id, within)
+        if tool is None and not self._tools.is_empty and cancel_reason(answer) is None:
+            raise MissingToolError(
+                f"{frozen.tool} is not registered here now; the call still waits",
+                hint="register its toolset, answer in the process that has it, or cancel the call",
+            )
+        spec = None if tool is None else tool.spec
+        validate_answer(spec, frozen, answer, self._services.limits)
+        if cancel_reason(answer) is None and (why := await waits.refusal(record, answer, by)):
+            raise NotAllowedAnswerError(
+                f"this answer was rejected by the host's rule: {why}", hint="let somebody else answer"
+            )
+        if within is not None and tool is not None and waits.engine.is_worker:
+            self._tools.give(frozen, tool)
+
+    async def _answer_planner(self, waits: WaitRegistry, opened: OpenedToken, answer: Json, by: str) -> None:
+        """Send the answer to a planner's question to its run; to take it back is to cancel that run.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+        """
+        run_id = opened.run_id
+        if (reason := cancel_reason(answer)) is not None:
+            await waits.engine.cancel(run_id, reason=reason)
+        else:
+            await answer_question(waits, self._services.limits, run_id, opened.question, answer, by)
+
+    def _require(self) -> WaitRegistry:
+        if self._registry is None:
+            raise NoEngineError
+        return self._registry
+
+    def _reader(self, waits: WaitRegistry) -> CallReader:
+        return CallReader(waits=waits, tools=self._tools, services=self._services)
+
+
+async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, key: str, by: str) -> None:
+    """Send the answer to the run; `key` is that of `answer_key`.
+
+    Raises:
+        LateAnswerError: the wait is over.
+        ConflictingAnswerError: another answer was given before.
+    """
+    sealed = waits.sealer.seal(record.claims, answer, by)
+    try:
+        receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=key)
+    except WaitOverError as error:
+        raise await late_answer(waits, record.run_id, error.message) from None
+    if receipt == "conflict":
+        raise ConflictingAnswerError
