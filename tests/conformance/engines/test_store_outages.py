@@ -41,10 +41,10 @@ async def test_the_result_of_a_call_waits_for_the_store_and_the_call_is_made_onc
     held: dict[str, Any] = {"once": once, "tells": [], "gate": "done", "attempts": 1, "result": LARGE}
     await engine.start_run("script", [{"calls": [call("a", **held)]}, {"calls": [call("b")]}], run_id="r")
     await toys.has("begun", "a")
-    database.stop()
+    await asyncio.to_thread(database.stop)
     toys.open("done")
     await until(caplog, "waits to be kept: the store of large values cannot be used", 3)
-    database.start()
+    await asyncio.to_thread(database.start)
     status = await engine.result("r")
     assert (status.state, status.output) == ("completed", [[LARGE], [{"id": "b", "ok": True}]])
     assert toys.counts("start") == {"a": 1, "b": 1}
@@ -58,10 +58,10 @@ async def test_what_a_run_reads_and_writes_itself_waits_for_the_store(
     steps: Any = [{"calls": [call("a", tells=[], gate="done")]}, {"calls": [call("b", note=LARGE)]}]
     await engine.start_run("script", steps, run_id="r")
     await toys.has("begun", "a")
-    database.stop()
+    await asyncio.to_thread(database.stop)
     toys.open("done")
     await until(caplog, "the store of large values cannot be used", 3)
-    database.start()
+    await asyncio.to_thread(database.start)
     status = await engine.result("r")
     assert (status.state, status.output) == ("completed", [[{"id": n, "ok": True}] for n in "ab"])
     assert toys.counts("start") == {"a": 1, "b": 1}
