@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib
+import inspect
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,7 +36,9 @@ from toolgen.dsl import (
     Toolset,
 )
 from toolgen.runtime import Codec, FieldIssue, ToolValidationError
-from toolgen.shapes.constraints import CONSTRAINTS, Constraint, Holder, limits_of
+from toolgen.schema_reader import read
+from toolgen.shapes.constraints import CONSTRAINTS, Constraint, Holder, held_by, limits_of
+from toolgen.shapes.design.annotations import annotated_type
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.exact import exact
 from toolgen.shapes.fields import Field
@@ -155,6 +158,7 @@ def test_a_limit_is_the_same_everywhere(case: Case, generated: tuple[Any, Any]) 
         codec.decode(json.dumps({case.name: beyond}))
     assert_issue(case, refused.value.issues)
     assert_validator(case, field, within, beyond)
+    assert_read(case, field, codec.schema["properties"][case.name])
 
     assert getattr(package.EveryPayload(**{case.name: case.within}), case.name) == case.within
     with pytest.raises(ValidationError):
@@ -186,6 +190,26 @@ def assert_validator(case: Case, field: Field, within: Any, beyond: Any) -> None
     validator = Validator(field.type, {})
     assert validator.issues(within) == ()
     assert_issue(case, validator.issues(beyond))
+
+
+def assert_read(case: Case, field: Field, schema: Any) -> None:
+    """Check that a reader of the schema holds the limit, or says that types cannot."""
+    if case.row.is_annotation:
+        assert annotated_type(schema) == field.type
+    reading = read({"type": "object", "properties": {case.name: schema}}, name="Read")
+    assert reading.foreign
+    node = reading.foreign.classes["Read"]["properties"][case.name]
+    assert node.get(case.row.keyword) == schema[case.row.keyword] or case.row.keyword in reading.unsupported
+
+
+@pytest.mark.parametrize("holder", CLAUSES)
+def test_a_clause_takes_the_limits_of_its_type(holder: Holder) -> None:
+    clause = CLAUSES[holder]
+    written = type(clause) if holder in ("array", "map") else clause
+    keywords = inspect.signature(written).parameters.values()
+    names = {keyword.name for keyword in keywords if keyword.kind is keyword.KEYWORD_ONLY}
+    assert names == {row.name for row in held_by(holder)}
+    assert names <= inspect.signature(Attribute).parameters.keys()
 
 
 @pytest.mark.parametrize("kind", ["bool", "uuid", "any", "bytes", "date", "literal"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from ..constraints import LIMITS, given
 from ..fields import DataType, ScalarKind, ScalarType
@@ -12,7 +12,9 @@ from .schema import limits_sentence, type_schema
 from .validator import Validator
 
 _ROWS: Final = tuple(row for row in LIMITS if row.is_annotation)
-_KINDS: Final[tuple[ScalarKind, ...]] = ("date", "datetime", "duration", "decimal")
+_KINDS: Final[tuple[ScalarKind, ...]] = tuple(
+    kind for kind in get_args(ScalarKind) if any(kind in row.holders for row in _ROWS)
+)
 
 
 def is_annotated(schema: Mapping[str, Any]) -> bool:
