@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.catalog.entry import ToolsetRecord, tool_entry
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from toolgen.agents import (
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, ToolContext, ToolOutcome, ToolsetRegistration, Unfinished
-from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 
 

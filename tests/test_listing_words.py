@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from toolgen.contract.names import ArtifactView
-from toolgen.contract.presentation import Deprecation
-from toolgen.contract.presentation import Icon as CheckedIcon
+from toolgen.contract.tool_facts import Deprecation
+from toolgen.contract.tool_facts import Icon as CheckedIcon
 from toolgen.dsl import Artifact, Deprecated, Design, Icon, Object, Service, Tool, Toolset, build
 from toolgen.dsl.structure import ToolClause
 from toolgen.expr.tree import Tool as CheckedTool

@@ -27,8 +27,8 @@ from toolgen.agents import (
     ScriptStep,
     agents_of,
 )
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.runtime import (
     Limits,
     StaticToolset,

@@ -27,8 +27,8 @@ from toolgen.agents import (
     ScriptedPlanner,
     agents_of,
 )
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine
 from toolgen.events.records import AgentRunStarted
 from toolgen.runtime import (

@@ -20,9 +20,9 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.calls.resolution import Resolution, ResolveError
-from toolgen.calls.steps.late_ends import BY_ITSELF
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolError
+from toolgen.waiting.late_ends import BY_ITSELF
 from toolgen.waiting.resolving import resolved_end, unknown_ends
 
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until

@@ -18,8 +18,8 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.runtime import (
     BoundTool,
     FormatError,

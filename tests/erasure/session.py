@@ -30,8 +30,8 @@ from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.calls.call_names import CallName
 from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import Pending
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.runtime import (
     ArtifactSpec,

@@ -17,7 +17,7 @@ from tests import golden
 from tests.checked import bound
 from toolgen.codegen import generate
 from toolgen.codegen.write.staging import stage
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.dsl import (
     Args,
     ArrayOf,

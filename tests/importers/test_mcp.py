@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.text import Document
 from toolgen.importers.tool import Source

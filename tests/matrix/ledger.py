@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any, Final
 
 from tests.bound_tools import bound_to
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.json_value import Json
 from toolgen.runtime import (

@@ -14,7 +14,7 @@ from tests.cases.bounded.gen.store.toolsets import rows
 from toolgen.agents import FinalResult, ScriptedPlanner, UserMessage, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.calls.specs import LongRunningSpec
-from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (

@@ -16,8 +16,8 @@ from tests.agents.tools import answers, calling, ran, running, texts
 from tests.runtime.tools import EMPTY, META, SITE, Listing, nothing, runtime, spec
 from toolgen.agents import Await, FinalResult, RunHandle, ScriptedPlanner, complete
 from toolgen.agents.planner.completions import CompletionError, CompletionSpec
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
     Allow,

@@ -13,7 +13,8 @@ from pydantic_core import SchemaValidator, ValidationError
 from toolgen.shapes.design.model import Nullable
 from toolgen.shapes.foreign.issues import ForeignReader
 from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
-from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
+from toolgen.shapes.issues import AmbiguousError
+from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
 TRIED: Counter[str] = Counter()
 """Validations of each branch; the tests clear it."""

@@ -1,6 +1,6 @@
 """Runs of agents, on a runtime: the loop, its activities, planners, sessions and clients."""
 
-from toolgen.calls.toolsets.agent_route import AgentRoute
+from toolgen.calls.toolsets.registration import AgentRoute
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.runs import (
     ActivityFailed,

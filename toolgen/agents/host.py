@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.call_names import CALL
+from toolgen.calls.context import Values
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.results import Delegated
 from toolgen.calls.specs import ToolSpec
@@ -18,7 +19,6 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.resources import ResourceStack
 from toolgen.calls.toolsets.snapshot import Snapshot
-from toolgen.calls.values import Values
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.observability.metrics import Metrics

@@ -10,10 +10,9 @@ from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.registered_tool import RegisteredTool, RuntimeOptions
-from toolgen.calls.toolsets.agent_route import AgentRoute
 from toolgen.calls.toolsets.directory import Directory
 from toolgen.calls.toolsets.dynamic import ReadonlyContext, ToolList, native_of, on_error_of
-from toolgen.calls.toolsets.registration import ToolsetRegistration
+from toolgen.calls.toolsets.registration import AgentRoute, ToolsetRegistration
 from toolgen.calls.toolsets.resources import ResourceStack
 from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 from toolgen.calls.toolsets.toolsets import Toolsets

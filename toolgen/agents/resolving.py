@@ -8,8 +8,8 @@ from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
-from toolgen.calls.steps.late_ends import BY_ITSELF
 from toolgen.runs import NonRetryableError, RunStatus, unknown_run
+from toolgen.waiting.late_ends import BY_ITSELF
 from toolgen.waiting.resolving import (
     becomes_unknown,
     found_out,

@@ -6,7 +6,7 @@ calls of that run have theirs of these.
 
 from __future__ import annotations
 
-from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call import CallMeta
 from toolgen.contract.json_value import Json
 
 from .loop.documents import LOOP_VERSION, Parent, RunFacts

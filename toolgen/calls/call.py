@@ -1,22 +1,37 @@
-"""A tool call: its tool, arguments and meta."""
+"""A tool call: its tool, its arguments, and the facts that the server knows of it."""
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.record import record
-from toolgen.shapes.design.model import ToolModel
-
-from .call_meta import NO_META as NO_META
-from .call_meta import CallMeta as CallMeta
 
 if TYPE_CHECKING:
     from toolgen.contract.bounds import Bounds
 
-    from .specs import ToolSpec
 
-P = TypeVar("P", bound=ToolModel)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMeta:
+    """Facts about a call that the server knows and the model never sets; "" means not known.
+
+    Injected fields of these names are filled from here (Goa-AI's `ToolCallMeta`).
+    """
+
+    agent: str = ""
+    """Id of the agent whose run makes the call; "" for a call that no run of an agent makes."""
+    run_id: str = ""
+    session_id: str = ""
+    turn_id: str = ""
+    tool_call_id: str = ""
+    parent_tool_call_id: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    requested_by: str = ""
+    """The person for whom the call is made."""
+
+
+NO_META = CallMeta()
 
 
 @record
@@ -40,16 +55,3 @@ class ToolCall:
     """The decoded arguments; None before they are decoded."""
     seen_bounds: tuple[SeenBounds, ...] = ()
     """For policies: the bounds of the results that the turn has seen in this process, oldest first."""
-
-
-class CallBuilder(Generic[P]):
-    """Builds calls of one tool from its typed payload, for `Runtime.call_all`."""
-
-    __slots__ = ("_spec",)
-
-    def __init__(self, spec: ToolSpec[P, Any]) -> None:
-        self._spec = spec
-
-    def __call__(self, payload: P, meta: CallMeta = NO_META) -> ToolCall:
-        """Return the call that a model would make with these arguments."""
-        return ToolCall(tool=self._spec.id, payload_json=self._spec.payload.encode(payload), meta=meta)

@@ -11,7 +11,7 @@ from toolgen.contract.record import record
 from .errors import ToolError
 
 if TYPE_CHECKING:
-    from .call_meta import CallMeta
+    from .call import CallMeta
 
 CALL: Final = "call_"
 """What the id of the run of a direct call begins with."""

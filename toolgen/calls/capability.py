@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkab
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from .call_meta import CallMeta
+    from .call import CallMeta
     from .reports import ProgressCallback
     from .specs import ToolSpec
     from .steps.bridge import Wait

@@ -14,9 +14,8 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, Validatio
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.shapes.design.model import ToolModel
-from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, FieldIssue, Findings
+from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, AmbiguousError, FieldIssue, Findings
 from toolgen.shapes.sensitive import keys_of
-from toolgen.shapes.union_guard import AmbiguousError, discriminate_unions, within_budget
 from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails, SchemaSerializer
 
     from toolgen.shapes.design.issues import IssueReader
-    from toolgen.shapes.foreign.issues import ForeignReader
     from toolgen.shapes.foreign.rules import Rules
+
 
 T = TypeVar("T")
 
@@ -35,7 +34,7 @@ Arguments = bytes | str | Mapping[str, object]
 """Of a call, as they came: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 
-_MOST_SHOWN: Final = 20
+MOST_SHOWN: Final = 20
 """Issues in the message of a result that does not fit."""
 
 
@@ -61,6 +60,8 @@ class Codec(Generic[T]):
     )
     _form: ClassVar[Mapping[str, Any]] = {"exclude_none": True}
     """What of a value is left out of its JSON, as pydantic's serializers call it."""
+    is_exact: bool = True
+    """Whether the types accept just what the schema accepts; else the schema is checked too."""
 
     def __init__(
         self,
@@ -121,8 +122,11 @@ class Codec(Generic[T]):
 
     def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
         """Return the validator's function, or one with bounded work for schemas with many alternatives."""
-        has_unions = '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json
-        core = discriminate_unions(core) if has_unions else None
+        if '"oneOf"' not in self.schema_json and '"anyOf"' not in self.schema_json:
+            return validator.validate_json
+        from toolgen.shapes.union_guard import discriminate_unions, within_budget
+
+        core = discriminate_unions(core)
         if core is None:
             return validator.validate_json
         return within_budget(SchemaValidator(core, _use_prebuilt=False).validate_json)
@@ -162,7 +166,7 @@ class Codec(Generic[T]):
             findings = self._findings(error, data, limits.issues)
         except AmbiguousError:
             findings = Findings(issues=(_ambiguous(),))
-        raise _validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
+        raise validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings in a document, with at most so many issues."""
@@ -197,7 +201,7 @@ class Codec(Generic[T]):
             if self._check is not None:
                 value = self._check(value)
             elif type(value) is not self._type and not isinstance(value, self.type):  # the first is fast
-                raise _other_class(self.type, value)
+                raise other_class_error(self.type, value)
             return self._dump(value)
         except (ValidationError, PydanticSerializationError) as error:
             if self.sensitive:  # the error quotes values
@@ -219,104 +223,19 @@ class CheckedCodec(Codec[T]):
     """
 
     __slots__ = ()
+    is_exact = False
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         value = super().decode(data, limits)
         findings = self._rule_issues(from_json(super().encode(value)), limits.issues)
         if findings.issues:
-            raise _validation_error(findings.shortened())
+            raise validation_error(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        _hold(self.name, self._rule_issues(from_json(written), _MOST_SHOWN))
+        require_fit(self.name, self._rule_issues(from_json(written), MOST_SHOWN))
         return written
-
-
-class SchemaCodec(Codec[T]):
-    """The codec of a schema that somebody else wrote; the schema stays the contract.
-
-    `type` is a class, or the alias of any type. When the types accept more than the schema, each
-    document is checked against the schema too.
-    """
-
-    __slots__ = ("_foreign", "is_exact")
-    _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
-
-    def __init__(
-        self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
-    ) -> None:
-        super().__init__(package, module, name, schemas)
-        self.is_exact = is_exact
-        """Whether the types accept just what the schema accepts."""
-        self._foreign: ForeignReader | None = None
-        self._check = self._first_check
-
-    def _first_check(self, value: object) -> Any:
-        self.type  # noqa: B018  # binds it
-        assert self._check is not None, "it is bound"
-        return self._check(value)
-
-    def _bind(self, model: Any) -> None:
-        if isinstance(model, type) and issubclass(model, ToolModel):
-            super()._bind(model)
-            self._check = partial(_of_class, model)
-            return
-        from toolgen.shapes.foreign.model import exact_adapter  # only foreign schemas need it
-
-        adapter = exact_adapter(model)
-        self._type = cast("Any", model)
-        self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
-        self._dump = self._dumping(adapter.serializer)
-        self._check = adapter.validator.validate_python
-
-    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        if not isinstance(data, (bytes, str)):
-            data = json_document(data)
-        value = super().decode(data, limits)
-        if not self.is_exact and (findings := self._schema_issues(data, limits.issues)).issues:
-            raise _validation_error(findings.shortened())
-        return value
-
-    def encode(self, value: T) -> bytes:
-        """Return the JSON of the set values: without defaults, with each null of the document.
-
-        Raises:
-            MalformedResultError: the value does not fit.
-        """
-        written = super().encode(value)
-        if not self.is_exact:
-            _hold(self.name, self._schema_issues(written, _MOST_SHOWN))
-        return written
-
-    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
-        if isinstance(error, ValidationError):
-            findings = super()._findings(error, b"", _MOST_SHOWN)
-            if findings.issues:
-                return _misfit_of(self.name, findings)
-        return super()._misfit(error)
-
-    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
-        """Return the findings of the schema, or those of the types where they have more."""
-        broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
-        if broken.issues and broken.is_counted:
-            return broken
-        return super()._findings(error, data, most)
-
-    def _schema_issues(self, data: bytes | str, most: int) -> Findings:
-        """Return the issues by the schema of a document; nothing when it is not JSON."""
-        try:
-            parsed = from_json(data, allow_inf_nan=False)
-        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
-            return Findings(issues=())
-        return self._rule_issues(parsed, most)
-
-    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
-        if self._foreign is None:
-            from toolgen.shapes.foreign.issues import ForeignReader
-
-            self._foreign = ForeignReader(self.schema)
-        return self._foreign.findings(errors, most)
 
 
 def _rules_class(name: str) -> type[Rules]:
@@ -332,8 +251,7 @@ def _rules_class(name: str) -> type[Rules]:
 
 def lacks_validator(codec: Codec[Any]) -> bool:
     """Return whether a codec needs jsonschema-rs, and it is not installed."""
-    needed = not codec.is_exact if isinstance(codec, SchemaCodec) else isinstance(codec, CheckedCodec)
-    return needed and find_spec("jsonschema_rs") is None
+    return not codec.is_exact and find_spec("jsonschema_rs") is None
 
 
 def missing_file(codec: Codec[Any]) -> str | None:
@@ -342,13 +260,7 @@ def missing_file(codec: Codec[Any]) -> str | None:
     return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
 
 
-def _of_class(model: type[T], value: object) -> T:
-    if not isinstance(value, model):
-        raise _other_class(model, value)
-    return value
-
-
-def _other_class(model: type, value: object) -> MalformedResultError:
+def other_class_error(model: type, value: object) -> MalformedResultError:
     """Return the error of a value that is not of the class; with the conversion where the fields agree."""
     message = f"expected {model.__name__}, got {type(value).__name__}"
     if (
@@ -360,13 +272,19 @@ def _other_class(model: type, value: object) -> MalformedResultError:
     return MalformedResultError(message)
 
 
-def _hold(name: str, findings: Findings) -> None:
+def require_fit(name: str, findings: Findings) -> None:
+    """Raise where a value has issues by its schema.
+
+    Raises:
+        MalformedResultError: as said.
+    """
     if findings.issues:
-        raise _misfit_of(name, findings)
+        raise misfit_error(name, findings)
 
 
-def _misfit_of(name: str, findings: Findings) -> MalformedResultError:
-    return MalformedResultError(f"{name} does not fit its schema: {_validation_error(findings.shortened())}")
+def misfit_error(name: str, findings: Findings) -> MalformedResultError:
+    """Return the error of a value that does not fit its schema."""
+    return MalformedResultError(f"{name} does not fit its schema: {validation_error(findings.shortened())}")
 
 
 def _ambiguous() -> FieldIssue:
@@ -375,7 +293,7 @@ def _ambiguous() -> FieldIssue:
     return AMBIGUOUS
 
 
-def _validation_error(findings: Findings) -> ToolValidationError:
+def validation_error(findings: Findings) -> ToolValidationError:
     """Return the error of a document that does not fit."""
     return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolgen.contract.names import CATALOG
 
-from .codec import CheckedCodec, Codec, SchemaCodec
+from .codec import CheckedCodec, Codec
 from .schema_file import SchemaFile, Schemas
+
+if TYPE_CHECKING:
+    from .foreign_codec import SchemaCodec
 
 
 class CodecModule:
@@ -38,5 +41,7 @@ class CodecModule:
 
         Code of format 1 gives the schema itself, and then the name.
         """
+        from .foreign_codec import SchemaCodec  # most designs have none
+
         schemas: Schemas = self._schemas if name_1 is None else {name_1: name}
         return SchemaCodec(self._package, self._module, name_1 or name, schemas, is_exact=is_exact)

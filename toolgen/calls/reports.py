@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from .call_meta import CallMeta
+    from .call import CallMeta
     from .results import RunLink, SuspendedCall, ToolResult
     from .specs import ToolSpec
 

@@ -7,16 +7,16 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from toolgen.contract.bounds import Bounds as Bounds
+from toolgen.contract.names import RetryReason as RetryReason
 from toolgen.contract.record import record
 
-from .retry_hints import RetryHint as RetryHint
-from .retry_hints import RetryReason as RetryReason
+from .errors import RetryHint as RetryHint
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
     from toolgen.shapes.design.model import ToolModel
 
-    from .call_meta import CallMeta
+    from .call import CallMeta
     from .content import Content
     from .errors import ToolError
 

@@ -16,6 +16,7 @@ from toolgen.contract.tool_facts import ToolFacts
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.naming import field_name, title
 
+from .call import NO_META, CallMeta, ToolCall
 from .codec import Codec
 from .errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from .results import Artifact, RetryHint, ToolResult, ToolStatus
@@ -325,6 +326,19 @@ class ToolSpec(ToolFacts, Generic[P, R]):
             long_running=self.long_running.typed(_type) if self.long_running else None,
             injected=self.injected,
         )
+
+
+class CallBuilder(Generic[P]):
+    """Builds calls of one tool from its typed payload, for `Runtime.call_all`."""
+
+    __slots__ = ("_spec",)
+
+    def __init__(self, spec: ToolSpec[P, Any]) -> None:
+        self._spec = spec
+
+    def __call__(self, payload: P, meta: CallMeta = NO_META) -> ToolCall:
+        """Return the call that a model would make with these arguments."""
+        return ToolCall(tool=self._spec.id, payload_json=self._spec.payload.encode(payload), meta=meta)
 
 
 def _hex(text: str) -> str:

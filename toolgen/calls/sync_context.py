@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from .context import ToolContext, in_thread_of
-from .values import Key, Values
+from .context import Key, ToolContext, Values, in_thread_of
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json

@@ -11,7 +11,7 @@ from .results import OpenSpan, ToolResult
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from .call_meta import CallMeta
+    from .call import CallMeta
     from .codec import Arguments
     from .specs import ToolSpec
 

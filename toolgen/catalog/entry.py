@@ -17,8 +17,16 @@ from toolgen.shapes.foreign.schema import Schema, any_of
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
-    from toolgen.contract.presentation import Deprecation, Icon
-    from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
+    from toolgen.contract.tool_facts import (
+        Artifact,
+        Bounded,
+        Confirmation,
+        Deprecation,
+        Error,
+        Icon,
+        LongRunning,
+        ToolFacts,
+    )
 
 DESIGN_ONLY: Final = (
     ("bind_to",),

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic_core import to_jsonable_python
 
-from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call import CallMeta
 from toolgen.contract.json_value import Json
 
 from .records import Event

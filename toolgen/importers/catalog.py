@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.catalog.reader import Catalogue, CatalogueError, read_catalogue
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.presentation import Deprecation
+from toolgen.contract.tool_facts import Deprecation
 from toolgen.findings import Finding
 
 from .codes import LEFT_OUT, finding_at

@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
 from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES

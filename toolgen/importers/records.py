@@ -9,7 +9,7 @@ from typing import Final, get_args
 from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import IconTheme
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Finding
 
 from . import codes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Finding
 
 Kind: TypeAlias = Literal["jsonschema", "openapi", "mcp", "python", "catalog"]

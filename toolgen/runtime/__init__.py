@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.calls.call import CallBuilder, CallMeta, SeenBounds, ToolCall
-from toolgen.calls.codec import CheckedCodec, Codec, SchemaCodec
+from toolgen.calls.call import CallMeta, SeenBounds, ToolCall
+from toolgen.calls.codec import CheckedCodec, Codec
 from toolgen.calls.codec_module import CodecModule
-from toolgen.calls.context import ToolContext
+from toolgen.calls.context import Key, ToolContext, Values
 from toolgen.calls.errors import (
     BusyError,
     DeadlockError,
@@ -42,16 +42,23 @@ from toolgen.calls.results import (
     ToolStatus,
     Unfinished,
 )
-from toolgen.calls.specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
+from toolgen.calls.specs import (
+    ArtifactSpec,
+    BoundedSpec,
+    CallBuilder,
+    ConfirmSpec,
+    ErrorSpec,
+    LongRunningSpec,
+    ToolSpec,
+)
 from toolgen.calls.steps.methods import ToolMethod, tool_method
 from toolgen.calls.steps.registered_tool import Interceptor
 from toolgen.calls.steps.scheduling import Scheduling
 from toolgen.calls.toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
-from toolgen.calls.values import Key, Values
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import Limits
-from toolgen.contract.presentation import Deprecation, Icon
 from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.tool_facts import Deprecation, Icon
 from toolgen.shapes.design.model import (
     AnyJson,
     Email,
@@ -72,6 +79,7 @@ from .runtime import Runtime
 
 if TYPE_CHECKING:
     from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
+    from toolgen.calls.foreign_codec import SchemaCodec
     from toolgen.calls.native import NativeTool
     from toolgen.calls.steps.bridge import CallEndedError
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
@@ -214,6 +222,7 @@ __all__ = [
 
 _LATER = {
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
+    "toolgen.calls.foreign_codec": "SchemaCodec",
     "toolgen.calls.native": "NativeTool",
     "toolgen.runtime.present_fields": "given present_fields",
     "toolgen.runtime.schema_codec": "json_schema_codec",

@@ -1,4 +1,7 @@
-"""What the parts of one runtime share, and the protocol by which the agents join them."""
+"""What the parts of one runtime share, and the protocol by which the agents join them.
+
+The rooms above the calls are imported where a host gives what needs them.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from toolgen.calls.errors import RegistrationError
+from toolgen.calls.reports import SILENT, CallReports
 from toolgen.calls.toolsets.registry import Registry
 from toolgen.calls.toolsets.toolsets import Toolsets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolgen.calls.capability import Capability
+    from toolgen.calls.provided import ArtifactKeeper
     from toolgen.calls.steps.frame import RuntimeServices
     from toolgen.calls.steps.registered_tool import RuntimeOptions
     from toolgen.calls.toolsets.snapshot import CallService
+    from toolgen.contract.limits import Limits
     from toolgen.events.hub import Events
+    from toolgen.observability.metrics import Metrics
     from toolgen.waiting.call_runs import CallRuns
     from toolgen.waiting.resuming import WaitingTools
     from toolgen.waiting.wait_registry import WaitRegistry
@@ -81,3 +91,26 @@ class Assembly:
         self.tools.of_run = loops.find_tool
         if self.waits is None:
             self.execute_runs(waits)
+
+
+def reports_for(events: Events | None, limits: Limits, metrics: Metrics | None) -> CallReports:
+    """Return what reports calls to a hub; without a hub it emits nothing, and counts for the metrics."""
+    if metrics is not None:
+        from toolgen.events.hub import Events
+        from toolgen.observability.metrics import MeteredReporter
+
+        return MeteredReporter(events or Events(), limits.result_bytes, metrics)
+    if events is None:
+        return SILENT
+    from toolgen.events.event_reporter import EventReporter
+
+    return EventReporter(events, limits.result_bytes)
+
+
+def keeper_for(capabilities: Mapping[str, Capability]) -> ArtifactKeeper | None:
+    """Return what keeps the artifacts of results; None where the host gave nothing that does."""
+    if not capabilities:
+        return None
+    from toolgen.capabilities.artifacts import artifacts_of
+
+    return artifacts_of(capabilities)

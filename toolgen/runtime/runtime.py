@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any, Self
 from toolgen.calls.call import NO_META, CallMeta, ToolCall
 from toolgen.calls.steps.dispatch import dispatch, unknown_tool_result
 from toolgen.calls.steps.execution import Execution
-from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
-from toolgen.calls.steps.host_arguments import HostArguments, call_arguments, tool_name
+from toolgen.calls.steps.frame import Batch, Frame, HostArguments, RuntimeServices, call_arguments, tool_name
 from toolgen.calls.steps.scheduler import Scheduler
 from toolgen.calls.steps.scheduling import DEFAULT_SCHEDULING, Scheduling
 from toolgen.calls.toolsets.registration import ToolsetRegistration, runtime_options
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from .assembly import Assembly
-from .services import keeper_for, reports_for
+from .assembly import Assembly, keeper_for, reports_for
 
 if TYPE_CHECKING:
     from toolgen.calls.call_names import CallName
     from toolgen.calls.codec import Arguments
+    from toolgen.calls.context import Values
     from toolgen.calls.results import Suspended, ToolResult
     from toolgen.calls.specs import ToolSpec
     from toolgen.calls.steps.hooks import Hook
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from toolgen.calls.steps.trace import Trace
     from toolgen.calls.toolsets.dynamic import StaticToolset
     from toolgen.calls.toolsets.snapshot import Snapshot
-    from toolgen.calls.values import Values
     from toolgen.capabilities import Capability, DisabledTools
     from toolgen.events.hub import Events
     from toolgen.observability.metrics import Metrics
@@ -326,7 +324,8 @@ class Runtime:
                 parts.push_async_callback(self._engine.close)
             if self.assembly.loops is not None:
                 parts.push_async_callback(self.assembly.loops.close)
-            parts.push_async_callback(self._services.late_ends.close)
+            if self.assembly.waits is not None:
+                parts.push_async_callback(self.assembly.waits.late_ends.close)
             if self._waits is not None:
                 self._waits.is_closed = True
                 from toolgen.waiting.closing import let_calls_end
@@ -336,7 +335,8 @@ class Runtime:
     async def __aenter__(self) -> Self:
         if self._toolsets.names:  # some register what they serve once it is open
             self._hook_tools.require_all_known()
-        self._services.late_ends.open()
+        if self.assembly.waits is not None:
+            self.assembly.waits.late_ends.open()
         if self._waits is not None:
             self._waits.is_closed = False
         await self._toolsets.open()

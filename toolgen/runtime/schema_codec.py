@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolgen.calls.codec import Codec, SchemaCodec
+from toolgen.calls.codec import Codec
+from toolgen.calls.foreign_codec import SchemaCodec
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.shapes.design.model import AnyJson

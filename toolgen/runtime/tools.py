@@ -8,12 +8,11 @@ from toolgen.calls.errors import UnknownToolError
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.dynamic import DynamicToolset, OnError, ReadonlyContext, StaticToolset
 from toolgen.calls.toolsets.registration import ToolsetRegistration
-from toolgen.calls.toolsets.snapshot import Snapshot
 
 from .assembly import Assembly
-from .lookup import id_of_tool
 
 if TYPE_CHECKING:
+    from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import StateStore
     from toolgen.capabilities.disabling import DisabledTool, DisabledTools
 
@@ -161,6 +160,8 @@ class Tools:
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
         """
+        from .lookup import id_of_tool
+
         loops = self._assembly.loops
         joined = () if loops is None else loops.listings
         return await id_of_tool(tool, self._assembly.directory, [self.snapshot, *joined])

@@ -21,6 +21,10 @@ from .numbers import EXACT_FLOATS
 Keys = tuple[int | str, ...]
 
 
+class AmbiguousError(Exception):
+    """Too many values fit several branches of a union; the validation was stopped."""
+
+
 class _Told:
     """A base class with a slot for the JSON of an issue, which is no field of the issue."""
 

@@ -16,6 +16,7 @@ from toolgen.contract.limits import count_keys
 
 from .core_shapes import CoreShapes, choices_of
 from .foreign.validator import BRANCH, PASSED
+from .issues import AmbiguousError
 from .union_shapes import Shape
 
 T = TypeVar("T")
@@ -32,10 +33,6 @@ _MOST_WAYS: Final = 8
 """Branches by which one value may be looked at; a schema with more, or with no end of them, is guarded."""
 _MOST_MEASURED: Final = 100_000
 """Values of a Python object that are counted; one that holds itself has no end of them."""
-
-
-class AmbiguousError(Exception):
-    """Too many values fit several branches; the validation was stopped."""
 
 
 @dataclass(slots=True)

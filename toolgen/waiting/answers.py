@@ -12,9 +12,8 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.bounds import bounds_of
 from toolgen.calls.steps.failures import log
-from toolgen.calls.steps.result_encoding import portable_text
+from toolgen.calls.steps.result_encoding import bounds_of, portable_text
 from toolgen.calls.steps.secrets import note_answer, note_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit

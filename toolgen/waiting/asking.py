@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call import CallMeta
 from toolgen.calls.call_names import CALL
 from toolgen.calls.results import OuterCall, Suspended
 from toolgen.calls.steps.result_encoding import portable_text

@@ -381,7 +381,7 @@ class CallRuns:
             services=services,
             events=events,
             batch=Batch(services.capabilities),
-            keeping=Keeping(begun=events.begun, settle=settle, late_ends=services.late_ends),
+            keeping=Keeping(begun=events.begun, settle=settle, late_ends=waits.late_ends),
         )
 
     def _gone(self, work: CallWork, info: ActivityInfo, tool: str, meta: CallMeta) -> Outcome:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
-from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call import CallMeta
 from toolgen.calls.results import SuspensionKind
 from toolgen.contract.json_value import Json
 from toolgen.contract.record import record

@@ -22,8 +22,9 @@ from toolgen.contract.secrets import hiding
 
 if TYPE_CHECKING:
     from toolgen.calls.steps.frame import Frame
-    from toolgen.calls.steps.late_ends import LateEnds, Settle
     from toolgen.calls.steps.registered_tool import RegisteredTool
+
+    from .late_ends import LateEnds, Settle
 
 log = logger("toolgen.runtime")
 

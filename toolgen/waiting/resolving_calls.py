@@ -9,10 +9,10 @@ from toolgen.calls.call import CallMeta
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.frame import RuntimeServices
-from toolgen.calls.steps.late_ends import BY_ITSELF
 from toolgen.contract.logs import logger
 from toolgen.runs import UnknownRunError
 
+from .late_ends import BY_ITSELF
 from .loop import call_of, is_unknown_end
 from .resolving import (
     becomes_unknown,

@@ -44,6 +44,7 @@ from .errors import (
     UnsealedSuspensionError,
 )
 from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, adoption_op, seal_call, verify_call
+from .late_ends import LateEnds
 from .options import WaitOptions
 from .sealing import kept_sealer, sealer_of, sealer_with
 
@@ -108,6 +109,7 @@ class WaitRegistry:
         self._on_forget: OnForget | None = None
         self._is_registered = False
         self.is_closed = False
+        self.late_ends = LateEnds()
         """The runtime is closed, or is being closed: nobody starts the engine again."""
         self._is_checking = False
         """Only looks at what waits, until `make_secret`."""

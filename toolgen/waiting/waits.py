@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, final
 
-from toolgen.calls.call_meta import CallMeta
+from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import DeclaredError
 from toolgen.calls.progress import checked_fraction, progress_json, require_text
 from toolgen.calls.results import Suspended, ToolResult

@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from toolgen.calls.context import ToolContext
+from toolgen.calls.context import ToolContext, Values
 from toolgen.calls.reports import CallReports
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.frame import Batch, RuntimeServices
-from toolgen.calls.values import Values
 from toolgen.runs import ActivityInfo
 
 _TURNS: Final = 2

@@ -273,7 +273,7 @@ class CallActivities:
         return Keeping(
             begun=begun,
             settle=partial(settle, self._host, info.run_id, call["id"]),
-            late_ends=self._host.tools.late_ends,
+            late_ends=self._host.waits.late_ends,
         )
 
     def _reporting_services(self, events: CallEvents) -> RuntimeServices:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-from toolgen.calls.call_meta import NO_META
+from toolgen.calls.call import NO_META
 from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.secrets import secrets_of

@@ -14,10 +14,9 @@ from toolgen.calls.native import NativeTool
 from toolgen.calls.results import RetryHint
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
-from toolgen.calls.steps.bounds import bounds_of
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Stop
-from toolgen.calls.steps.result_encoding import truncate_text
+from toolgen.calls.steps.result_encoding import bounds_of, truncate_text
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json

@@ -1,36 +1,16 @@
-"""Bounds of results: read from a typed result, validated, and passed to the host's policy."""
+"""Bounds of the results of a turn, which the host's policy sees at later calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-from toolgen.contract.bounds import Bounds, bounds_fault
+from typing import TYPE_CHECKING, Final
 
 from ..call import SeenBounds
-from ..errors import MalformedResultError
-from ..values import Key, Values
+from ..context import Key, Values
 
 if TYPE_CHECKING:
     from ..results import ToolResult
-    from ..specs import ToolSpec
 
 _SEEN: Final[Key[list[SeenBounds]]] = Key("bounds of the turn")
-
-
-def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
-    """Return the bounds of a typed result; None for a tool whose result is not bounded.
-
-    Raises:
-        MalformedResultError: they break the contract (`toolgen.contract.bounds`).
-    """
-    rule = spec.bounded
-    if rule is None:
-        return None
-    bounds: Bounds = result.result_bounds()
-    items = None if rule.items is None else len(getattr(result, rule.attribute) or ())
-    if fault := bounds_fault(bounds, items=items, is_paged=rule.next_cursor is not None):
-        raise MalformedResultError(fault)
-    return bounds
 
 
 def remember(result: ToolResult, values: Values) -> None:

@@ -32,7 +32,6 @@ from ..reports import SILENT
 from ..results import Delegated, Pending, RetryHint, Telemetry, ToolResult, Unfinished, WithoutResult
 from .boundary import as_task_exception, run_with_timeout
 from .failures import declared, error_result, log, tool_error_of, unreadable_result
-from .hooks import Stop
 from .result_encoding import encode_result
 from .running_call import CALLER, RunningCall, waited_for
 
@@ -245,7 +244,7 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
     call = frame.call = ToolCall(tool=frame.spec.id, payload_json=document, meta=frame.meta, payload=payload)
     if tool.has_checks_before:
         if tool.before and frame.resumption is None:
-            from .hook_stages import run_before_hooks
+            from .hook_stages import Stop, run_before_hooks
 
             left = await run_before_hooks(frame, call)
             if isinstance(left, Stop):

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.secrets import Secrets, hiding, within
+from toolgen.shapes.design.model import ToolModel
 
 from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
 from ..codec import Arguments, raw_arguments
 from ..context import (
     Resumption,
     ToolContext,
+    Values,
     actions_of,
     opened_by,
     set_resumption,
     set_store_retry,
     store_retry_of,
 )
-from ..errors import DeclaredError, ToolError, ToolValidationError
-from ..values import Values
+from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
+from ..specs import ToolSpec
 from .boundary import Contained
 from .failures import declared, denied_result, error_result, invalid_arguments_result, log, readable
-from .late_ends import LateEnds
 
 if TYPE_CHECKING:
     from toolgen.contract.errors import ToolgenError
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
     from .registered_tool import RegisteredTool
     from .scheduler import Scheduler
     from .trace import Trace
+
+
+HostArguments: TypeAlias = Arguments | ToolModel
+"""JSON text, a mapping of JSON values, or the payload of the tool."""
 
 
 class Suspender(Protocol):
@@ -98,7 +103,6 @@ class RuntimeServices:
     """Seconds for one step of the host's own code."""
     store_retry: StoreRetry = ONCE
     """Of artifacts and changes of state that are stored after an executor."""
-    late_ends: LateEnds = field(default_factory=LateEnds)
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None
@@ -292,3 +296,36 @@ class Frame:
             return invalid_arguments_result(
                 self.spec, error, self.arguments, self.meta, self.limit, message=message
             )
+
+
+def tool_name(tool: str | ToolSpec[Any, Any]) -> str:
+    """Return the name of a tool, or the id of a spec.
+
+    Raises:
+        TypeError: it is neither; the host gave it, and not the model.
+    """
+    if isinstance(tool, str):
+        return tool
+    if isinstance(tool, ToolSpec):
+        return tool.id
+    raise TypeError(f"expected a tool's id, its wire name or its ToolSpec, got {type(tool).__name__}")
+
+
+def call_arguments(spec: ToolSpec[Any, Any], arguments: HostArguments) -> Arguments:
+    """Return the arguments of a call; a payload of the tool is encoded.
+
+    Raises:
+        TypeError: they are neither JSON text nor a mapping nor a payload of this tool, or the payload holds
+            values of other types.
+    """
+    if isinstance(arguments, (bytes, str, Mapping)):
+        return arguments
+    if not isinstance(arguments, ToolModel):
+        raise TypeError(
+            f"the arguments of {spec.name} are of the type {type(arguments).__name__}; "
+            f"give JSON text, a mapping or a {spec.payload.name}"
+        )
+    try:
+        return spec.payload.encode(arguments)
+    except MalformedResultError as error:
+        raise TypeError(f"the arguments of {spec.name} do not encode: {error}") from error

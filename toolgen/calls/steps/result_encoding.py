@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic_core import from_json, to_json
 
+from toolgen.contract.bounds import bounds_fault
 from toolgen.contract.limits import LONGEST_CHARACTER
 from toolgen.shapes.sensitive import for_people
 
-from ..content import Content, TextContent
 from ..errors import MalformedResultError, ToolValidationError
 from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
-from .bounds import bounds_of
 
 if TYPE_CHECKING:
+    from toolgen.contract.bounds import Bounds
+
     from ..call import CallMeta
+    from ..content import Content
     from ..specs import ToolSpec
     from .trace import Trace
 
@@ -72,10 +74,28 @@ def encode_result(
         shown = for_people(json.loads(document), spec.result.sensitive)
         result = replace(result, display=render_template(spec.result_hint, shown))
     if spec.reminder:
+        from ..content import TextContent
+
         result = replace(result, content=(*result.content, TextContent(text=spec.reminder)))
     if trace is not None:
         trace.mark("check", bounds)
     return result
+
+
+def bounds_of(spec: ToolSpec[Any, Any], result: Any) -> Bounds | None:
+    """Return the bounds of a typed result; None for a tool whose result is not bounded.
+
+    Raises:
+        MalformedResultError: they break the contract (`contract/bounds.py`).
+    """
+    rule = spec.bounded
+    if rule is None:
+        return None
+    bounds: Bounds = result.result_bounds()
+    items = None if rule.items is None else len(getattr(result, rule.attribute) or ())
+    if fault := bounds_fault(bounds, items=items, is_paged=rule.next_cursor is not None):
+        raise MalformedResultError(fault)
+    return bounds
 
 
 def _checked_display(display: object) -> str:
@@ -95,6 +115,8 @@ def _checked_block(block: object) -> Content:
     Raises:
         MalformedResultError: it is no block, or a value in it is of another type.
     """
+    from ..content import Content  # most results have none
+
     if not isinstance(block, Content):
         raise MalformedResultError(f"content must hold content blocks, not {type(block).__name__}")
     texts = {}

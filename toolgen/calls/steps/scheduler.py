@@ -17,7 +17,7 @@ from .locks import Locks
 from .running_call import CALLER, Gate, GateTable, Queues, RunningCall, open_call, waited_for
 
 if TYPE_CHECKING:
-    from ..call_meta import CallMeta
+    from ..call import CallMeta
     from .registered_tool import RegisteredTool
     from .scheduling import Scheduling
 

@@ -46,7 +46,7 @@ from .registration import BoundTool
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
-    from toolgen.contract.presentation import Deprecation, Icon
+    from toolgen.contract.tool_facts import Deprecation, Icon
 
 D = TypeVar("D", bound=BaseModel)
 

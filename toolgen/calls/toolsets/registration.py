@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
@@ -12,11 +13,11 @@ from toolgen.contract.names import CALL_META_NAMES, FORMAT
 from ..call import ToolCall
 from ..context import ToolContext
 from ..errors import RegistrationError, check_format
-from ..results import ToolResult, ToolReturn, Unfinished
+from ..results import Delegated, ToolResult, ToolReturn, Unfinished
 from ..steps.hook_tools import HookTools
 from ..steps.methods import ToolMethod, context_problem, is_async
 from ..steps.registered_tool import Interceptor, RegisteredTool, RuntimeOptions, problems_of
-from .agent_route import AgentRoute
+from ..steps.result_encoding import render_template
 
 if TYPE_CHECKING:
     from ..capability import Capability, ToolSwitch
@@ -46,6 +47,30 @@ class ToolsetRegistration:
     """Instructions for the model."""
     native: Sequence[NativeTool] = ()
     """Tools of it that the model's provider runs itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRoute:
+    """The agent that implements a toolset; used in the place of an executor."""
+
+    agent: str
+    """Id."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """By tool id, the message to the agent; `{field}` stands for an argument. Without one, it is the
+    canonical JSON of the payload."""
+
+    def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
+        """Return the function of one tool: it returns which run must answer."""
+        prompt = self.prompts.get(spec.id)
+
+        async def delegate(payload: Any, ctx: ToolContext) -> Delegated:
+            document: bytes = spec.payload.encode(payload)
+            text = document.decode()
+            message = text if prompt is None else render_template(prompt, json.loads(document), longest=None)
+            return Delegated(agent=self.agent, message=message)
+
+        delegate.starts_run = True  # type: ignore[attr-defined]  # it does nothing else; see `RegisteredTool.runs_once`
+        return delegate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

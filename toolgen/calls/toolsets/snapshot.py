@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..native import NativeTool
     from ..results import Suspended, ToolResult
     from ..specs import ToolSpec
-    from ..steps.host_arguments import HostArguments
+    from ..steps.frame import HostArguments
 
 _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "

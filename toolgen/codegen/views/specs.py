@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from toolgen.contract.json_value import compact
-from toolgen.contract.presentation import Deprecation, Icon
-from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, ToolFacts
+from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Deprecation, Icon, ToolFacts
 from toolgen.expr.tree import NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 

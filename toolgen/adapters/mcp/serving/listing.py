@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp import types
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.presentation import Icon
+from toolgen.contract.tool_facts import Icon
 from toolgen.runtime import ToolSpec
 
 from .schemas import OutputForm, input_schema, output_form

@@ -9,7 +9,7 @@ from typing import Any as Anything
 from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
-from toolgen.contract.presentation import Icon as CheckedIcon
+from toolgen.contract.tool_facts import Icon as CheckedIcon
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.expr import codes
 

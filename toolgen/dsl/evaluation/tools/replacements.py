@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from toolgen.contract.presentation import Deprecation
+from toolgen.contract.tool_facts import Deprecation
 from toolgen.expr import codes
 from toolgen.expr.tree import Tool
 

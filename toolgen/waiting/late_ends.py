@@ -11,8 +11,7 @@ from toolgen.contract.logs import logger
 from toolgen.contract.tasks import start_task
 
 if TYPE_CHECKING:
-    from ..resolution import Resolution
-
+    from toolgen.calls.resolution import Resolution
 
 Settle: TypeAlias = "Callable[[Resolution], Awaitable[None]]"
 """Stores what became of a call, once its unknown outcome was told."""
@@ -51,7 +50,7 @@ class LateEnds:
 
 
 async def _settled(tool: str, resolution: Resolution, settle: Settle) -> None:
-    from ..resolution import ResolveError
+    from toolgen.calls.resolution import ResolveError
 
     try:
         await settle(resolution)

@@ -1,0 +1,123 @@
+"""Codecs of schemas that somebody else wrote; `codec` has those of designed types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from pydantic_core import PydanticSerializationError, ValidationError, from_json
+
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.issues import Findings
+
+from .codec import (
+    MOST_SHOWN,
+    Codec,
+    json_document,
+    misfit_error,
+    other_class_error,
+    require_fit,
+    validation_error,
+)
+from .errors import MalformedResultError
+from .schema_file import Schemas
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails, SchemaValidator
+
+    from toolgen.shapes.foreign.issues import ForeignReader
+
+T = TypeVar("T")
+
+
+class SchemaCodec(Codec[T]):
+    """The codec of a schema that somebody else wrote; the schema stays the contract.
+
+    `type` is a class, or the alias of any type. When the types accept more than the schema, each
+    document is checked against the schema too.
+    """
+
+    __slots__ = ("_foreign", "is_exact")
+    _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
+
+    def __init__(
+        self, package: str | None, module: str, name: str, schemas: Schemas, *, is_exact: bool
+    ) -> None:
+        super().__init__(package, module, name, schemas)
+        self.is_exact = is_exact
+        self._foreign: ForeignReader | None = None
+        self._check = self._first_check
+
+    def _first_check(self, value: object) -> Any:
+        self.type  # noqa: B018  # binds it
+        assert self._check is not None, "it is bound"
+        return self._check(value)
+
+    def _bind(self, model: Any) -> None:
+        if isinstance(model, type) and issubclass(model, ToolModel):
+            super()._bind(model)
+            self._check = partial(_of_class, model)
+            return
+        from toolgen.shapes.foreign.model import exact_adapter  # only foreign schemas need it
+
+        adapter = exact_adapter(model)
+        self._type = cast("Any", model)
+        self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
+        self._dump = self._dumping(adapter.serializer)
+        self._check = adapter.validator.validate_python
+
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        if not isinstance(data, (bytes, str)):
+            data = json_document(data)
+        value = super().decode(data, limits)
+        if not self.is_exact and (findings := self._schema_issues(data, limits.issues)).issues:
+            raise validation_error(findings.shortened())
+        return value
+
+    def encode(self, value: T) -> bytes:
+        """Return the JSON of the set values: without defaults, with each null of the document.
+
+        Raises:
+            MalformedResultError: the value does not fit.
+        """
+        written = super().encode(value)
+        if not self.is_exact:
+            require_fit(self.name, self._schema_issues(written, MOST_SHOWN))
+        return written
+
+    def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
+        if isinstance(error, ValidationError):
+            findings = super()._findings(error, b"", MOST_SHOWN)
+            if findings.issues:
+                return misfit_error(self.name, findings)
+        return super()._misfit(error)
+
+    def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
+        """Return the findings of the schema, or those of the types where they have more."""
+        broken = Findings(issues=()) if self.is_exact else self._schema_issues(data, most)
+        if broken.issues and broken.is_counted:
+            return broken
+        return super()._findings(error, data, most)
+
+    def _schema_issues(self, data: bytes | str, most: int) -> Findings:
+        """Return the issues by the schema of a document; nothing when it is not JSON."""
+        try:
+            parsed = from_json(data, allow_inf_nan=False)
+        except (ValueError, TypeError):  # the latter where a text holds lone surrogates
+            return Findings(issues=())
+        return self._rule_issues(parsed, most)
+
+    def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
+        if self._foreign is None:
+            from toolgen.shapes.foreign.issues import ForeignReader
+
+            self._foreign = ForeignReader(self.schema)
+        return self._foreign.findings(errors, most)
+
+
+def _of_class(model: type[T], value: object) -> T:
+    if not isinstance(value, model):
+        raise other_class_error(model, value)
+    return value
