@@ -26,8 +26,8 @@ from toolgen.observability.spans import ToolSpans
 from toolgen.runs import Activity, NotRegisteredError, OnForget, RunStatus
 from toolgen.runtime.assembly import Assembly
 from toolgen.stores.outages import StoreRetry
-from toolgen.waiting.frozen import Sealer
 from toolgen.waiting.resuming import listed_now
+from toolgen.waiting.sealing import Sealer
 from toolgen.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations

@@ -33,7 +33,8 @@ from .errors import (
     UnsealedSuspensionError,
 )
 from .loop import CallDocument, call_of
-from .wait_registry import WaitRegistry, planner_question, question_claims, top_run
+from .sealing import question_claims
+from .wait_registry import WaitRegistry, planner_question, top_run
 
 log = logger("toolgen.runtime")
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import hashlib
 import inspect
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
@@ -43,10 +41,10 @@ from .errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, adoption_op, seal_call, verify_call
+from .frozen import FrozenCall, SealedCall, adoption_op, seal_call, verify_call
 from .late_ends import LateEnds
 from .options import WaitOptions
-from .sealing import kept_sealer, sealer_of, sealer_with
+from .sealing import Sealer, TokenClaims, kept_sealer, question_claims, sealer_of, sealer_with
 
 log = logger("toolgen.runtime")
 
@@ -379,13 +377,6 @@ def is_call(about: Any) -> TypeGuard[Mapping[str, Any]]:
 def planner_question(about: Json) -> dict[str, Any] | None:
     """Return the question of a planner that a wait is about; None where it is about something else."""
     return about if isinstance(about, dict) and "answer_schema" in about else None
-
-
-def question_claims(run_id: str, about: Mapping[str, Any], session_id: str = "") -> TokenClaims:
-    """Return the claims to which the seal and the token of a planner's question are bound."""
-    seen = json.dumps([about["kind"], about["question"], dict(about["answer_schema"])], sort_keys=True)
-    digest = hashlib.sha256(seen.encode()).hexdigest()
-    return TokenClaims(run_id, f"wait:{about['id']}", session_id, 0.0, digest)
 
 
 def top_run(run_id: str) -> str:

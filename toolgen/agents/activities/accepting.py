@@ -11,7 +11,7 @@ from typing import Any
 from toolgen.contract.json_value import Json
 from toolgen.runs import ActivityInfo
 from toolgen.waiting.resuming import UNSEALED
-from toolgen.waiting.wait_registry import question_claims
+from toolgen.waiting.sealing import question_claims
 
 from ..host import AgentHost
 from ..loop.documents import AcceptArgument
