@@ -14,7 +14,7 @@ from toolgen.calls.steps.frame import Frame
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.runs import RunStatus
 from toolgen.runtime.lookup import Listing
-from toolgen.waiting.call_runs import AgentAnswer
+from toolgen.waiting.activities import AgentAnswer
 from toolgen.waiting.loop import ChildOfCall
 
 from .activities.call_activities import result_of_run

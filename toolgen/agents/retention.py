@@ -8,7 +8,7 @@ from typing import Final
 
 from toolgen.calls.steps.failures import log
 from toolgen.runs import ForgottenRun, OnForget
-from toolgen.waiting.kept_artifacts import dropping
+from toolgen.waiting.call_results import dropping
 
 from .host import AgentHost
 from .sessions.unused import UnusedSession

@@ -11,7 +11,7 @@ from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.runs import Engine, RunStatus, UnknownRunError
-from toolgen.waiting.kept_artifacts import kept_artifact, known_facts
+from toolgen.waiting.call_results import kept_artifact, known_facts
 
 from .output import RunArtifact
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolgen.contract.limits import Limits
     from toolgen.events.hub import Events
     from toolgen.observability.metrics import Metrics
+    from toolgen.waiting.activities import CallActivities
     from toolgen.waiting.call_runs import CallRuns
     from toolgen.waiting.resuming import WaitingTools
     from toolgen.waiting.wait_registry import WaitRegistry
@@ -67,12 +68,19 @@ class Assembly:
         """The runs of single calls."""
         from toolgen.waiting.call_runs import CallRuns
 
-        return CallRuns(self.services, self.tools, self.events)
+        return CallRuns(self.services, self.tools, self.activities)
+
+    @cached_property
+    def activities(self) -> CallActivities:
+        """Executes the calls of these runs."""
+        from toolgen.waiting.activities import CallActivities
+
+        return CallActivities(self.services, self.tools, self.events)
 
     def execute_runs(self, waits: WaitRegistry) -> None:
         """Let the engine of these waits execute the runs of calls."""
         self.waits = waits
-        self.calls.serve(waits)
+        self.activities.serve(waits)
 
     def join(self, joined: object, loops: LoopOwner, waits: WaitRegistry) -> None:
         """Let agents join, whose loops are executed by the engine of these waits.
@@ -87,7 +95,7 @@ class Assembly:
             )
         waits.require_idle()
         self.joined, self.loops = joined, loops
-        self.calls.agents = loops
+        self.activities.agents = loops
         self.tools.of_run = loops.find_tool
         if self.waits is None:
             self.execute_runs(waits)

@@ -10,7 +10,7 @@ from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.runs import RunStatus
-from toolgen.waiting.call_runs import AgentCalls
+from toolgen.waiting.activities import AgentCalls
 
 from .lookup import Listing
 

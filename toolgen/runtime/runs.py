@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
 from toolgen.waiting.errors import NoEngineError
-from toolgen.waiting.resolving_calls import resolve_call
+from toolgen.waiting.resolving import resolve_call
 from toolgen.waiting.wait_registry import WaitRegistry
 
 from .assembly import Assembly

@@ -1,45 +1,37 @@
-"""The result of a call by the journal of its run: written there, read again and waited for in any process."""
+"""Results of calls as their journals have them: written there, and read again in any process."""
 
 from __future__ import annotations
 
-import asyncio
 from base64 import b64decode
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, Final
 
 from pydantic_core import to_json, to_jsonable_python
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL
 from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
 from toolgen.calls.errors import DeclaredError, NotBegunError, ToolError, ToolValidationError
-from toolgen.calls.results import ArtifactRef, RetryHint, RunLink, Suspended, Telemetry, ToolResult
+from toolgen.calls.provided import ArtifactKeeper
+from toolgen.calls.results import Artifact, ArtifactRef, RetryHint, RunLink, Telemetry, ToolResult
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.failures import error_result, log
+from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.frame import RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.bounds import Bounds
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.events.event_reporter import CallEvents
-from toolgen.runs import UnknownRunError
+from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
 from toolgen.shapes.issues import FieldIssue
 
-from .asking import open_questions, outer_call
-from .errors import LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FrozenCall
-from .kept_artifacts import kept_artifact
-from .loop import CallDocument, Outcome, call_of, is_unknown_end
-from .resolving import latest_end, latest_outcome
+from .errors import TamperedSuspensionError, UnsealedSuspensionError
+from .loop import CallDocument, Outcome
 from .resuming import WaitingTools
-from .untaken import result_or_waiting_on
-from .wait_registry import OpenedToken, WaitRegistry, unknown_suspension
+from .wait_registry import WaitRegistry
 
-_PAUSE_S: Final = 1.0
-"""Seconds between two looks at a run that waits for nobody with a token, as one that its client paused."""
 _CONTENT: Final[dict[str, type[Any]]] = {
     "text": TextContent,
     "image": ImageContent,
@@ -88,7 +80,7 @@ class CallReader:
     services: RuntimeServices
 
 
-async def _kept_result(reader: CallReader, run_id: str, call: CallDocument, outcome: Outcome) -> ToolResult:
+async def kept_result(reader: CallReader, run_id: str, call: CallDocument, outcome: Outcome) -> ToolResult:
     """Return the result of a run of a call as it was: all but the actions.
 
     Without the typed value where the tool is gone or another one now, or where the document was truncated;
@@ -226,181 +218,50 @@ def _issue(facts: Mapping[str, Any]) -> FieldIssue:
     return FieldIssue(**{**facts, **kept})
 
 
-# Waiting for it.
+async def kept_artifact(
+    document: Mapping[str, Any], tool: RegisteredTool | None, services: RuntimeServices
+) -> Artifact | None:
+    """Return the artifact of a stored reference, with the `tool` that made it, typed.
 
-
-async def run_result(
-    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
-) -> ToolResult:
-    """Return the result of the call of a run; suspended while the run only waits for people.
-
-    `typed` gets it where this process executes the call.
+    None where the tool is gone or another one now, or nobody kept the data: a log has none that is sensitive.
     """
-    return await reader.waits.scheduler.wait_for_run(run_id, _run_result(reader, run_id, call, typed))
-
-
-async def _run_result(
-    reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
-) -> ToolResult:
-    waits, tool, meta = reader.waits, call["tool"], CallMeta(**call["meta"])
-    while True:
-        status = await waits.engine.settled(run_id)
-        if status.state == "completed":
-            given: Any = status.output
-            outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, given)
-            if typed.done() and typed.result().status == outcome["status"]:
-                return typed.result()
-            return await _kept_result(reader, run_id, call, outcome)
-        told = await _told_end(waits, run_id, tool, meta)
-        if status.is_over:
-            why = ToolError(status.error or f"the run of the call was {status.state}")
-            return told or error_result(tool, why, meta, reader.services.limits.result_bytes)
-        if questions := await open_questions(waits, status, call):
-            if told is None or told.status != "pending":
-                told = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
-            return replace(told, suspensions=questions)
-        await asyncio.sleep(_PAUSE_S)
-
-
-async def _told_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
-    """Return what is said of the result of the call of a run, in its last `tool_end`; None for nothing."""
-    engine = waits.engine
-    ends = [event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"]
-    return result_of_event(await latest_end(engine, run_id, ends[-1]), tool, meta) if ends else None
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What gets the typed results that an answer leads to."""
-
-    own: asyncio.Future[ToolResult]
-    above: tuple[str, CallDocument] | None
-    """The direct call that the answer leads to the result of, by its run; None where there is none."""
-    outer: asyncio.Future[ToolResult] | None
-
-
-@asynccontextmanager
-async def expected_results(waits: WaitRegistry, opened: OpenedToken) -> AsyncIterator[Expected]:
-    """Yield what gets the typed results of what waits, and of the direct call above it.
-
-    Raises:
-        UnknownSuspensionError: the run is forgotten meanwhile.
-    """
-    above = await _above(waits, opened)
-    own = waits.expect_result(opened.id)
-    outer = None if above is None else waits.expect_result(above[0])
+    kind = None if tool is None else tool.spec.artifacts.get(document["kind"])
+    data = None if kind is None else await _data(document, services.artifacts)
+    if kind is None or data is None:
+        return None
     try:
-        yield Expected(own, above, outer)
-    except UnknownRunError:
-        raise unknown_suspension() from None
-    finally:
-        waits.forget(opened.id, own)
-        if above is not None and outer is not None:
-            waits.forget(above[0], outer)
+        typed = kind.codec.decode(data, UNLIMITED)
+    except ToolValidationError as error:
+        log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
+        return None
+    ref = ArtifactRef(**known_facts(document))
+    return Artifact(kind=kind.kind, data=typed, source_tool=document["tool"], json=data, ref=ref)
 
 
-async def _above(waits: WaitRegistry, opened: OpenedToken) -> tuple[str, CallDocument] | None:
-    """Return the direct call to whose result an answer leads, by its run; None where there is none."""
-    run_id, record = opened.run_id, opened.record
-    if record is None or opened.is_below:
-        return await outer_call(waits, run_id)
-    return (run_id, call_of({"frozen": record.document})) if run_id.startswith(CALL) else None
+def known_facts(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the known fields of a stored reference; other versions may write more or fewer."""
+    return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}
 
 
-async def answered_result(
-    reader: CallReader, opened: OpenedToken, expected: Expected, wait_s: float | None, *, is_answered: bool
-) -> ToolResult:
-    """Return the result of an answered call, once the log of its run has it.
+def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:
+    """Return the function that drops the artifacts of forgotten runs; None where none are stored."""
+    if keeper is None:
+        return None
 
-    It is typed where this process has executed the call, and the log has the same. Of what the run of an
-    agent asked it is that of the direct call above, or what that still waits for. Where it is not there after
-    `wait_s` seconds, it is pending; where the call waits on without the answer, suspended.
-    """
-    waits, above, outer = reader.waits, expected.above, expected.outer
+    async def drop(runs: Sequence[ForgottenRun]) -> None:
+        for run in runs:
+            await keeper.drop(run.session, run.run_id)
+
+    return drop
+
+
+async def _data(document: Mapping[str, Any], keeper: ArtifactKeeper | None) -> bytes | None:
+    """Return the data of an artifact; None where it is no longer stored."""
+    if document["json"]:
+        return bytes(document["json"], "utf-8")
     try:
-        async with asyncio.timeout(wait_s):
-            log = partial(_result_from_log, waits, opened)
-            look = result_or_waiting_on(waits, opened, log) if is_answered else log()
-            told = await waits.scheduler.wait_for_run(opened.run_id, look)
-            if above is not None and outer is not None and (told is None or opened.is_below):
-                return await run_result(reader, *above, outer)
-    except TimeoutError:
-        return _pending(opened, above)
-    if told is None:
-        return _pending(opened, above)
-    is_kept = expected.own.done() and expected.own.result().status == told.status
-    return expected.own.result() if is_kept else told
-
-
-def _pending(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
-    """Return the result of a call whose answer is stored, and which has no result yet."""
-    frozen, is_below = opened.frozen, opened.is_below
-    if above is not None and (is_below or frozen is None):
-        tool, tool_call_id = above[1]["tool"], above[1]["meta"]["tool_call_id"]
-    else:
-        assert frozen is not None, "only what is below a call is no call itself"
-        tool, tool_call_id = frozen.tool, frozen.meta.tool_call_id
-    return ToolResult(
-        tool=tool,
-        status="pending",
-        tool_call_id=tool_call_id,
-        display="the answer is stored; the result is not known yet",
-    )
-
-
-async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResult | None:
-    """Wait until the log of the run says what became of an answer, and return the result of the call.
-
-    It is None where no result of a call follows at once: the answer went to a planner, or an agent
-    answers the call.
-
-    Raises:
-        LateAnswerError: the run ended before.
-    """
-    frozen = opened.frozen
-    async for _, event in waits.engine.events(opened.run_id):
-        kind = event.get("type")
-        if frozen is None:
-            asked = str(event.get("suspension_id", "")) if kind == "answer_accepted" else ""
-            is_again = kind == "await_clarification" and event.get("reason")
-            if asked == opened.id or (is_again and _follows(str(event["suspension_id"]), opened.id)):
-                return None
-        elif kind == "tool_end" and event.get("answered_id") == frozen.id:
-            end = await latest_end(waits.engine, opened.run_id, event) if is_unknown_end(event) else event
-            told = result_of_event(end, frozen.tool, frozen.meta)
-            suspension = await _suspension_of(waits, opened.run_id, str(event["suspension_id"]))
-            return told if suspension is None else replace(told, suspensions=(suspension,))
-        elif kind == "agent_run_started" and _is_of(event, frozen):
-            return None
-    if frozen is None and opened.is_below:
-        return None  # it was taken back
-    raise await late_answer(waits, opened.run_id, "the run ended before its call did")
-
-
-async def late_answer(waits: WaitRegistry, run_id: str, why: str) -> LateAnswerError:
-    """Return the error of a late answer; it says where the run was canceled."""
-    status = await waits.engine.status(run_id)
-    if status.state == "canceled":
-        reason = f": {status.error}" if status.error else ""
-        return LateAnswerError(f"the run of this call was canceled{reason}", hint="start another one")
-    return LateAnswerError(why, hint="let the model call the tool again, if it is still wanted")
-
-
-async def _suspension_of(waits: WaitRegistry, run_id: str, id_: str) -> Suspended | None:
-    """Return the suspended call of a run that has the id; None where none waits that is verified."""
-    for wait in (await waits.engine.status(run_id)).awaiting if id_ else ():
-        with suppress(TamperedSuspensionError, UnsealedSuspensionError):
-            record = await waits.record(run_id, wait.op, wait.about)
-            if record is not None and record.call.id == id_:
-                return waits.suspended(record)
-    return None
-
-
-def _follows(id_: str, before: str) -> bool:
-    """Return whether a question of a planner is the one before it, asked again."""
-    return id_.startswith(f"{before.partition(':')[0]}:") and id_ != before
-
-
-def _is_of(event: Mapping[str, Any], frozen: FrozenCall) -> bool:
-    """Return whether the run of an agent was started for a suspended call, after its answer."""
-    return bool(event["tool"] == frozen.tool and event["tool_call_id"] == frozen.meta.tool_call_id)
+        found = None if keeper is None else await keeper.read(document["uri"])
+    except Exception:
+        log.exception("artifact %s was not read", document["uri"])
+        return None
+    return None if found is None else found.data

@@ -26,7 +26,8 @@ from .answers import (
     without_nulls,
 )
 from .asking import answer_question, suspended_at, suspended_calls
-from .call_results import CallReader, answered_result, expected_results, late_answer
+from .awaiting_results import answered_result, expected_results, late_answer
+from .call_results import CallReader
 from .checking import CheckedCall, adopt_calls, checked_calls
 from .errors import (
     ConflictingAnswerError,

@@ -1,0 +1,283 @@
+"""The activities of runs of one call each: they execute the call, resume it, and make its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.context import set_idempotency_key
+from toolgen.calls.errors import RegistrationError, ToolError
+from toolgen.calls.results import Delegated, RunLink, ToolResult
+from toolgen.calls.steps.boundary import run_or_abandon
+from toolgen.calls.steps.dispatch import dispatch, failed_call_result, stray_error_result
+from toolgen.calls.steps.failures import error_result
+from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import logger
+from toolgen.events.document import from_json
+from toolgen.events.event_reporter import CallEvents, EventReporter
+from toolgen.runs import ActivityInfo, Loop, NotRegisteredError
+
+from .call_results import dropping, outcome_of, with_pending
+from .errors import NoEngineError
+from .loop import CONCLUDE, EXECUTE, LOOP, RESUME, CallDocument, ChildOfCall, Outcome, waiting_call
+from .once_call import Keeping
+from .resolving import LOOP as RESOLVED
+from .resolving import resolved_call, settle_call
+from .resuming import CallWork, WaitingTools, resume, seal_wait
+from .wait_registry import WaitRegistry
+
+if TYPE_CHECKING:
+    from toolgen.events.hub import Events
+
+log = logger("toolgen.runtime")
+
+_MOST_MISSED: Final = 20
+"""Workers that may lack a tool, within about five minutes, before its call goes on without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAnswer:
+    """What became of the run that answers a call of an agent's tool."""
+
+    link: RunLink
+    began: float
+    """Seconds since 1970."""
+    output: Any = None
+    """What the loop of the run returned, its `pending` as in `Outcome`; None where it returned nothing."""
+    failure: Mapping[str, str] | None = None
+    """`kind` and `message`, where it was not completed."""
+
+
+class AgentCalls(Protocol):
+    """Makes the runs that answer the calls of agents' tools, and their results."""
+
+    async def child_of(
+        self, tool: RegisteredTool, delegated: Delegated, meta: CallMeta, run_id: str
+    ) -> ChildOfCall:
+        """Return the run, of this id, that is to answer a call.
+
+        Raises:
+            RegistrationError: the agent is not registered.
+            ToolError: the agents are nested too deep.
+        """
+        ...
+
+    async def conclude(self, frame: Frame, answer: AgentAnswer) -> ToolResult:
+        """Return the result of a call by what its run said, after its hooks."""
+        ...
+
+
+class CallActivities:
+    """The activities of the calls of one runtime."""
+
+    def __init__(self, services: RuntimeServices, tools: WaitingTools, hub: Events | None) -> None:
+        self._services = services
+        self._tools = tools
+        self.agents: AgentCalls | None = None
+        """Answers the calls of agents' tools; None without agents."""
+        self._hub = hub
+        self._waits: WaitRegistry | None = None
+
+    @property
+    def waits(self) -> WaitRegistry:
+        """What registers the runs.
+
+        Raises:
+            NoEngineError: nothing executes them.
+        """
+        if self._waits is None:
+            raise NoEngineError
+        return self._waits
+
+    def serve(self, waits: WaitRegistry) -> None:
+        """Register the loops and their activities with an engine, which then executes the runs."""
+        self._waits = waits
+        loops: dict[str, Loop] = {LOOP: waiting_call, RESOLVED: resolved_call}
+        activities = {EXECUTE: self._execute, RESUME: self._resume, CONCLUDE: self._conclude}
+        waits.register(loops, activities, self._on_event, on_forget=dropping(self._services.artifacts))
+
+    async def child_of(
+        self,
+        tool: RegisteredTool,
+        delegated: Delegated,
+        meta: CallMeta,
+        run_id: str,
+        services: RuntimeServices,
+    ) -> ChildOfCall | ToolResult:
+        """Return the run, of this id, that is to answer a call; the result of a call that none can answer."""
+        try:
+            return await self._answering(delegated.agent).child_of(tool, delegated, meta, run_id)
+        except Exception as error:  # such as agents that call one another for ever
+            return undelegated_result(delegated, tool, error, meta, services)
+
+    async def _execute(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Execute a call that has not begun."""
+        call: CallDocument = argument["call"]
+        work = self._work(info, tells_start=True)
+        services = work.services
+        frame = await self._frame(work, info, call)
+        if not isinstance(frame, Frame):
+            return frame
+        work.keeping.watch(frame)
+        result: ToolResult
+        made_in = nullcontext() if services.spans is None else services.spans.under(call.get("trace", ""))
+        try:
+            with made_in:
+                result = await run_or_abandon(dispatch(frame))
+        except Exception as error:
+            result = stray_error_result(frame, error)
+        (result,) = await work.batch.settle((result,), services.reports)
+        return await self._done(work, frame.tool, result, frame.meta, 0)
+
+    async def _resume(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Resume a call with its answer; one that is not verified waits on."""
+        work = self._work(info)
+        resumed = await resume(work, argument, self._tools.of_answered, info.run_id)
+        if resumed is None:
+            return {"status": "suspended", "json": "", "events": [], "frozen": argument["frozen"]}
+        if resumed.frozen is None:
+            meta, number = CallMeta(**argument["frozen"]["meta"]), int(argument["op"].rpartition(":")[2])
+            return await self._done(work, resumed.tool, resumed.result, meta, number, resumed.id)
+        return self._outcome(work, resumed.result, resumed.frozen, resumed.id)
+
+    async def _conclude(self, info: ActivityInfo, argument: Any) -> Outcome:
+        """Make the result of a call of what the run of an agent said."""
+        work = self._work(info)
+        frame = await self._frame(work, info, argument["call"])
+        if not isinstance(frame, Frame):
+            return frame
+        tool, meta = frame.tool, frame.meta
+        link = RunLink(
+            run_id=argument["run_id"],
+            agent=argument["agent"],
+            parent_run_id=meta.run_id,
+            parent_tool_call_id=meta.tool_call_id,
+        )
+        answer = AgentAnswer(
+            link=link,
+            began=argument["began"],
+            output=argument.get("output"),
+            failure=argument.get("failure"),
+        )
+        try:
+            result = await self._answering(link.agent).conclude(frame, answer)
+        except Exception as error:
+            result = failed_call_result(tool, error, meta, work.services)
+        left = [] if answer.output is None else answer.output["pending"]
+        done = await self._done(work, tool, await with_pending(work.waits, result, left), meta, 0)
+        if left:
+            done["pending"] = left
+        return done
+
+    async def _done(
+        self,
+        work: CallWork,
+        tool: RegisteredTool | None,
+        result: ToolResult,
+        meta: CallMeta,
+        number: int,
+        answered: str = "",
+    ) -> Outcome:
+        """Return the outcome of a step, with what follows it, and hand the result to who waits for it here.
+
+        `number` is that of the step, `answered` the id of the call that was frozen before it.
+        """
+        if result.delegated is not None and tool is not None:
+            below = f"{work.run_id}/child:{number + 1}"
+            child = await self.child_of(tool, result.delegated, meta, below, work.services)
+            if not isinstance(child, ToolResult):
+                return {**outcome_of(result, work.events), "child": child}
+            result = child
+        if result.frozen is None:
+            return self._outcome(work, result, None, answered)
+        record = seal_wait(work.waits, work.run_id, f"wait:{number + 1}", work.run_id, result)
+        result = replace(result, frozen=None, suspensions=(work.waits.suspended(record),))
+        return self._outcome(work, result, record.document, answered)
+
+    def _outcome(
+        self, work: CallWork, result: ToolResult, frozen: dict[str, Json] | None, answered: str
+    ) -> Outcome:
+        """Return the outcome with a result, after handing it to who waits for it in this process."""
+        for key in (answered, work.run_id):
+            work.waits.set_result(key, result)
+        return {**outcome_of(result, work.events), "frozen": frozen}
+
+    def _work(self, info: ActivityInfo, *, tells_start: bool = False) -> CallWork:
+        """Return what one step of a call is executed with."""
+        waits = self.waits
+        events = CallEvents(info, waits.options.clock, tells_start=tells_start)
+        reports = EventReporter(events, self._services.limits.result_bytes)
+        services = replace(self._services, reports=reports, run_id=info.run_id)
+        settle = partial(settle_call, services, waits, self._tools, info.run_id)
+        return CallWork(
+            run_id=info.run_id,
+            waits=waits,
+            services=services,
+            events=events,
+            batch=Batch(services.capabilities),
+            keeping=Keeping(begun=events.begun, settle=settle, late_ends=waits.late_ends),
+        )
+
+    async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | Outcome:
+        """Return the frame of a call as it is now; the outcome of one whose tool is not here.
+
+        Raises:
+            NotRegisteredError: another worker may have the tool.
+        """
+        meta, services = CallMeta(**call["meta"]), work.services
+        tool = await self._tools.find(call["tool"], meta, info.run_id)
+        if tool is not None:
+            frame = Frame(tool, call["arguments"].encode(), meta, work.batch, services)
+            set_idempotency_key(frame.context, info.run_id)
+            return frame
+        message = f"the tool {call['tool']} is not registered in this runtime"
+        if work.waits.engine.caps.has_many_workers and info.missed < _MOST_MISSED:
+            raise NotRegisteredError(message)
+        result = error_result(call["tool"], ToolError(message), meta, services.limits.result_bytes)
+        services.reports.emit_tool_end(result, meta)
+        return outcome_of(result, work.events)
+
+    def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
+        """Forward the events of a call to subscribers, and drop its tool at the end."""
+        if event.get("type") == "run_stream_end":
+            self._tools.ended(run_id)
+        if self._services.metrics is not None and event.get("type") == "tool_end":
+            self._services.metrics.end_logged_call(event, str(event["tool"]))
+        hub = self._hub
+        if hub is None or hub.is_idle or "tool_call_id" not in event:
+            return
+        try:
+            record = from_json(event)
+            meta = CallMeta(
+                agent=record.agent_id,
+                run_id=record.run_id,
+                session_id=record.session_id,
+                turn_id=record.turn_id,
+                tool_call_id=record.tool_call_id,
+            )
+            hub.emit(record, meta)
+        except ValueError:
+            log.exception("an event of run %s was not emitted", run_id)
+
+    def _answering(self, agent: str) -> AgentCalls:
+        if self.agents is None:
+            raise RegistrationError(
+                f"agent {agent!r} is not registered", hint="call the generated `register` of its package"
+            )
+        return self.agents
+
+
+def undelegated_result(
+    delegated: Delegated, tool: RegisteredTool, error: Exception, meta: CallMeta, services: RuntimeServices
+) -> ToolResult:
+    """Return the result of a call that no run of an agent can answer, and end its span."""
+    result = failed_call_result(tool, error, meta, services)
+    if delegated.span is not None:
+        delegated.span.conclude(result)
+    return result
