@@ -86,7 +86,7 @@ class Resumption(Protocol):
         ...
 
     @property
-    def kept(self) -> Json:
+    def keep(self) -> Json:
         """What the executor kept with its newest question; None for nothing."""
         ...
 
@@ -299,7 +299,7 @@ class ToolContext:
 def set_resumption(context: ToolContext, resumption: Resumption) -> None:
     """Set the answers of a resumed call on its context."""
     context.answer = resumption.answer
-    context.kept = resumption.kept
+    context.kept = resumption.keep
     context._resumption = resumption
     context._key = resumption.key
 

@@ -221,7 +221,7 @@ class CallActivities:
             services=services,
             events=events,
             batch=Batch(services.capabilities),
-            keeping=Keeping(begun=events.begun, settle=settle, late_ends=waits.late_ends),
+            keeping=Keeping(keep_begun=events.begun, settle=settle, late_ends=waits.late_ends),
         )
 
     async def _frame(self, work: CallWork, info: ActivityInfo, call: CallDocument) -> Frame | Outcome:

@@ -67,7 +67,7 @@ def value_issues(
 
 
 def _first(issues: Iterator[FieldIssue], most: int) -> tuple[FieldIssue, ...]:
-    return tuple([one.shortened() for one in islice(issues, most)])
+    return tuple([issue.shortened() for issue in islice(issues, most)])
 
 
 def checked_schema(schema: Any) -> Any:
@@ -77,9 +77,9 @@ def checked_schema(schema: Any) -> Any:
         MalformedResultError: it is not of the subset that every client can ask: one string, number or
             boolean, one or several choices, or a flat object of them (MCP 2025-11-25, Elicitation).
     """
-    known = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
-    properties = schema.get("properties", {}) if known else {}
-    if known and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
+    is_supported = isinstance(schema, Mapping) and set(schema) <= _KEYWORDS
+    properties = schema.get("properties", {}) if is_supported else {}
+    if is_supported and schema.get("type", "object") == "object" and isinstance(properties, Mapping):
         good = set(schema) <= _OF_OBJECTS and (not schema or "type" in schema or "properties" in schema)
         good = good and isinstance(schema.get("additionalProperties", False), bool)
         good = good and _are_texts(schema.get("required", ())) and all(map(_is_field, properties.values()))
@@ -124,8 +124,10 @@ def _are_titled(choices: object) -> bool:
         isinstance(choices, list | tuple)
         and bool(choices)
         and all(
-            isinstance(one, Mapping) and set(one) == {"const", "title"} and _are_texts(list(one.values()))
-            for one in choices
+            isinstance(choice, Mapping)
+            and set(choice) == {"const", "title"}
+            and _are_texts(list(choice.values()))
+            for choice in choices
         )
     )
 
@@ -171,8 +173,8 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             yield from _of_branches(schema[keyword], value, root, keys, steps)
-    if (found := _value_fault(schema, value)) is not None:
-        yield FieldIssue(keys=keys, constraint=found[0], message=found[1])
+    if (fault := _value_fault(schema, value)) is not None:
+        yield FieldIssue(keys=keys, constraint=fault[0], message=fault[1])
     elif isinstance(value, dict):
         yield from _of_members(schema, value, root, keys)
     elif isinstance(value, list):
@@ -184,18 +186,18 @@ def _issues(schema: Any, value: Json, root: Any, keys: Keys = (), steps: int = 0
 
 def _referred(root: Any, pointer: object) -> Any:
     """Return the target of a reference within a schema (RFC 6901); True where there is none."""
-    found = root
+    target = root
     for step in tokens_of(str(pointer)):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return True if found is None or not str(pointer).startswith("#") else found
+        target = target.get(step) if isinstance(target, Mapping) else None
+    return True if target is None or not str(pointer).startswith("#") else target
 
 
 def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
     """Yield the issues by the branch that fits best; nothing where one fits."""
-    told = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
-    if all(told):
+    faults = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
+    if all(faults):
         # The fault of a branch for another kind of value is that value itself.
-        yield from min(told, key=lambda issues: (issues[0].keys == keys, len(issues)), default=[])
+        yield from min(faults, key=lambda issues: (issues[0].keys == keys, len(issues)), default=[])
 
 
 def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> Iterator[FieldIssue]:
@@ -219,13 +221,13 @@ def _of_members(schema: Any, value: dict[str, Json], root: Any, keys: Keys) -> I
 
 def _value_fault(schema: Any, value: Any) -> tuple[IssueCode, str] | None:
     """Return the fault of a value as a whole."""
-    said = schema.get("type", ())
-    kinds = (said,) if isinstance(said, str) else said
+    type_ = schema.get("type", ())
+    kinds = (type_,) if isinstance(type_, str) else type_
     if kinds and not any(_is_of(kind, value) for kind in kinds):
         words = "an object" if kinds == ("object",) else f"of type {' or '.join(kinds)}"
         return "invalid_type", f"must be {words}, not {json_type(value)}"
     allowed = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if allowed is not None and not any(_is_same(one, value) for one in allowed):
+    if allowed is not None and not any(_is_same(member, value) for member in allowed):
         return "invalid_enum_value", f"must be one of {', '.join(map(str, allowed))}"
     if isinstance(value, str):
         return _text_fault(schema, value)
@@ -244,8 +246,8 @@ def _is_of(kind: str, value: Json) -> bool:
     return isinstance(value, _KINDS.get(kind, object)) or (kind == "integer" and is_whole)
 
 
-def _is_same(one: Json, other: Json) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+def _is_same(first: Json, second: Json) -> bool:
+    return first == second and isinstance(first, bool) == isinstance(second, bool)
 
 
 def _limit_fault(schema: Any, value: Any, rows: Iterable[Constraint]) -> tuple[IssueCode, str] | None:

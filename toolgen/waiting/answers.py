@@ -43,15 +43,15 @@ def failure_answer(error: DeclaredError) -> Json:
     Raises:
         BadAnswerError: the details have no JSON form.
     """
-    told: dict[str, Json] = {"code": error.code, "message": str(error.message)}
+    failure: dict[str, Json] = {"code": error.code, "message": str(error.message)}
     if error.details is not None:
         has_absent = isinstance(error.details, ToolModel)  # None is an absent field there, as in its codec
         try:
             document = to_json(error.details, by_alias=True, exclude_none=has_absent)
         except PydanticSerializationError as problem:
             raise BadAnswerError(f"the details of {error.code} have no JSON form: {problem}") from None
-        told["details"] = from_json(document)
-    return {FAILED: told}
+        failure["details"] = from_json(document)
+    return {FAILED: failure}
 
 
 def failure_of(spec: ToolSpec[Any, Any], answer: Json, limits: Limits) -> ToolError | None:
@@ -63,18 +63,18 @@ def failure_of(spec: ToolSpec[Any, Any], answer: Json, limits: Limits) -> ToolEr
     if not _is_failure(answer):
         return None
     assert isinstance(answer, dict), "only such an answer is a failure"
-    told = answer.get(FAILED)
-    if not isinstance(told, dict):
+    failure = answer.get(FAILED)
+    if not isinstance(failure, dict):
         return ToolError(str(answer["error"]))
-    code, details = str(told["code"]), told.get("details")
-    known = spec.errors.get(code)
-    if known is None:
+    code, details = str(failure["code"]), failure.get("details")
+    declared = spec.errors.get(code)
+    if declared is None:
         raise BadAnswerError(f"{spec.id} declares no error {short(code, _LONGEST)!r}")
-    if (known.codec is None) != ("details" not in told):
-        fault = "has no details" if known.codec is None else "has details, which are missing"
+    if (declared.codec is None) != ("details" not in failure):
+        fault = "has no details" if declared.codec is None else "has details, which are missing"
         raise BadAnswerError(f"the answer does not fit: the error {code} {fault}")
-    value = None if known.codec is None else _decoded(known.codec, details, limits)
-    return DeclaredError(str(told["message"]), code=code, details=value)
+    value = None if declared.codec is None else _decoded(declared.codec, details, limits)
+    return DeclaredError(str(failure["message"]), code=code, details=value)
 
 
 def cancel_answer(reason: str) -> Json:
@@ -105,7 +105,7 @@ def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
     """Return the answer without its optional parts that are null: null means absent, as in arguments."""
     match frozen.kind:
         case "confirmation" | "credential":
-            return _given(answer, ("message", "payload"))
+            return _without_absent(answer, ("message", "payload"))
         case "input":
             return without_optional_nulls(frozen.answer_schema, answer)
         case "pending":  # the codec of the result knows
@@ -115,10 +115,10 @@ def without_nulls(frozen: FrozenCall, answer: Json) -> Json:
 def without_optional_nulls(schema: Mapping[str, Any], answer: Json) -> Json:
     """Return an answer to a question of this schema without the fields that are null and not required."""
     required = schema.get("required", ())
-    return _given(answer, [name for name in schema.get("properties", ()) if name not in required])
+    return _without_absent(answer, [name for name in schema.get("properties", ()) if name not in required])
 
 
-def _given(answer: Json, optional: Collection[str]) -> Json:
+def _without_absent(answer: Json, optional: Collection[str]) -> Json:
     if not isinstance(answer, dict):
         return answer
     return {name: part for name, part in answer.items() if part is not None or name not in optional}
@@ -170,8 +170,8 @@ def check_answer_limits(answer: Json, limits: Limits) -> None:
     """
     # Whether it is JSON is found out elsewhere.
     text = json.dumps(answer, ensure_ascii=False, default=repr)
-    if len(text) > limits.small_bytes and (excess := exceeded_limit(text, limits)) is not None:
-        raise BadAnswerError(f"the answer {excess.message}")
+    if len(text) > limits.small_bytes and (violation := exceeded_limit(text, limits)) is not None:
+        raise BadAnswerError(f"the answer {violation.message}")
 
 
 def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
@@ -181,8 +181,8 @@ def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
         BadAnswerError: there are issues.
     """
     if frozen.sensitive:
-        known = frozenset(keys_of(frozen.answer_schema))
-        issues = tuple(issue.without_other_keys(known) for issue in issues)
+        schema_keys = frozenset(keys_of(frozen.answer_schema))
+        issues = tuple(issue.without_other_keys(schema_keys) for issue in issues)
     if issues:
         raise BadAnswerError(f"the answer does not fit: {'; '.join(map(str, issues))}", issues)
 
@@ -190,20 +190,24 @@ def _refuse(frozen: FrozenCall, issues: tuple[FieldIssue, ...]) -> None:
 def _is_failure(answer: Json) -> bool:
     if not isinstance(answer, dict) or len(answer) != 1:
         return False
-    told = answer.get(FAILED)
-    if isinstance(told, dict):
-        texts = (told.get("code"), told.get("message"))
-        return all(isinstance(text, str) for text in texts) and not set(told) - {"code", "message", "details"}
+    failure = answer.get(FAILED)
+    if isinstance(failure, dict):
+        texts = (failure.get("code"), failure.get("message"))
+        return all(isinstance(text, str) for text in texts) and not set(failure) - {
+            "code",
+            "message",
+            "details",
+        }
     return isinstance(answer.get("error"), str)
 
 
 def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[str]) -> dict[str, Json]:
     if not isinstance(answer, dict) or not isinstance(answer.get(key), bool):
         raise BadAnswerError(f"the answer is an object with {key!r}, true or false")
-    known = {key, *optional}
-    if unknown := sorted(set(answer) - known):
-        told = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
-        raise BadAnswerError(f"the answer may have {', '.join(sorted(known))}, and not {told}")
+    allowed = {key, *optional}
+    if unknown := sorted(set(answer) - allowed):
+        shown = HIDDEN if frozen.sensitive else short(", ".join(unknown), _LONGEST)
+        raise BadAnswerError(f"the answer may have {', '.join(sorted(allowed))}, and not {shown}")
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer must be a string")
     return answer
@@ -213,8 +217,8 @@ def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
     try:
         return codec.decode(to_json(value), limits)
     except ToolValidationError as error:
-        told = error.without_other_keys(codec.keys) if codec.sensitive else error
-        raise BadAnswerError(f"the answer does not fit: {told}", told.issues) from None
+        problem = error.without_other_keys(codec.keys) if codec.sensitive else error
+        raise BadAnswerError(f"the answer does not fit: {problem}", problem.issues) from None
 
 
 def _check_bounds(spec: ToolSpec[Any, Any], result: Any) -> None:
@@ -241,40 +245,42 @@ class Resumption:
         return newest
 
     @property
-    def kept(self) -> Json:
+    def keep(self) -> Json:
         """What the executor kept with its newest question; None for nothing."""
-        kept: Json = _facts(self.answers[-1]).get("kept")
-        return kept
+        keep: Json = _facts(self.answers[-1]).get("kept")
+        return keep
 
     @property
     def is_approved(self) -> bool:
         """Whether a person has given the approval that the design or the policy requires."""
-        return any(one["kind"] == "confirmation" and not one.get("by_tool") for one in self._all())
+        return any(
+            document["kind"] == "confirmation" and not document.get("by_tool") for document in self._all()
+        )
 
     def approved(self, question: str) -> bool:
         """Return whether a person has approved this question of the tool itself."""
-        return any(one.get("by_tool") and _is_to(one, question) for one in self._all())
+        return any(document.get("by_tool") and _is_to(document, question) for document in self._all())
 
     def answered(self, type_: type[T], question: str | None, spec: ToolSpec[Any, Any] | None) -> T | None:
         """Return the newest answer to a question of this type, with defaults; None where there is none."""
-        for one in reversed(self._all()):
-            if question is not None and not _is_to(one, question):
+        for document in reversed(self._all()):
+            if question is not None and not _is_to(document, question):
                 continue
             codec: Codec[T] | None
-            if one["kind"] == "confirmation":
+            if document["kind"] == "confirmation":
                 confirm = spec.confirm if spec is not None else None
                 codec = confirm.payload if confirm is not None else None
                 if codec is not None and codec.type is type_:
-                    return _fitting(codec, one["answer"].get("payload") or {})
-            elif one["kind"] == "input":
+                    return _fitting(codec, document["answer"].get("payload") or {})
+            elif document["kind"] == "input":
                 from .questions import question_codec, question_schema  # only a typed question needs them
 
-                if one.get("schema") == question_schema(type_):
-                    return _fitting(question_codec(type_), one["answer"])
+                if document.get("schema") == question_schema(type_):
+                    return _fitting(question_codec(type_), document["answer"])
         return None
 
     def _all(self) -> list[dict[str, Any]]:
-        return [_facts(one) for one in self.answers]
+        return [_facts(answer) for answer in self.answers]
 
 
 def _is_to(answer: Mapping[str, Any], question: str) -> bool:
@@ -296,7 +302,9 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     return facts
 
 
-def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: Json = None) -> Secrets | None:
+def frozen_secrets(
+    frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, sealed_answer: Json = None
+) -> Secrets | None:
     """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
 
     Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
@@ -306,10 +314,10 @@ def frozen_secrets(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, given: J
     secrets = within()
     values = values_at(from_json(frozen.payload_json), frozen.sensitive)
     secrets.add(values, frozenset() if spec is None else spec.payload.keys)
-    if spec is not None and isinstance(given, dict):
-        note_answer(secrets, spec.confirm.payload if spec.confirm else None, given)
+    if spec is not None and isinstance(sealed_answer, dict):
+        note_answer(secrets, spec.confirm.payload if spec.confirm else None, sealed_answer)
         if frozen.kind == "pending":
-            note_document(secrets, spec.result, to_json(given.get("answer")))
+            note_document(secrets, spec.result, to_json(sealed_answer.get("answer")))
     return secrets
 
 

@@ -45,10 +45,14 @@ async def outer_call(waits: WaitRegistry, run_id: str) -> tuple[str, CallDocumen
     if not top.startswith(CALL) or "/" in top:
         return None
     try:
-        given: Any = (await waits.engine.status(top)).input
+        run_input: Any = (await waits.engine.status(top)).input
     except UnknownRunError:
         return None
-    return (top, call_of(given)) if "facts" not in given and given.keys() & {"call", "frozen"} else None
+    return (
+        (top, call_of(run_input))
+        if "facts" not in run_input and run_input.keys() & {"call", "frozen"}
+        else None
+    )
 
 
 def question_order(asked: Suspended) -> tuple[bool, str, str, str]:
@@ -65,7 +69,7 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
     Raises:
         SuspensionError: as `WaitRegistry.record`.
     """
-    found = [
+    questions = [
         asked
         for wait in status.awaiting
         if (asked := await _suspended(waits, status.run_id, wait.op, wait.about, call)) is not None
@@ -73,13 +77,13 @@ async def open_questions(waits: WaitRegistry, status: RunStatus, call: CallDocum
     for child in status.children:
         below = await waits.engine.status(child)
         if not below.is_over:
-            found += await open_questions(waits, below, call)
-    return tuple(sorted(found, key=question_order))
+            questions += await open_questions(waits, below, call)
+    return tuple(sorted(questions, key=question_order))
 
 
 async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[Suspended, ...]:
     """Return all that waits under a token, oldest first; of one session where it is given."""
-    now, found = waits.options.clock(), []
+    now, calls = waits.options.clock(), []
     for wait in await waits.engine.open_waits(session=session_id, limit=sys.maxsize):
         try:
             if wait.fault:
@@ -89,8 +93,8 @@ async def suspended_calls(waits: WaitRegistry, session_id: str | None) -> tuple[
             log.warning("the wait %s is not listed: %s; %s", wait.op, error.message, error.hint)
             continue
         if asked is not None and (not asked.expires_at or asked.expires_at > now):
-            found.append(asked)
-    return tuple(found)
+            calls.append(asked)
+    return tuple(calls)
 
 
 async def suspended_at(waits: WaitRegistry, run_id: str, op: str, about: Json) -> Suspended | None:

@@ -50,23 +50,23 @@ async def _run_result(
     while True:
         status = await waits.engine.settled(run_id)
         if status.state == "completed":
-            given: Any = status.output
-            outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, given)
+            output: Any = status.output
+            outcome = await latest_outcome(waits.engine, run_id, meta.tool_call_id, output)
             if typed.done() and typed.result().status == outcome["status"]:
                 return typed.result()
             return await kept_result(reader, run_id, call, outcome)
-        told = await _told_end(waits, run_id, tool, meta)
+        logged = await _logged_end(waits, run_id, tool, meta)
         if status.is_over:
             why = ToolError(status.error or f"the run of the call was {status.state}")
-            return told or error_result(tool, why, meta, reader.services.limits.result_bytes)
+            return logged or error_result(tool, why, meta, reader.services.limits.result_bytes)
         if questions := await open_questions(waits, status, call):
-            if told is None or told.status != "pending":
-                told = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
-            return replace(told, suspensions=questions)
+            if logged is None or logged.status != "pending":
+                logged = ToolResult(tool=tool, status="suspended", tool_call_id=meta.tool_call_id)
+            return replace(logged, suspensions=questions)
         await asyncio.sleep(_PAUSE_S)
 
 
-async def _told_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
+async def _logged_end(waits: WaitRegistry, run_id: str, tool: str, meta: CallMeta) -> ToolResult | None:
     """Return what is said of the result of the call of a run, in its last `tool_end`; None for nothing."""
     engine = waits.engine
     ends = [event async for _, event in engine.events(run_id, follow=False) if event["type"] == "tool_end"]
@@ -125,15 +125,15 @@ async def answered_result(
         async with asyncio.timeout(wait_s):
             log = partial(_result_from_log, waits, opened)
             look = result_or_waiting_on(waits, opened, log) if is_answered else log()
-            told = await waits.scheduler.wait_for_run(opened.run_id, look)
-            if above is not None and outer is not None and (told is None or opened.is_below):
+            logged = await waits.scheduler.wait_for_run(opened.run_id, look)
+            if above is not None and outer is not None and (logged is None or opened.is_below):
                 return await run_result(reader, *above, outer)
     except TimeoutError:
         return _pending(opened, above)
-    if told is None:
+    if logged is None:
         return _pending(opened, above)
-    is_kept = expected.own.done() and expected.own.result().status == told.status
-    return expected.own.result() if is_kept else told
+    is_kept = expected.own.done() and expected.own.result().status == logged.status
+    return expected.own.result() if is_kept else logged
 
 
 def _pending(opened: OpenedToken, above: tuple[str, CallDocument] | None) -> ToolResult:
@@ -171,9 +171,9 @@ async def _result_from_log(waits: WaitRegistry, opened: OpenedToken) -> ToolResu
                 return None
         elif kind == "tool_end" and event.get("answered_id") == frozen.id:
             end = await latest_end(waits.engine, opened.run_id, event) if is_unknown_end(event) else event
-            told = result_of_event(end, frozen.tool, frozen.meta)
+            result = result_of_event(end, frozen.tool, frozen.meta)
             suspension = await _suspension_of(waits, opened.run_id, str(event["suspension_id"]))
-            return told if suspension is None else replace(told, suspensions=(suspension,))
+            return result if suspension is None else replace(result, suspensions=(suspension,))
         elif kind == "agent_run_started" and _is_of(event, frozen):
             return None
     if frozen is None and opened.is_below:
@@ -228,10 +228,10 @@ async def result_or_waiting_on(
     looks = [asyncio.ensure_future(result()), asyncio.ensure_future(_waiting_on(waits, opened))]
     try:
         await asyncio.wait(looks, return_when=asyncio.FIRST_COMPLETED)
-        return next(one for one in looks if one.done()).result()
+        return next(look for look in looks if look.done()).result()
     finally:
-        for one in looks:
-            one.cancel()
+        for look in looks:
+            look.cancel()
 
 
 async def _waiting_on(waits: WaitRegistry, opened: OpenedToken) -> ToolResult:

@@ -59,13 +59,18 @@ def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
     if result.retry_hint is not None:
         outcome["hint"] = to_jsonable_python(result.retry_hint)
     if result.artifacts:
-        refs = [(one.ref or ArtifactRef(kind=one.kind), one.source_tool) for one in result.artifacts]
+        refs = [
+            (artifact.ref or ArtifactRef(kind=artifact.kind), artifact.source_tool)
+            for artifact in result.artifacts
+        ]
         outcome["artifacts"] = [{**to_jsonable_python(ref), "tool": tool} for ref, tool in refs]
     if result.content:
         outcome["content"] = to_jsonable_python(result.content, bytes_mode="base64")
     if result.run_link is not None:
         link = result.run_link  # no journal has a token, so not those of its work
-        outcome["link"] = {one.name: getattr(link, one.name) for one in fields(link) if one.name != "pending"}
+        outcome["link"] = {
+            field.name: getattr(link, field.name) for field in fields(link) if field.name != "pending"
+        }
         outcome["children"] = result.children_count
         outcome["telemetry"] = to_jsonable_python(result.telemetry)
     return outcome
@@ -92,13 +97,13 @@ async def kept_result(reader: CallReader, run_id: str, call: CallDocument, outco
     if result.status != "ok" or (tool := await tools.find(call["tool"], meta, run_id)) is None:
         return result
     artifacts = [
-        await kept_artifact(one, await tools.find(one["tool"], meta, run_id), reader.services)
-        for one in outcome.get("artifacts", ())
+        await kept_artifact(ref, await tools.find(ref["tool"], meta, run_id), reader.services)
+        for ref in outcome.get("artifacts", ())
     ]
     return replace(
         result,
         result=_typed(tool.spec, result.json),
-        artifacts=tuple([one for one in artifacts if one is not None]),
+        artifacts=tuple([artifact for artifact in artifacts if artifact is not None]),
     )
 
 
@@ -112,10 +117,10 @@ async def with_pending(
     if not work or result.run_link is None:
         return result
     pending = []
-    for one in work:
+    for wait in work:
         with suppress(TamperedSuspensionError, UnsealedSuspensionError, UnknownRunError):
-            record = await waits.verify(one["run_id"], one["op"], one["frozen"])
-            if not (await waits.engine.status(one["run_id"])).is_over:
+            record = await waits.verify(wait["run_id"], wait["op"], wait["frozen"])
+            if not (await waits.engine.status(wait["run_id"])).is_over:
                 pending.append(waits.suspended(record))
     return replace(result, run_link=replace(result.run_link, pending=tuple(pending)))
 
@@ -214,8 +219,8 @@ def _hint(facts: Mapping[str, Any]) -> RetryHint:
 
 def _issue(facts: Mapping[str, Any]) -> FieldIssue:
     allowed = facts["allowed"]
-    kept = {"keys": tuple(facts["keys"]), "allowed": None if allowed is None else tuple(allowed)}
-    return FieldIssue(**{**facts, **kept})
+    sequences = {"keys": tuple(facts["keys"]), "allowed": None if allowed is None else tuple(allowed)}
+    return FieldIssue(**{**facts, **sequences})
 
 
 async def kept_artifact(
@@ -240,7 +245,7 @@ async def kept_artifact(
 
 def known_facts(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known fields of a stored reference; other versions may write more or fewer."""
-    return {one.name: document[one.name] for one in fields(ArtifactRef) if one.name in document}
+    return {field.name: document[field.name] for field in fields(ArtifactRef) if field.name in document}
 
 
 def dropping(keeper: ArtifactKeeper | None) -> OnForget | None:
@@ -260,8 +265,8 @@ async def _data(document: Mapping[str, Any], keeper: ArtifactKeeper | None) -> b
     if document["json"]:
         return bytes(document["json"], "utf-8")
     try:
-        found = None if keeper is None else await keeper.read(document["uri"])
+        artifact = None if keeper is None else await keeper.read(document["uri"])
     except Exception:
         log.exception("artifact %s was not read", document["uri"])
         return None
-    return None if found is None else found.data
+    return None if artifact is None else artifact.data

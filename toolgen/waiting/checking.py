@@ -47,14 +47,16 @@ async def checked_calls(
     """
     if open_waits is None:
         open_waits = await _all_waits(waits)
-    found = [await _checked(waits, wait) for wait in open_waits]
-    return tuple([one for one in found if one is not None])
+    calls = [await _checked(waits, wait) for wait in open_waits]
+    return tuple([call for call in calls if call is not None])
 
 
 def waits_of(status: RunStatus) -> list[RunWait]:
     """Return the open waits of a run."""
     run_id = status.run_id
-    return [RunWait(run_id=run_id, op=one.op, about=one.about, fault=one.fault) for one in status.awaiting]
+    return [
+        RunWait(run_id=run_id, op=wait.op, about=wait.about, fault=wait.fault) for wait in status.awaiting
+    ]
 
 
 async def adopt_calls(waits: WaitRegistry, run_id: str, by: str) -> tuple[CheckedCall, ...]:
@@ -66,23 +68,23 @@ async def adopt_calls(waits: WaitRegistry, run_id: str, by: str) -> tuple[Checke
         LateAnswerError: one of them does not wait any more.
         ConflictingAnswerError: the journal has another adoption, which is no good.
     """
-    found = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
-    if any(one.state == "tampered" for one in found):
+    calls = await checked_calls(waits, waits_of(await waits.engine.status(run_id)))
+    if any(call.state == "tampered" for call in calls):
         raise TamperedSuspensionError(run_id)
     waits.make_secret()
-    unsealed = tuple([one for one in found if one.state == "unsealed"])
-    for one in unsealed:
-        await _adopt(waits, one, by)
-        log.info("run %s: %s is adopted as it stands, by %s", run_id, one.tool, by)
+    unsealed = tuple([call for call in calls if call.state == "unsealed"])
+    for call in unsealed:
+        await _adopt(waits, call, by)
+        log.info("run %s: %s is adopted as it stands, by %s", run_id, call.tool, by)
     return unsealed
 
 
-async def _adopt(waits: WaitRegistry, one: CheckedCall, by: str) -> None:
-    assert isinstance(one.record, dict), "only a record that can be read is without a seal"
-    adoption = adoption_of(waits.sealer, one.run_id, one.op, one.record, by)
-    op, digest = adoption_op(one.op, waits.sealer.keys[0]), digest_of(one.record)
+async def _adopt(waits: WaitRegistry, call: CheckedCall, by: str) -> None:
+    assert isinstance(call.record, dict), "only a record that can be read is without a seal"
+    adoption = adoption_of(waits.sealer, call.run_id, call.op, call.record, by)
+    op, digest = adoption_op(call.op, waits.sealer.keys[0]), digest_of(call.record)
     try:
-        receipt = await waits.engine.answer(one.run_id, op, adoption, key=digest)
+        receipt = await waits.engine.answer(call.run_id, op, adoption, key=digest)
     except WaitOverError as error:
         raise LateAnswerError(error.message, hint="nothing of it waits any more") from None
     if receipt == "conflict":
@@ -91,11 +93,11 @@ async def _adopt(waits: WaitRegistry, one: CheckedCall, by: str) -> None:
 
 async def _all_waits(waits: WaitRegistry) -> Iterable[RunWait]:
     """Return the waits of all runs that are not over, each once."""
-    found: dict[tuple[str, str], RunWait] = {}
+    waits_by_op: dict[tuple[str, str], RunWait] = {}
     for state in _OPEN:
         for status in reversed(await waits.engine.list_runs(state=state, limit=sys.maxsize)):
-            found |= {(wait.run_id, wait.op): wait for wait in waits_of(status)}
-    return found.values()
+            waits_by_op |= {(wait.run_id, wait.op): wait for wait in waits_of(status)}
+    return waits_by_op.values()
 
 
 async def _checked(waits: WaitRegistry, wait: RunWait) -> CheckedCall | None:

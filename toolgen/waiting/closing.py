@@ -34,7 +34,7 @@ async def let_calls_end(waits: WaitRegistry) -> None:
     except ToolgenError as error:  # such as a file that cannot be used, which is to be closed all the same
         log.warning("it is not known which calls are executed, and none is waited for: %s", error)
         return
-    runs = [one.run_id for one in running if _is_call(one)]
+    runs = [run.run_id for run in running if _is_call(run)]
     if runs:
         log.info("%d calls are executed, and have %g seconds to end", len(runs), CLOSING_S)
         with suppress(TimeoutError):

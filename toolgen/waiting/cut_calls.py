@@ -27,7 +27,7 @@ class CutCall:
     name: str
     asked: Sequence[str]
     """Ids of the questions for which it was suspended."""
-    begun: Sequence[int]
+    begun_steps: Sequence[int]
     """Numbers of its steps that began what may not run twice; 0 is that of its first execution."""
     waits: Mapping[int, Json]
     """What it waits for, by the numbers of its waits."""
@@ -48,7 +48,7 @@ def cut_end(call: CutCall, ended: EndedRun) -> ToolEnd:
         return ToolEnd(tool=call.tool, status="unknown", result={"unknown": why})
     # The step after a wait has its number, and may have begun where a restored journal lacks the answer.
     # After an answer that was not taken there is a wait more, and no further question.
-    has_begun = max(call.begun, default=-1) >= (max(call.waits) if call.waits else len(call.asked))
+    has_begun = max(call.begun_steps, default=-1) >= (max(call.waits) if call.waits else len(call.asked))
     if call.waits and not has_begun and ended.ending == "canceled":
         why = ended.reason or f"{call.name} was canceled"
         return ToolEnd(tool=call.tool, status="denied", result={"error": why, "code": CANCELED}, error=why)
@@ -71,25 +71,25 @@ def last_events(ended: EndedRun) -> list[dict[str, Json]]:
 
     One that was suspended before its run began has its end already, unless it has run since.
     """
-    given: WaitingInput = ended.input
-    call = call_of(given)
+    run_input: WaitingInput = ended.input
+    call = call_of(run_input)
     ends = [event for event in ended.log if event.get("type") == "tool_end"]
     if not all(map(_is_followed, ends)):
         return []
     asked = [str(event["suspension_id"]) for event in ends]
-    if "frozen" in given:
-        asked.insert(0, given["frozen"]["id"])
-    agents = [str(one["child_run_id"]) for one in ended.log if one.get("type") == "agent_run_started"]
+    if "frozen" in run_input:
+        asked.insert(0, run_input["frozen"]["id"])
+    agents = [str(event["child_run_id"]) for event in ended.log if event.get("type") == "agent_run_started"]
     cut = CutCall(
         tool=call["tool"],
         name="the call",
         asked=asked,
-        begun=[0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun],
+        begun_steps=[0 if op == EXECUTE else int(op.rpartition(":")[2]) for op in ended.begun],
         waits={int(op.rpartition(":")[2]): about for op, about in ended.waits.items()},
         agent_run=agents[-1] if agents else "",
     )
     end = cut_end(cut, ended)
-    if "frozen" in given and end.status != "unknown" and not agents:
+    if "frozen" in run_input and end.status != "unknown" and not agents:
         return []
     return [{**as_json(end), **ids_of(call), "time": ended.at}]
 

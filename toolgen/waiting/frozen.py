@@ -100,8 +100,8 @@ class FrozenCall:
 
     def as_json(self) -> dict[str, Json]:
         """Return the call as a document, without a seal; the same for the same call."""
-        facts: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
-        meta = {one.name: getattr(self.meta, one.name) for one in fields(self.meta)}
+        facts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        meta = {field.name: getattr(self.meta, field.name) for field in fields(self.meta)}
         facts["meta"] = {**meta, "labels": dict(self.meta.labels)}
         facts["payload_json"] = self.payload_json.decode()
         facts["request"] = None if self.request is None else dict(self.request)
@@ -284,8 +284,8 @@ def _sealed_answer(sealer: Sealer, run_id: str, op: str, answer: Any) -> Json:
 
 
 def _is_sealed(sealer: Sealer, run_id: str, op: str, answer: dict[str, Json]) -> bool:
-    given = {name: part for name, part in answer.items() if name != _SEAL}
-    return sealer.judge(_ANSWERED, _answer_contents(run_id, op, given), answer.get(_SEAL)) == "sealed"
+    unsealed = {name: part for name, part in answer.items() if name != _SEAL}
+    return sealer.judge(_ANSWERED, _answer_contents(run_id, op, unsealed), answer.get(_SEAL)) == "sealed"
 
 
 def _answer_contents(run_id: str, op: str, answer: dict[str, Json]) -> Json:

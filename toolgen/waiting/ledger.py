@@ -108,7 +108,7 @@ class Ledger:
             questions = await open_questions(self._waits, status, call_of(status.input))  # type: ignore[arg-type]
         except Exception:
             return None
-        return next((one for one in questions if one.kind != "pending"), None)
+        return next((question for question in questions if question.kind != "pending"), None)
 
     async def _place(self, name: CallName, tool: RegisteredTool, payload: bytes, meta: CallMeta) -> _Place:
         """Return where the call stands, or is to begin.
@@ -202,5 +202,5 @@ def _was_edited(run: RunStatus) -> bool:
     outcome: Any = run.output
     if run.state != "completed" or outcome["status"] != "denied":
         return False
-    told = from_json(outcome["json"])
-    return isinstance(told, dict) and (told.get("code"), told.get("error")) == (CANCELED, _EDITED)
+    error = from_json(outcome["json"])
+    return isinstance(error, dict) and (error.get("code"), error.get("error")) == (CANCELED, _EDITED)

@@ -153,13 +153,13 @@ def with_answered_id(event: dict[str, Json], id_: str) -> dict[str, Json]:
 
 LOOP: Final = "waiting_call"
 VERSION: Final = 3
-"""Of the runs that begin now; one whose input has none does what version 1 did. Since version 2 it tells that
-nobody answered in time, and that the outcome of a call is unknown. Since version 3 it hears that the
-conversation for its result is free."""
+"""The version of runs that begin now; one whose input has none does what version 1 did. Version 2 publishes
+that nobody answered in time, and that the outcome of a call is unknown. Version 3 waits for the signal that
+the conversation for its result is free."""
 TELLING: Final = 2
-"""The version since which it tells these."""
+"""The version since which it publishes these."""
 HEARING: Final = 3
-"""The version since which it hears this."""
+"""The version since which it waits for this signal."""
 EXECUTE: Final = "execute"
 """Activity that executes a call which has not begun."""
 RESUME: Final = "resume"
@@ -174,8 +174,8 @@ WORK: Final = "work:"
 """Prefix of the id of a run that waits for the pending work of an agent's run; the call's id follows."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 60.0
-"""Between two tries to start the turn, while the conversation is busy and nobody says that it is free; it
-doubles."""
+"""Seconds between two tries to start the turn, while the conversation is busy and nobody says that it is
+free; they double."""
 _IDS: Final = ("run_id", "session_id", "turn_id", "tool_call_id")
 
 Frozen = dict[str, Any]
@@ -211,7 +211,7 @@ class WaitingInput(TypedDict):
     call: NotRequired[CallDocument]
     """Where nothing is frozen."""
     child: NotRequired[ChildOfCall]
-    """Of a `call` that was executed, and that an agent answers; without it the call has not begun."""
+    """The run that answers a `call` which was executed; without it the call has not begun."""
     version: NotRequired[int]
     """The `VERSION` with which it began; 1 where there is none."""
     process: NotRequired[str]
@@ -249,27 +249,27 @@ class Outcome(TypedDict, total=False):
     telemetry: Json
 
 
-async def waiting_call(ctx: RunContext, given: WaitingInput) -> Any:
+async def waiting_call(ctx: RunContext, run_input: WaitingInput) -> Any:
     """Return the outcome of the call, at the latest when the time to answer is over."""
-    steps = _Steps(ctx, given)
+    steps = _Steps(ctx, run_input)
     ended = await finish(await steps.first(), steps)
     outcome = ended.record
     if outcome["status"] == "expired":
         return outcome
     await steps.publish(outcome, ended.number, ended.answered)
-    facts = given.get("facts")
+    facts = run_input.get("facts")
     if facts and (facts["in_conversation"] or facts.get("conversation")):
-        frozen = given.get("frozen")
+        frozen = run_input.get("frozen")
         assert frozen is not None, "only a suspended call comes from a run of an agent"
-        await _open_turn(ctx, facts, frozen, outcome, given.get("version", 1))
+        await _open_turn(ctx, facts, frozen, outcome, run_input.get("version", 1))
     return outcome
 
 
-def call_of(given: WaitingInput) -> CallDocument:
+def call_of(run_input: WaitingInput) -> CallDocument:
     """Return the call of a run: the one that has begun, or what of it was frozen."""
-    if (call := given.get("call")) is not None:
+    if (call := run_input.get("call")) is not None:
         return call
-    frozen = given.get("frozen")
+    frozen = run_input.get("frozen")
     assert frozen is not None, "a run has a call, or what of it was frozen"
     return {"tool": frozen["tool"], "arguments": frozen["payload_json"], "meta": frozen["meta"]}
 
@@ -279,20 +279,20 @@ class _Steps:
 
     keeps_work = True
 
-    def __init__(self, ctx: RunContext, given: WaitingInput) -> None:
+    def __init__(self, ctx: RunContext, run_input: WaitingInput) -> None:
         self._ctx = ctx
-        self._given = given
-        self._call = call_of(given)
-        self._version = given.get("version", 1)
+        self._input = run_input
+        self._call = call_of(run_input)
+        self._version = run_input.get("version", 1)
         self._expired: Outcome | None = None
 
     async def first(self) -> Outcome:
         """Return the record with which the call comes here: suspended, or executed now."""
-        given = self._given
-        if "frozen" in given:
-            return {"status": "suspended", "json": "", "events": [], "frozen": given["frozen"]}
-        if "child" in given:
-            return {"status": "suspended", "json": "", "events": [], "child": given["child"]}
+        run_input = self._input
+        if "frozen" in run_input:
+            return {"status": "suspended", "json": "", "events": [], "frozen": run_input["frozen"]}
+        if "child" in run_input:
+            return {"status": "suspended", "json": "", "events": [], "child": run_input["child"]}
         done = await attempt(self._ctx, EXECUTE, EXECUTE, {"call": self._call})
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
@@ -300,14 +300,14 @@ class _Steps:
         if record is self._expired:
             return
         for place, event in enumerate(record["events"]):
-            told = with_answered_id(event, answered) if answered else event
-            await self._ctx.publish(f"{number}:{place}", told)
+            published = with_answered_id(event, answered) if answered else event
+            await self._ctx.publish(f"{number}:{place}", published)
 
     async def child(self, child: ChildOfCall, number: int) -> Outcome:
         ctx, op = self._ctx, f"child:{number}"
         run_id = f"{ctx.run_id}/{op}"
         started = AgentRunStarted(tool=self._call["tool"], agent=child["agent"], child_run_id=run_id)
-        await ctx.publish(f"started:{number}", self._told(started))
+        await ctx.publish(f"started:{number}", self._event(started))
         argument: dict[str, Any] = {
             "call": self._call,
             "agent": child["agent"],
@@ -322,9 +322,9 @@ class _Steps:
         return self._without_result(done) if isinstance(done, NoRecord) else done
 
     async def answer(self, frozen: Frozen, number: int) -> Outcome:
-        op, given = f"wait:{number}", self._given
-        is_given = number == 1 and "frozen" in given and "facts" not in given
-        signal = await answer_to(self._ctx, op, frozen, given if is_given else None)
+        op, run_input = f"wait:{number}", self._input
+        is_given = number == 1 and "frozen" in run_input and "facts" not in run_input
+        signal = await answer_to(self._ctx, op, frozen, run_input if is_given else None)
         if signal is None:
             return await self._without_answer(frozen, number)
         argument: Json = {"frozen": frozen, "given": signal.payload, "op": op}
@@ -352,9 +352,9 @@ class _Steps:
     def _ended(self, status: Any, result: dict[str, Json], *, error: str = "") -> Outcome:
         """Return the outcome of a call that is not executed."""
         ended = ToolEnd(tool=self._call["tool"], status=status, result=result, error=error)
-        return {"status": status, "json": to_json(result).decode(), "events": [self._told(ended)]}
+        return {"status": status, "json": to_json(result).decode(), "events": [self._event(ended)]}
 
-    def _told(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
+    def _event(self, event: AgentRunStarted | ToolEnd) -> dict[str, Json]:
         """Return an event of the call as JSON, with the ids of the call."""
         return {**as_json(event), **ids_of(self._call), "time": self._ctx.now()}
 
@@ -377,11 +377,11 @@ async def _open_turn(
     argument: Json = {"facts": facts, "frozen": frozen, "outcome": outcome}
     while True:
         try:
-            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+            state = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
         except PayloadTooLargeError as error:  # the result and the call are together only here
             argument = {"facts": facts, "frozen": frozen, "outcome": _without_result_text(outcome, error)}
-            said = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
-        if said != "busy":
+            state = await ctx.start(f"{OPEN_TURN}:{number}", OPEN_TURN, argument)
+        if state != "busy":
             return
         await ctx.wait(f"pause:{number}", *names, timeout_s=pause)
         pause, number = min(pause * 2, _LONGEST_PAUSE_S), number + 1

@@ -33,7 +33,7 @@ log = logger("toolgen.runtime")
 class Keeping:
     """What an activity keeps of its call, where it may not run twice."""
 
-    begun: Callable[[], Awaitable[None]]
+    keep_begun: Callable[[], Awaitable[None]]
     """Keeps that the executor begins."""
     settle: Settle
     """Stores what became of the call."""
@@ -59,9 +59,9 @@ class WatchedCall:
     async def begin(self) -> None:
         """Keep that the executor runs now, unless it says itself when its work begins."""
         if self._frame.tool.begins_itself:
-            self._frame.context.on_begin = self._keeping.begun
+            self._frame.context.on_begin = self._keeping.keep_begun
         else:
-            await self._keeping.begun()
+            await self._keeping.keep_begun()
 
     def watched(self, tool: RegisteredTool) -> RegisteredTool:
         """Return the tool with an executor that says here how it ends."""
@@ -120,10 +120,10 @@ class WatchedCall:
             self._settle_by(outcome)
 
     def _settle_by(self, outcome: Outcome[Any]) -> None:
-        found = self._resolution(outcome)
-        if found is not None:
+        resolution = self._resolution(outcome)
+        if resolution is not None:
             log.info("%s ended after nobody waited for it", self._frame.spec.id)
-            self._keeping.late_ends.settle(self._frame.spec.id, found, self._keeping.settle)
+            self._keeping.late_ends.settle(self._frame.spec.id, resolution, self._keeping.settle)
 
     def _resolution(self, outcome: Outcome[Any]) -> Resolution | None:
         """Return what became of the call; None where the executor does not say."""
@@ -148,8 +148,8 @@ class WatchedCall:
             return None
         frame = self._frame
         with hiding(frame.secrets):
-            told = frame.error_result(tool_error_of(frame.spec, error)).error
-        return Resolution(outcome="failed", message=str(told))
+            shown = frame.error_result(tool_error_of(frame.spec, error)).error
+        return Resolution(outcome="failed", message=str(shown))
 
 
 def _is_cut() -> bool:

@@ -15,7 +15,7 @@ from .answer_schema import checked_schema
 T = TypeVar("T")
 
 _MOST_TYPES: Final = 256
-"""Whose codecs are kept."""
+"""The most types whose codecs are kept."""
 
 
 def question_codec(type_: type[T]) -> TypeCodec[T]:
@@ -48,7 +48,7 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
     definitions: Mapping[str, Any] = schema.pop("$defs", {})
     flat = _resolved(schema, definitions)
     if "properties" in flat:
-        flat["properties"] = {name: _resolved(one, definitions) for name, one in flat["properties"].items()}
+        flat["properties"] = {name: _resolved(part, definitions) for name, part in flat["properties"].items()}
     elif "enum" not in flat:
         flat.pop("title", None)  # the name of `str` says nothing to a person
     try:
@@ -61,5 +61,5 @@ def question_schema(type_: type[Any]) -> dict[str, Json]:
 def _resolved(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema with its referenced definition in the place of the reference."""
     name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-    beside = {key: value for key, value in schema.items() if key not in ("$ref", "examples")}
-    return {**definitions.get(name, {}), **beside}
+    keywords = {key: value for key, value in schema.items() if key not in ("$ref", "examples")}
+    return {**definitions.get(name, {}), **keywords}

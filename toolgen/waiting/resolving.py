@@ -37,9 +37,9 @@ from .wait_registry import WaitRegistry
 LOOP: Final = "resolved_call"
 
 
-async def resolved_call(ctx: RunContext, given: Any) -> None:
+async def resolved_call(ctx: RunContext, run_input: Any) -> None:
     """Publish the resolution of a call."""
-    await ctx.publish("resolved", {**given["resolved"], "time": ctx.now()})
+    await ctx.publish("resolved", {**run_input["resolved"], "time": ctx.now()})
 
 
 async def unknown_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
@@ -61,8 +61,8 @@ async def _lost_ends(engine: Engine, run_id: str) -> list[Mapping[str, Any]]:
         UnknownRunError: no run has the id.
     """
     events: list[Mapping[str, Any]] = [event async for _, event in engine.events(run_id, follow=False)]
-    started = [one for one in events if one.get("type") == "agent_run_started"]
-    agents = {one["tool_call_id"]: str(one["child_run_id"]) for one in started}
+    started = [event for event in events if event.get("type") == "agent_run_started"]
+    agents = {event["tool_call_id"]: str(event["child_run_id"]) for event in started}
     lost = [(end, agents.get(end["tool_call_id"])) for end in events if is_unknown_end(end)]
     return [end for end, agent_run in lost if agent_run is None or await _has_lost(engine, agent_run)]
 
@@ -85,8 +85,8 @@ async def becomes_unknown(engine: Engine, run_id: str, tool_call_id: str | None 
 
 async def resolved_end(engine: Engine, run_id: str, tool_call_id: str) -> Mapping[str, Any] | None:
     """Return the `tool_end` with which somebody resolved a call; None where nobody did."""
-    given = await _resolved_input(engine, run_id, tool_call_id)
-    return None if given is None else given["resolved"]
+    run_input = await _resolved_input(engine, run_id, tool_call_id)
+    return None if run_input is None else run_input["resolved"]
 
 
 async def latest_end(engine: Engine, run_id: str, end: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,8 +103,8 @@ async def latest_outcome(engine: Engine, run_id: str, tool_call_id: str, outcome
     end = await resolved_end(engine, run_id, tool_call_id)
     if end is None:
         return outcome
-    found: Outcome = {"status": end["status"], "json": to_json(end["result"]).decode(), "events": []}
-    return {**found, "error": {"message": end["error"]}} if end["error"] else found
+    resolved: Outcome = {"status": end["status"], "json": to_json(end["result"]).decode(), "events": []}
+    return {**resolved, "error": {"message": end["error"]}} if end["error"] else resolved
 
 
 async def _resolved_input(engine: Engine, run_id: str, tool_call_id: str) -> Any:
@@ -123,13 +123,13 @@ async def resolved_ends(
     Its time is that of the resolution; 0.0 where that is stored, and no worker has published it yet.
     """
     calls = dict.fromkeys(event["tool_call_id"] for event in events if event.get("type") == "tool_end")
-    found: list[Mapping[str, Any]] = []
+    ends: list[Mapping[str, Any]] = []
     for call in calls:
         if (end := await resolved_end(engine, run_id, call)) is not None:
             log = engine.events(_resolved_id(run_id, call), follow=False)
             times: list[Any] = [event["time"] async for _, event in log if event.get("type") == "tool_end"]
-            found.append({**end, "time": max(times, default=end["time"])})
-    return found
+            ends.append({**end, "time": max(times, default=end["time"])})
+    return ends
 
 
 async def keep_outcome(
@@ -143,15 +143,15 @@ async def keep_outcome(
     shown, digest = shown_result(result, spec), sha256(result.json).hexdigest()
     error = "" if result.error is None else str(result.error)
     end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
-    given: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}
+    run_input: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}
     run_id = _resolved_id(meta.run_id, meta.tool_call_id)
-    await engine.start_run(LOOP, given, run_id=run_id, session=meta.session_id)
+    await engine.start_run(LOOP, run_input, run_id=run_id, session=meta.session_id)
     first = await _resolved_input(engine, meta.run_id, meta.tool_call_id)
     assert first is not None, "it was started here or before"
-    kept = first["resolved"]
-    if (kept["status"], first["digest"]) != (result.status, digest):
-        raise known_outcome(meta.tool_call_id, kept["status"], kept["resolved_by"])
-    return str(kept["resolved_by"])
+    first_end = first["resolved"]
+    if (first_end["status"], first["digest"]) != (result.status, digest):
+        raise known_outcome(meta.tool_call_id, first_end["status"], first_end["resolved_by"])
+    return str(first_end["resolved_by"])
 
 
 def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
@@ -223,19 +223,21 @@ async def resolve_call(
     """
     engine = waits.engine
     try:
-        given: Any = (await engine.status(run_id)).input
+        run_input: Any = (await engine.status(run_id)).input
     except UnknownRunError:
         return None
-    if not isinstance(given, dict) or not ({"frozen", "call"} & given.keys()):
+    if not isinstance(run_input, dict) or not ({"frozen", "call"} & run_input.keys()):
         return None
-    call = call_of(given)  # type: ignore[arg-type]  # as the loop takes it
+    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop takes it
     meta = replace(CallMeta(**call["meta"]), run_id=run_id)
     if tool_call_id not in ("", meta.tool_call_id):
-        known = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
-        raise ResolveError(f"the call of run {run_id} is not {tool_call_id!r}", hint=known)
-    if (said := await resolved_end(engine, run_id, meta.tool_call_id)) is not None:
-        raise known_outcome(meta.tool_call_id, said["status"], said["resolved_by"])
-    ends = [one async for _, one in engine.events(run_id, follow=False) if one.get("type") == "tool_end"]
+        hint = f"it is {meta.tool_call_id}" if meta.tool_call_id else "leave out the id of the call"
+        raise ResolveError(f"the call of run {run_id} is not {tool_call_id!r}", hint=hint)
+    if (resolved := await resolved_end(engine, run_id, meta.tool_call_id)) is not None:
+        raise known_outcome(meta.tool_call_id, resolved["status"], resolved["resolved_by"])
+    ends = [
+        event async for _, event in engine.events(run_id, follow=False) if event.get("type") == "tool_end"
+    ]
     if not ends or not (await engine.status(run_id)).is_over:
         raise ResolveError(
             f"run {run_id} is not over, so the outcome of its call may still come",

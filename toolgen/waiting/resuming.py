@@ -79,7 +79,7 @@ class Resumed:
     tool: RegisteredTool | None
     """None where it is not here."""
     result: ToolResult
-    """For its client: with the token where it waits again."""
+    """The result for its client, with the token where it waits again."""
     id: str
     """Id of the question that was answered."""
     frozen: dict[str, Json] | None
@@ -125,16 +125,16 @@ def seal_wait(waits: WaitRegistry, run_id: str, op: str, work_run: str, result: 
 
 
 async def _resumed(
-    work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json
+    work: CallWork, tool: RegisteredTool | None, record: SealedCall, sealed_answer: Json
 ) -> ToolResult:
     """Return the result of a verified call after the answer of the journal.
 
     Where the answer cannot be used, it is the same question again, with the reason.
     """
     frozen, services = record.call, work.services
-    with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, given)):
+    with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, sealed_answer)):
         try:
-            result = await run_or_abandon(_resume(work, tool, record, given))
+            result = await run_or_abandon(_resume(work, tool, record, sealed_answer))
             return (await work.batch.settle((result,), services.reports))[0]
         except Exception as error:  # whoever answered waits for a result
             failure = ToolError(str(error)) if tool is None else internal_error(tool.spec, error)
@@ -144,13 +144,15 @@ async def _resumed(
             return result
 
 
-async def _resume(work: CallWork, tool: RegisteredTool | None, record: SealedCall, given: Json) -> ToolResult:
+async def _resume(
+    work: CallWork, tool: RegisteredTool | None, record: SealedCall, sealed_answer: Json
+) -> ToolResult:
     frozen, services = record.call, work.services
-    if not work.waits.sealer.is_sealed(record.claims, given):
+    if not work.waits.sealer.is_sealed(record.claims, sealed_answer):
         log.warning("run %s: %s, of %s: %s", record.run_id, UNSEALED, frozen.tool, _SEAL_HINT)
         return _ask_again(work, frozen, UNSEALED, tool)
-    assert isinstance(given, dict), "only such a document has a seal"
-    answer, person = given["answer"], str(given["by"])
+    assert isinstance(sealed_answer, dict), "only such a document has a seal"
+    answer, person = sealed_answer["answer"], str(sealed_answer["by"])
     if (canceled := cancel_reason(answer)) is not None:
         return await _canceled_result(work, tool, frozen, canceled, person)
     if tool is None:
@@ -309,12 +311,12 @@ class WaitingTools:
         self._toolsets = toolsets
         self.of_run: FindTool | None = None
         """Finds the tools of the runs of agents, where the runtime has any."""
-        self._given: dict[str, RegisteredTool] = {}
-        """By id of a frozen call, its tool in the snapshot with which it is being answered."""
+        self._answering: dict[str, RegisteredTool] = {}
+        """Tools by id of a frozen call, of the snapshot with which it is being answered."""
         self._made: dict[str, dict[str, RegisteredTool]] = {}
-        """By run of a call that waits here, and by id, its tool, of a toolset that cannot be listed here."""
+        """Tools of toolsets that cannot be listed here, by run of a call that waits here, and by id."""
         self._held: dict[str, list[RegisteredTool]] = {}
-        """By run of a call, the tools of the callers that wait here: of another one too that has its name."""
+        """Tools of the callers that wait here, by run of the call; another call may have its name."""
 
     @property
     def is_empty(self) -> bool:
@@ -323,11 +325,11 @@ class WaitingTools:
 
     def give(self, frozen: FrozenCall, tool: RegisteredTool) -> None:
         """Set the tool for the next execution of a call in this process."""
-        self._given[frozen.id] = tool
+        self._answering[frozen.id] = tool
 
     def take_back(self, frozen: FrozenCall) -> None:
         """Drop the tool that was set for a call."""
-        self._given.pop(frozen.id, None)
+        self._answering.pop(frozen.id, None)
 
     def can_list(self, tool: RegisteredTool) -> bool:
         """Return whether a toolset of this runtime has the tool, or may list it again."""
@@ -359,22 +361,22 @@ class WaitingTools:
 
     async def of_answered(self, frozen: FrozenCall, run_id: str) -> RegisteredTool | None:
         """Return the tool of an answered call: the one set by `give`, else as `find`."""
-        return self._given.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
+        return self._answering.pop(frozen.id, None) or await self.find(frozen.tool, frozen.meta, run_id)
 
     async def find(
         self, tool: str, meta: CallMeta, run_id: str, within: Snapshot | None = None
     ) -> RegisteredTool | None:
         """Return a tool of the snapshot, of the caller that waits, of the run's agent or of the runtime."""
-        held = (one for one in self._held.get(run_id, ()) if one.spec.id == tool)
-        found = next(held, None) if within is None else within.directory.by_id.get(tool)
-        if found is None and self.of_run is not None:
-            found = await self.of_run(tool, meta, run_id)
-        if found is None:
-            found = self._directory.by_id.get(tool)
-        if found is None and self._toolsets.is_dynamic:
+        held = (caller_tool for caller_tool in self._held.get(run_id, ()) if caller_tool.spec.id == tool)
+        registered = next(held, None) if within is None else within.directory.by_id.get(tool)
+        if registered is None and self.of_run is not None:
+            registered = await self.of_run(tool, meta, run_id)
+        if registered is None:
+            registered = self._directory.by_id.get(tool)
+        if registered is None and self._toolsets.is_dynamic:
             context = ReadonlyContext(meta=meta)
-            found = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
-        return found or self._made.get(run_id, {}).get(tool)
+            registered = await listed_now(tool, self._toolsets.snapshot(self._caller, context))
+        return registered or self._made.get(run_id, {}).get(tool)
 
 
 async def listed_now(tool: str, listing: Awaitable[Snapshot]) -> RegisteredTool | None:

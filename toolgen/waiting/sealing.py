@@ -90,9 +90,9 @@ class Sealer:
         mac = self._mac(self._newest, "answer", _answer_text(claims, answer, by))
         return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
 
-    def is_sealed(self, claims: TokenClaims, given: Json) -> bool:
+    def is_sealed(self, claims: TokenClaims, sealed: Json) -> bool:
         """Return whether an answer has a seal by one of the secrets, for this very call."""
-        match given:
+        match sealed:
             case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
                 key in self._secrets
             ):
@@ -160,13 +160,13 @@ async def kept_sealer(engine: Engine, *, is_checking: bool) -> Sealer | None:
         raise
     if is_missing:
         waits = await engine.open_waits(limit=sys.maxsize)
-        sealed = [one.run_id for one in waits if _has_seal(one.about)]
+        sealed = [wait.run_id for wait in waits if _has_seal(wait.about)]
         if sealed and engine.secret(create=False) is None:  # another process may have made it
             if is_checking:
                 return Sealer(secrets.token_bytes(32))
             raise MissingSecretError(sealed[0])
-    kept = engine.secret()
-    return None if kept is None else sealer_with(kept)
+    secret = engine.secret()
+    return None if secret is None else sealer_with(secret)
 
 
 def sealer_of(engine: Engine) -> Sealer:
@@ -175,13 +175,13 @@ def sealer_of(engine: Engine) -> Sealer:
     Raises:
         RegistrationError: it keeps none.
     """
-    kept = engine.secret()
-    if kept is None:
+    secret = engine.secret()
+    if secret is None:
         raise RegistrationError(
             f"the engine {engine.name!r} keeps no secret, and tokens are sealed with one",
             hint="give the same to all processes: Runtime(secret=…)",
         )
-    return sealer_with(kept)
+    return sealer_with(secret)
 
 
 def sealer_with(secret: bytes | Sequence[bytes]) -> Sealer:

@@ -44,7 +44,7 @@ class CallSuspender:
     waits: WaitRegistry
     is_found_again: Callable[[RegisteredTool], bool] | None = None
     """Whether the workers of the engine find a tool by themselves; None where any tool is."""
-    bytes_beside: Callable[[], int] = int
+    further_bytes: Callable[[], int] = int
     """Returns the bytes of JSON that the engine keeps beside a call that waits: what its run says of it."""
 
     def obstacle(self, tool: RegisteredTool) -> ToolgenError | None:
@@ -99,7 +99,7 @@ class CallSuspender:
 def freeze(frame: Frame, payload_json: bytes, asked: Asked, options: WaitOptions) -> FrozenCall:
     """Return the call of a frame, frozen with the arguments that will run."""
     spec, now = frame.spec, options.clock()
-    facts: dict[str, Any] = {one.name: getattr(asked, one.name) for one in fields(asked)}
+    facts: dict[str, Any] = {field.name: getattr(asked, field.name) for field in fields(asked)}
     own = portable_text(asked.question)
     question = scrubbed(own)
     shown = {
@@ -131,8 +131,8 @@ def suspended_result(services: RuntimeServices, frozen: FrozenCall) -> ToolResul
     """
     suspender = services.suspender
     assert isinstance(suspender, CallSuspender), "nothing waits without"
-    if excess := suspender.waits.excess(frozen, suspender.bytes_beside()):
-        message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {excess}"
+    if too_large := suspender.waits.too_large(frozen, suspender.further_bytes()):
+        message = f"{frozen.tool.rpartition('.')[2]} cannot wait for an answer: {too_large}"
         hint = RetryHint(reason="invalid_arguments", tool=frozen.tool, message=message)
         error = ToolError(message, retry_hint=hint)
         return error_result(frozen.tool, error, frozen.meta, services.limits.result_bytes)
@@ -252,8 +252,8 @@ def _request(spec: ToolSpec[Any, Any], request: object) -> Mapping[str, Json] | 
     if not isinstance(request, Mapping):
         kind = type(request).__name__
         raise MalformedResultError(f"{spec.name} needs a credential by a {kind}, and a request is an object")
-    kept: dict[str, Json] = _json(dict(request), f"the request of {spec.name}")
-    return kept
+    document: dict[str, Json] = _json(dict(request), f"the request of {spec.name}")
+    return document
 
 
 def _json(value: Any, what: str) -> Any:

@@ -20,7 +20,10 @@ def asks_again(before: Suspended, after: Suspended | None) -> bool:
     """Return whether a call asks the same question after an answer, which was not taken then."""
     if after is None:
         return False
-    keys = [(one.run_id, one.tool_call_id, one.number, one.tool) for one in (before, after)]
+    keys = [
+        (question.run_id, question.tool_call_id, question.number, question.tool)
+        for question in (before, after)
+    ]
     return keys[0] == keys[1]
 
 

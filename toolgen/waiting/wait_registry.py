@@ -52,9 +52,9 @@ _CHILD: Final = "child:"
 """What the key of the operation begins with by which a run has another agent answer a call."""
 
 _SEAL_BYTES: Final = 100
-"""Of a seal, at most."""
+"""The most bytes of a seal."""
 _ANSWER_BYTES: Final = 1_000
-"""Of what an engine keeps at once, for the answer to a call and for ids."""
+"""The part of what an engine keeps at once that is for the answer to a call and for ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,15 @@ class WaitRegistry:
         self._last_events: LastEvents | None = None
         self._on_forget: OnForget | None = None
         self._is_registered = False
-        self.is_closed = False
         self.late_ends = LateEnds()
+        self.is_closed = False
         """The runtime is closed, or is being closed: nobody starts the engine again."""
         self._is_checking = False
         """Only looks at what waits, until `make_secret`."""
         self._named: set[str] | None = None
         """The runs that this process executes; None for all."""
         self._results: dict[str, list[asyncio.Future[ToolResult]]] = {}
-        """By id of the call that waits, what gets its typed result in this process."""
+        """Futures for typed results in this process, by id of the call that waits."""
 
     # What the engine executes.
 
@@ -135,7 +135,7 @@ class WaitRegistry:
         """
         self.require_idle()
         self._loops |= loops
-        self._activities |= {name: _in_run(self.scheduler, one) for name, one in activities.items()}
+        self._activities |= {name: _in_run(self.scheduler, activity) for name, activity in activities.items()}
         self._listeners |= dict.fromkeys(loops, on_event)
         self._last_events = last_events or self._last_events
         self._on_forget = on_forget or self._on_forget
@@ -225,17 +225,17 @@ class WaitRegistry:
         most = self.options.max_per_session
         return bool(session_id) and len(await self.engine.open_waits(session=session_id, limit=most)) >= most
 
-    def excess(self, frozen: FrozenCall, beside: int) -> str:
+    def too_large(self, frozen: FrozenCall, further_bytes: int) -> str:
         """Return why a call is too large for the engine; "" where it is not.
 
-        What is kept at once is what resumes it: the call, what stands beside it, of so many bytes of JSON,
-        and its answer; or what an activity returns: the call, and the event that it waits.
+        What is kept at once is what resumes it: the call, further JSON of so many bytes, and its answer; or
+        what an activity returns: the call, and the event that it waits.
         """
         most = self.engine.caps.max_payload_bytes
         if most is None:
             return ""
         size = len(to_json(frozen.as_json())) + _SEAL_BYTES * (1 + len(frozen.answers))
-        needed = size + max(size, beside) + _ANSWER_BYTES
+        needed = size + max(size, further_bytes) + _ANSWER_BYTES
         return "" if needed <= most else f"it takes {needed} bytes of JSON, and the engine keeps {most}"
 
     # Tokens.
@@ -322,8 +322,8 @@ class WaitRegistry:
         rule = self.options.rule
         if rule is None:
             return ""
-        said = rule(self.suspended(record), answer, by)
-        return await said if inspect.isawaitable(said) else said
+        reason = rule(self.suspended(record), answer, by)
+        return await reason if inspect.isawaitable(reason) else reason
 
     def arguments_mac(self, tool: str, payload_json: bytes, meta: CallMeta) -> str:
         """Return the keyed digest of the arguments of a call; as `Runtime.waits.arguments_mac`."""
@@ -342,7 +342,7 @@ class WaitRegistry:
 
     def forget(self, id_: str, future: asyncio.Future[ToolResult]) -> None:
         """Drop a future of `expect_result`."""
-        left = [one for one in self._results.pop(id_, ()) if one is not future]
+        left = [waiter for waiter in self._results.pop(id_, ()) if waiter is not future]
         if left:
             self._results[id_] = left
 

@@ -104,26 +104,11 @@ class Waits:
         claims = waits.sealer.open(token)
         await waits.start(top_run(claims.run_id))
         opened = await waits.open(claims, session_id)
-        record = opened.record
-        key = ""
-        if record is not None:
-            answer = without_nulls(record.call, answer)
-            key = answer_key(answer)
-            if opened.status.answer is None:
-                await self._check(waits, opened.status, record, answer, by)
-        try:
+        if opened.record is None:
             async with expected_results(waits, opened) as expected:
-                if record is None:
-                    await self._answer_planner(waits, opened, answer, by)
-                else:
-                    await _answer(waits, record, answer, key, by)
-                return await answered_result(
-                    self._reader(waits), opened, expected, wait_s, is_answered=record is not None
-                )
-        except SuspensionError:  # the call goes on with no answer, or with another one
-            if record is not None:
-                self._tools.take_back(record.call)
-            raise
+                await self._answer_planner(waits, opened, answer, by)
+                return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
+        return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
 
     async def cancel(
         self,
@@ -252,6 +237,38 @@ class Waits:
         """
         return self._require().arguments_mac(tool, payload_json, meta)
 
+    async def _answer_call(
+        self,
+        waits: WaitRegistry,
+        opened: OpenedToken,
+        record: SealedCall,
+        answer: Json,
+        by: str,
+        wait_s: float | None,
+    ) -> ToolResult:
+        """Send the answer to the run of a call and return the result.
+
+        Raises:
+            SuspensionError: the answer is not taken; the class says why.
+        """
+        answer = without_nulls(record.call, answer)
+        key = answer_key(answer)
+        if opened.status.answer is None:
+            await self._check(waits, opened.status, record, answer, by)
+        try:
+            async with expected_results(waits, opened) as expected:
+                sealed = waits.sealer.seal(record.claims, answer, by)
+                try:
+                    receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=key)
+                except WaitOverError as error:
+                    raise await late_answer(waits, record.run_id, error.message) from None
+                if receipt == "conflict":
+                    raise ConflictingAnswerError
+                return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=True)
+        except SuspensionError:  # the call goes on with no answer, or with another one
+            self._tools.take_back(record.call)
+            raise
+
     async def _check(
         self,
         waits: WaitRegistry,
@@ -303,19 +320,3 @@ class Waits:
 
     def _reader(self, waits: WaitRegistry) -> CallReader:
         return CallReader(waits=waits, tools=self._tools, services=self._services)
-
-
-async def _answer(waits: WaitRegistry, record: SealedCall, answer: Json, key: str, by: str) -> None:
-    """Send the answer to the run; `key` is that of `answer_key`.
-
-    Raises:
-        LateAnswerError: the wait is over.
-        ConflictingAnswerError: another answer was given before.
-    """
-    sealed = waits.sealer.seal(record.claims, answer, by)
-    try:
-        receipt = await waits.engine.answer(record.run_id, record.op, sealed, key=key)
-    except WaitOverError as error:
-        raise await late_answer(waits, record.run_id, error.message) from None
-    if receipt == "conflict":
-        raise ConflictingAnswerError

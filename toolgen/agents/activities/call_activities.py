@@ -257,7 +257,7 @@ class CallActivities:
         retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
         suspender = services.suspender
         if isinstance(suspender, CallSuspender):  # a run finds its own tools again
-            suspender = CallSuspender(waits=suspender.waits, bytes_beside=lambda: len(to_json(document)))
+            suspender = CallSuspender(waits=suspender.waits, further_bytes=lambda: len(to_json(document)))
         return events, replace(services, suspender=suspender, store_retry=retry)
 
     def _keeping(
@@ -271,7 +271,7 @@ class CallActivities:
             await events.begun()
 
         return Keeping(
-            begun=begun,
+            keep_begun=begun,
             settle=partial(settle, self._host, info.run_id, call["id"]),
             late_ends=self._host.waits.late_ends,
         )

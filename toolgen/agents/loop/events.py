@@ -102,7 +102,7 @@ def _last_end(call: _OpenCall, ended: EndedRun) -> dict[str, Json]:
         tool=start["tool"],
         name=start["name"],
         asked=call.asked,
-        begun=attempts,
+        begun_steps=attempts,
         waits={n: about for op, about in ended.waits.items() for n in _numbers({op}, f"wait:{id_}")},
         agent_run=call.agent_run,
         is_not_run=bool(start.get("runs_once") and not attempts),
