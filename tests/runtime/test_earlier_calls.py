@@ -270,5 +270,5 @@ async def test_a_process_that_only_makes_calls_remembers_no_tools(tmp_path: Path
             asked = waiting(await desk.call(CONFIRMED.name, SITE, META, within=await desk.tools.snapshot()))
             done = await (await desk.tools.snapshot()).waits.answer(asked.token, YES)
             assert done.status == "ok"
-        assert (desk.assembly.tools._made, desk.assembly.tools._given) == ({}, {})
+        assert (desk.assembly.tools._made, desk.assembly.tools._answering) == ({}, {})
     assert len(executor.calls) == 3
