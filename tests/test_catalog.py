@@ -13,7 +13,7 @@ import pytest
 import benchmarks.generate
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
-from toolgen.catalog.format import format_id
+from toolgen.catalog.reader import format_id
 from toolgen.catalog.shared_types import SharedTypes, with_types
 from toolgen.codegen import generate
 from toolgen.contract.names import CATALOG_FORMATS, CatalogFormat

@@ -22,7 +22,7 @@ from tests.catalog_entries import catalog_entry
 from toolgen.calls.toolsets.functions import FunctionFacts, func_tool, function_toolset
 from toolgen.catalog import format_schema, load_catalogue
 from toolgen.catalog.entry import without
-from toolgen.catalog.format import format_id
+from toolgen.catalog.reader import format_id
 from toolgen.contract.tool_facts import ToolFacts
 from toolgen.runtime import (
     BoundTool,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.work import lines_run
 from toolgen.schema_reader import read
-from toolgen.schema_reader.pattern_size import expanded_size
+from toolgen.schema_reader.reading import expanded_size
 
 from .shapes import SHAPES
 

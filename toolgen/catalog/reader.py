@@ -1,4 +1,7 @@
-"""Catalogues of every format, read: what codecs, provider projections and importers know of one."""
+"""Catalogues of every format, read: what codecs, provider projections and importers know of one.
+
+The JSON Schemas of the formats are here too.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,27 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolgen.contract.names import CATALOG, CATALOG_FORMATS
+from toolgen.contract.names import CATALOG, CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
 
 from .shared_types import class_of, typed_parts, with_types
 
 _ROOT: Final = re.compile(rf"(\.\./)+{re.escape(CATALOG)}")
+
+
+def format_id(format: CatalogFormat = CATALOG_FORMAT) -> str:
+    """Return the `$id` of the schema of a format, which catalogues name as their `$schema`."""
+    return f"urn:toolgen:catalog:{format}"
+
+
+def format_schema(format: CatalogFormat = CATALOG_FORMAT) -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 of `tool_schemas.json` in a format."""
+    text = files("toolgen.catalog").joinpath(f"format-{format}.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 class CatalogueError(ValueError):

@@ -16,7 +16,7 @@ from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
 from .entry import canonical, sha256
-from .format import format_id
+from .reader import format_id
 from .shared_types import SharedTypes
 
 

@@ -11,8 +11,7 @@ from typing import Final, get_args
 
 from toolgen.codegen import stub
 from toolgen.codegen.layout import toolset_path
-from toolgen.codegen.stubs.orphans import find_orphans
-from toolgen.codegen.stubs.stubs import State, Status, Stub, read_stub, stub_path
+from toolgen.codegen.stubs.stubs import State, Status, Stub, find_orphans, read_stub, stub_path
 from toolgen.codegen.write import Edit
 from toolgen.codegen.write.safe_paths import read_file
 from toolgen.contract.errors import ToolgenError

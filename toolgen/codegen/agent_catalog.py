@@ -1,4 +1,4 @@
-"""Agents and completions in `tool_schemas.json`."""
+"""Agents, their toolsets and completions in `tool_schemas.json`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from toolgen.catalog.entry import type_entry
 from toolgen.catalog.writer import CatalogEntry, Head
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.expr.tree import Agent, Completion, Design, Export, Service
+from toolgen.contract.tool_facts import Confirmation
+from toolgen.expr.tree import Agent, Completion, Design, Export, Service, Toolset, UsedTool
 from toolgen.shapes.fields import Objects
 
 from . import names
-from .agent_toolsets import toolsets_of
 from .catalog import CatalogTool, agent_tool_entry, native, type_record
 
 
@@ -108,3 +108,13 @@ def _policy(policy: RunPolicy) -> dict[str, Json]:
 def _without_empty(facts: dict[str, Json]) -> dict[str, Json]:
     """Return the facts that are not empty."""
     return {key: value for key, value in facts.items() if value not in (None, [], {})}
+
+
+def toolsets_of(agent: Agent) -> list[Toolset]:
+    """Return the toolsets of an agent, each once, in the order of their first use."""
+    return list({names.qualified(used.toolset): used.toolset for used in agent.uses}.values())
+
+
+def own_confirmation(used: UsedTool) -> Confirmation[str] | None:
+    """Return the confirmation of an agent's calls, where it differs from the tool's own."""
+    return used.confirmation if used.confirmation != used.tool.confirmation else None

@@ -16,7 +16,7 @@ from .behaviour import (
     Terminal,
     Timeout,
 )
-from .composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
+from .composites import ArrayOf, Enum, JSONSchema, MapOf, Nullable, Object, OneOf, Type
 from .datatypes import (
     Any,
     Boolean,
@@ -33,7 +33,6 @@ from .datatypes import (
 )
 from .evaluation import Evaluation, build
 from .examples import Example
-from .foreign import JSONSchema
 from .mcp import MCPToolset
 from .services import Design, Service
 from .structure import Args, Method, Payload, Result, Return, Tool, Toolset

@@ -1,9 +1,11 @@
-"""Types made of other types. A type in quotes is found by its name."""
+"""Types made of other types, and of JSON Schemas. A type in quotes is found by its name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any as Anything
-from typing import Final, TypeVar, overload
+from typing import Final, TypeAlias, TypeVar, overload
 
 from .attributes import Attribute, Required
 from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value, written
@@ -182,3 +184,19 @@ class OneOf(Unconstrained[dict[str, Anything]]):
         self.tag = tag
         self.name = name
         self.branches = branches
+
+
+SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
+
+
+class JSONSchema(Unconstrained[Anything]):
+    """A schema that somebody else wrote: a path, from the folder of the design's file, or a dict.
+
+    Example: `Args(JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
+    """
+
+    schema: Final[SchemaSource]
+
+    def __init__(self, schema: SchemaSource) -> None:
+        super().__init__()
+        self.schema = schema

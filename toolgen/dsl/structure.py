@@ -20,9 +20,8 @@ from .behaviour import (
     Timeout,
 )
 from .clause import Clause
-from .composites import Type
+from .composites import JSONSchema, Type
 from .examples import Example
-from .foreign import JSONSchema
 from .tool_clauses import (
     Annotations,
     Artifact,

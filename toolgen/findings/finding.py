@@ -1,4 +1,4 @@
-"""The record of one problem. Every command reports its problems as findings."""
+"""The record of one problem, and of its code. Every command reports its problems as findings."""
 
 from __future__ import annotations
 
@@ -56,3 +56,26 @@ class Finding:
     @property
     def is_warning(self) -> bool:
         return self.severity == "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A code with what it means and what to do."""
+
+    name: str
+    """Stable, kebab-case."""
+    explanation: str
+    severity: Severity = "error"
+    is_suppressible: bool = False
+
+    def finding(self, message: str, *, place: Place = NOWHERE, hint: str = "", tool: str = "") -> Finding:
+        """Return a finding of this code."""
+        return Finding(
+            code=self.name,
+            message=message,
+            severity=self.severity,
+            place=place,
+            tool=tool,
+            hint=hint,
+            is_suppressible=self.is_suppressible,
+        )

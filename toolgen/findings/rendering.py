@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os.path
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias, assert_never
+from typing import Any, Final, Literal, TypeAlias, assert_never
 
 from toolgen.contract.printable import printable, printable_lines
 
@@ -139,3 +140,10 @@ def _short(text: str) -> str:
         return text
     half = _LONGEST_SHOWN // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def format_schema() -> dict[str, Any]:
+    """Return the JSON Schema 2020-12 of one line of `--format json`, format 1."""
+    text = files("toolgen.findings").joinpath("finding-1.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

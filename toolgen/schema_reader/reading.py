@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
+from toolgen.contract.json_value import identity
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.patterns import PatternError, to_rust
 
 from . import validator
-from .defaults import invalid_defaults
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
 from .document import copied
-from .keywords import Schema, children
+from .keywords import CONSTRAINTS, Schema, children
 from .merging import NEVER, Merger, UnsupportedKeywords, types_of
 from .normalizer import SchemaNormalizer
-from .pattern_size import expanded_size
 from .problems import Problem, Reading
+from .scalars import kind_of
 from .schema_index import SchemaIndex
+from .validator import rejected_values
 
 _MOST_PARTS: Final = 100_000
 """Characters of all patterns of a schema, repetitions written out; the public corpora have 130."""
@@ -153,3 +156,80 @@ def _normal(survey: SchemaIndex, name: str, *, arguments: bool) -> Reading:
     relaxed = normal.unsupported.keywords()
     foreign = Foreign(schema=survey.root, root=normal.root, classes=normal.classes, is_exact=not relaxed)
     return Reading(foreign=foreign, problems=tuple(warnings), unsupported=relaxed)
+
+
+_ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", "integer": "an integer"}
+
+
+def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
+    """Return a warning for each default that fails the schema it stands in, in the survey's order."""
+    defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
+    plain = {pointer: _plainly_accepted(schema) for pointer, schema in defaults.items()}
+    unknown = [(pointer, defaults[pointer]["default"]) for pointer, known in plain.items() if known is None]
+    failing = {pointer for pointer, known in plain.items() if known is False}
+    if unknown:
+        failing.update(rejected_values(survey.root, unknown))
+    return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]
+
+
+def _plainly_accepted(schema: Schema) -> bool | None:
+    """Return whether a schema of `type` and `enum` only accepts its default; None if there is more."""
+    words = {word for word in schema if word in CONSTRAINTS}
+    value = schema["default"]
+    if words - {"type", "enum"}:
+        return None
+    kind = kind_of(value)
+    kinds = types_of(schema["type"]) if "type" in schema else [kind]
+    if kind not in kinds and not (kind == "integer" and "number" in kinds):
+        return False
+    return "enum" not in schema or identity(value) in [identity(known) for known in schema["enum"]]
+
+
+def _warning(pointer: str, value: object) -> Problem:
+    kind = kind_of(value)
+    text = _ARTICLES.get(kind, f"a {kind}")
+    if isinstance(value, (str, bool, int, float)) and len(str(value)) <= 40:
+        text += f" ({json.dumps(value, ensure_ascii=False)})"
+    return Problem(
+        pointer=f"{pointer}/default",
+        message=f"is {text}, which its own schema refuses",
+        hint="correct the default or the schema; until then the default is only shown",
+        is_warning=True,
+    )
+
+
+_TIMES: Final = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_CLASS: Final = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*+\]?", re.DOTALL)
+_MOST_COUNTED: Final = 10**9
+
+
+def expanded_size(pattern: str) -> int:
+    """Estimate the number of characters and classes of a pattern with its repetitions expanded.
+
+    `(.{500}){100}` has thirteen characters and fifty thousand parts; compiling takes as long as that says.
+    """
+    sizes = [0]  # of the groups that are open, the outermost first
+    last = at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        end = at + 1
+        match char:
+            case "(":
+                sizes.append(0)
+                last = 0
+            case ")" if len(sizes) > 1:
+                last = sizes.pop()
+                sizes[-1] += last
+            case "{" if times := _TIMES.match(pattern, at):
+                end = times.end()
+                more = last * max(int(times[1]), int(times[2] or 0))
+                sizes[-1] += more - last
+                last = more
+            case _:
+                found = _CLASS.match(pattern, at) if char == "[" else None
+                end = found.end() if found else at + 2 if char == "\\" else end
+                last = 1
+                sizes[-1] += 1
+        sizes[-1] = min(sizes[-1], _MOST_COUNTED)
+        at = end
+    return min(sum(sizes), _MOST_COUNTED)

@@ -16,14 +16,16 @@ from collections.abc import Callable, Set
 from decimal import Decimal
 from typing import Any, Final
 
-from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault
+from pydantic import BaseModel
+from pydantic_core import PydanticCustomError, PydanticKnownError, PydanticUseDefault, to_jsonable_python
 from pydantic_core import core_schema as cs
 
+from toolgen.contract.json_value import Json, identity
+
 from . import lexical as forms
-from .constraints import LIMITS, limits_of
+from .constraints import FLAGS, LIMITS, limits_of
 from .numbers import limited, number
-from .unique import all_different
-from .values import bytes_text, decimal_text, duration_text
+from .values import bytes_text, decimal_text, duration_text, plain
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
@@ -266,3 +268,39 @@ def _absent_if_null(value: object) -> object:
     if value is None:
         raise PydanticUseDefault
     return value
+
+
+(_UNIQUE_ROW,) = FLAGS
+_UNIQUE_ERROR: Final[Any] = _UNIQUE_ROW.error
+_UNIQUE_MESSAGE: Final[Any] = _UNIQUE_ROW.message
+"""The error of equal items, as those of pydantic literals to type checkers."""
+_PLAIN: Final = frozenset((str, int, float))
+"""Classes whose values are equal in Python just where they are one value in JSON; bool is not among them."""
+
+
+def all_different(items: list[Any]) -> list[Any]:
+    """Return the items, or raise where two are equal (JSON Schema Validation 6.4.3).
+
+    They are compared as the codec writes them: 1 is 1.0 and not true, keys have no order, two texts of one
+    UUID are one value, and a field that is absent is its default.
+
+    Raises:
+        PydanticCustomError: two of them are one value.
+    """
+    are_plain = _PLAIN.issuperset(map(type, items))
+    if len(set(items) if are_plain else {identity(_written(item)) for item in items}) < len(items):
+        raise PydanticCustomError(_UNIQUE_ERROR, _UNIQUE_MESSAGE)
+    return items
+
+
+def _written(value: Any) -> Json:
+    match value:
+        case BaseModel():
+            written: Json = to_jsonable_python(value, by_alias=True, exclude_none=True)
+            return written
+        case list():
+            return [_written(item) for item in value]
+        case dict():
+            return {key: _written(item) for key, item in value.items()}
+        case _:
+            return plain(value)

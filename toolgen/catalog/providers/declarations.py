@@ -1,7 +1,9 @@
-"""The tools of a request as a provider is told of them."""
+"""The tools of a request as a provider is told of them, with the names that it takes."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeAlias
@@ -13,7 +15,6 @@ from toolgen.contract.printable import printable
 from ..entry import ToolRecord, tool_entry
 from .budgets import RequestBudget
 from .dialects import Dialect, dialect_named
-from .naming import provider_names
 from .projection import Projection, project, without_strict
 
 
@@ -106,3 +107,33 @@ def _entry(tool: Recorded | Mapping[str, Json], number: int) -> Mapping[str, Jso
                 f"entry {number} of the tools ({shown!r}) has no name or no schema of its payload",
                 hint='pass entries of a tool_schemas.json; a tool of the provider has "kind": "native"',
             )
+
+
+_MOST_CHARACTERS = 64
+
+
+def provider_names(names: Iterable[str], dialect: Dialect) -> list[str]:
+    """Return a name for each tool, in their order: its own where the provider takes it.
+
+    A dot becomes two underscores, any other character one. A name that is too long, or that another tool
+    has, ends in seven hexadecimal digits of the SHA-256 of the tool's own name.
+    """
+    own = list(names)
+    taken = {name for name in own if re.fullmatch(dialect.tool_name, name)}
+    found = []
+    for name in own:
+        if name not in taken:
+            name = _safe(name, dialect, taken)
+            taken.add(name)
+        found.append(name)
+    return found
+
+
+def _safe(name: str, dialect: Dialect, taken: set[str]) -> str:
+    safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name.replace(".", "__")) or "_"
+    if not re.fullmatch(dialect.tool_name, safe[:_MOST_CHARACTERS]):
+        safe = f"_{safe}"
+    if len(safe) > _MOST_CHARACTERS or safe in taken:
+        mark = hashlib.sha256(name.encode()).hexdigest()[:7]
+        safe = f"{safe[: _MOST_CHARACTERS - 8]}_{mark}"
+    return safe

@@ -10,8 +10,7 @@ from toolgen.contract.policy import History, RunPolicy
 from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from .. import names
-from ..agent_catalog import non_default_limits
-from ..agent_toolsets import own_confirmation, toolsets_of
+from ..agent_catalog import non_default_limits, own_confirmation, toolsets_of
 from ..imports import Imports
 from ..layout import agent_package, relative, toolset_package
 from ..spelling import RUNTIME

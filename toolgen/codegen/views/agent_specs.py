@@ -9,7 +9,7 @@ from typing import ClassVar
 from toolgen.expr.tree import Agent, Toolset, UsedTool
 
 from .. import names
-from ..agent_toolsets import own_confirmation, toolsets_of
+from ..agent_catalog import own_confirmation, toolsets_of
 from ..imports import Imports
 from ..layout import Module, agent_package, relative, toolset_package
 from ..spelling import RUNTIME

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest, read_manifest
-from .disk_errors import disk_error
 from .safe_paths import SafePath, kind
 
 CACHES: Final = frozenset(["__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"])
@@ -132,3 +132,22 @@ def _digests(out: Path) -> dict[str, str]:
     if special:
         raise _refused(out, "links or special files, which are not followed", sorted(special))
     return dict(sorted(digests.items()))
+
+
+_REMEDIES: Final = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EFBIG: "raise the limit on file sizes",
+    errno.ENAMETOOLONG: "use shorter names, or a folder with a shorter path",
+    errno.EXDEV: "put the folder and its parent on one file system",
+}
+
+
+def disk_error(verb: Literal["read", "write"], error: OSError, place: Path) -> ToolgenError:
+    """Return an error of the operating system as a ToolgenError with a remedy."""
+    able = {"read": "readable", "write": "writable"}[verb]
+    remedy = _REMEDIES.get(error.errno or 0, f"make the place {able}")
+    return ToolgenError(
+        f"cannot {verb} {error.filename2 or error.filename or place}: {error.strerror or error}",
+        hint=f"{remedy} and run toolgen gen again; nothing was changed",
+    )

@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
 from .atomic_write import AtomicWrite, Edit, remove_empty
-from .comparison import Comparison, check_foreign_files, compare
-from .disk_errors import disk_error
+from .comparison import Comparison, check_foreign_files, compare, disk_error
 from .safe_paths import SafePath
 from .staging import stage, stage_edits, staging
 

@@ -35,18 +35,16 @@ from .checks.names import (
     check_snake,
     described,
     surface,
+    version_of,
 )
-from .checks.versions import version_of
 from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
-from .tools.facts import instructions_of, meta_of, tags_of
+from .tools.facts import instructions_of, meta_of, replaced, tags_of
 from .tools.native import native_tools
-from .tools.replacements import replaced
 from .tools.tools import ToolDraft, Tools, ToolsetContext
-from .types.depth import check_depth
+from .types.depth import check_depth, check_finite
 from .types.modules import UNKNOWN, Module
-from .types.recursion import check_finite
 from .types.types import Named, Types
 from .types.values import ValueChecks
 

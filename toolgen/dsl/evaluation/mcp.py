@@ -16,7 +16,7 @@ from toolgen.shapes.foreign.bounded_patterns import BoundedPatterns
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from ..clause import Clause
-from ..foreign import JSONSchema
+from ..composites import JSONSchema
 from ..mcp import MCPToolset
 from ..structure import Args, Return, Tool, ToolClause, Toolset
 from ..tool_clauses import Annotations, Meta

@@ -10,7 +10,7 @@ from toolgen.expr.tree import UsedToolset
 from ...agents import Agent, History, RunPolicy
 from ..clause_lookup import single_clause
 from ..report import Report
-from ..tools.durations import seconds
+from ..tools.facts import seconds
 
 
 def policy_of(agent: Agent, uses: tuple[UsedToolset, ...], report: Report) -> CheckedRunPolicy:

@@ -19,9 +19,8 @@ from ...agents import Agent, Completion, History
 from ...behaviour import Confirm
 from ...behaviour import Value as ComparedValue
 from ...clause import Clause, Sentence, Span
-from ...composites import Object, Type
+from ...composites import Object, SchemaSource, Type
 from ...datatypes import DataType
-from ...foreign import SchemaSource
 from ...services import Design, Service
 from ...structure import Args, Attributes, Method, Payload, Result, Return, Tool, Toolset
 from ..types.jsonvalues import NoJsonError, json_value

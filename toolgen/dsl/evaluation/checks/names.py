@@ -1,4 +1,4 @@
-"""Rules about names and descriptions, and the identifiers that names become."""
+"""Rules about names, versions and descriptions, and the identifiers that names become."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes import naming
 
-from ..report import RelatedSource, Report
+from ...services import Design
+from ..report import RelatedSource, Report, source_text
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _DESIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -217,3 +218,25 @@ def _name_hint(name: str, proposal: str, otherwise: str) -> str:
     if re.search(r"\s", name):
         return f"is a comma missing? if not, write {proposal!r}" if proposal else "is a comma missing?"
     return f"write {proposal!r}" if proposal else otherwise
+
+
+_NUMBER: Final = "0|[1-9][0-9]*"
+_PART: Final = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_VERSION: Final = re.compile(
+    rf"(?:{_NUMBER})\.(?:{_NUMBER})\.(?:{_NUMBER})"
+    rf"(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+)
+_LIKE: Final = re.compile(r"[vV]?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?")
+
+
+def version_of(clause: Design, report: Report) -> str:
+    """Return the version of a design; "" for none, or one that was reported."""
+    if clause.version is None or _VERSION.fullmatch(clause.version):
+        return clause.version or ""
+    like = _LIKE.fullmatch(clause.version.strip())
+    meant = ".".join(str(int(part or "0")) for part in like.groups()) if like else ""
+    hint = f'write version="{meant}"' if meant else 'write three numbers, such as version="1.0.0"'
+    report.add(
+        codes.BAD_VERSION, clause.source, name=clause.name, value=source_text(clause.version), hint=hint
+    )
+    return ""

@@ -1,17 +1,22 @@
-"""The facts of tools, and of toolsets, that are plain values."""
+"""The facts of tools, and of toolsets, that are plain values: limits of time and replacements among them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any as Anything
+from typing import Final
 
 from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
+from toolgen.contract.tool_facts import Deprecation, ToolFacts
 from toolgen.contract.tool_facts import Icon as CheckedIcon
-from toolgen.contract.tool_facts import ToolFacts
 from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.expr.tree import Tool as CheckedTool
 
 from ...behaviour import (
     Bookkeeping,
@@ -28,12 +33,10 @@ from ...structure import Tool
 from ...tool_clauses import Annotations, Deprecated, Icon, Meta, Tags
 from ..checks.names import check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
-from ..report import Report, source_text
+from ..report import Report, source_text, suggestion
 from ..types.jsonvalues import json_value
 from .behaviour import ClauseScope
 from .conditions import sequential_by
-from .durations import seconds
-from .replacements import deprecation
 from .templates import TemplateNames, template
 
 
@@ -155,3 +158,76 @@ def _needs(tool: Tool, report: Report) -> tuple[str, ...]:
 
 def _text(clause: Instructions | ResultReminder | None) -> str:
     return inspect.cleandoc(clause.text).strip() if clause else ""
+
+
+_SPAN: Final = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m|h)")
+_MILLISECONDS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
+_LONGEST: Final = 24 * 3600
+"""Seconds; work that takes longer answers later, see `LongRunning`."""
+
+
+def seconds(text: str, what: str, source: Source, report: Report) -> float | None:
+    """Return the seconds of a duration; None when it was reported."""
+    fault, hint, found = "", "", _SPAN.fullmatch(text)
+    span = float(found[1]) * _MILLISECONDS[found[2]] / 1000 if found else 0.0
+    if not found:
+        fault, hint = "is no number with its unit", _repair_hint(text)
+    elif span <= 0:
+        fault, hint = "leaves no time at all", 'write a span above 0, such as "30s"'
+    elif span > _LONGEST:
+        fault, hint = "is longer than 24 hours", 'write at most "24h"; LongRunning tools may answer later'
+    else:
+        return span
+    report.add(codes.BAD_DURATION, source, what=what, value=source_text(text), fault=fault, hint=hint)
+    return None
+
+
+def _repair_hint(text: str) -> str:
+    number = re.match(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.lower())
+    unit = {"": "s", "sec": "s", "seconds": "s", "second": "s", "min": "m", "minutes": "m", "hours": "h"}
+    known = number and unit.get(number[2], number[2])
+    if number and known in _MILLISECONDS and number.end() == len(text.rstrip()):
+        return f'write "{number[1]}{known}"'
+    return 'write a span such as "500ms", "30s", "2m" or "1h"'
+
+
+def deprecation(clause: Deprecated | None) -> Deprecation | None:
+    """Return the deprecation of a tool, with the replacement as it is written."""
+    if clause is None:
+        return None
+    return Deprecation(reason=clause.reason.strip(), replacement=clause.replacement or "")
+
+
+def replaced(
+    tool: CheckedTool, clause: Deprecated, tools: Mapping[str, CheckedTool], report: Report
+) -> CheckedTool:
+    """Return the tool with the id of its replacement; one that cannot be is reported.
+
+    `tools` are all of the design, by id.
+    """
+    written = clause.replacement
+    if tool.facts.deprecated is None or not written:
+        return tool
+    toolset = tool.id.rpartition(".")[0]
+    id_ = written if "." in written else f"{toolset}.{written}"
+    found, fault, hint = tools.get(id_), "", ""
+    if found is None:
+        fault, hint = f"is {written!r}, which is no tool of the design", _meant(written, toolset, tools)
+    elif id_ == tool.id:
+        fault, hint = "is the tool itself", "name another tool, or leave the replacement out"
+    elif found.facts.deprecated is not None:
+        fault, hint = f"is {written!r}, which is deprecated too", f"name what replaces {written!r}"
+    if fault:
+        report.add(codes.BAD_REPLACEMENT, clause.source, tool=tool.name, fault=fault, hint=hint)
+        return tool
+    facts = replace(tool.facts, deprecated=replace(tool.facts.deprecated, replacement=id_))
+    return replace(tool, facts=facts)
+
+
+def _meant(written: str, toolset: str, ids: Collection[str]) -> str:
+    """Return the hint for an unknown tool: another toolset may have it."""
+    elsewhere = next((id_ for id_ in ids if id_.rpartition(".")[2] == written), None)
+    if elsewhere is not None:
+        return f"write {elsewhere!r}, which is in another toolset"
+    own = [id_.removeprefix(f"{toolset}.") for id_ in ids if id_.startswith(f"{toolset}.")]
+    return suggestion(written, ids if "." in written else own, "leave the replacement out")

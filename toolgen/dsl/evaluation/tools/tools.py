@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from toolgen.contract.json_value import Json
@@ -16,6 +16,7 @@ from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
+from ...clause import Clause
 from ...examples import Example
 from ...structure import Args, Attributes, Return, Tool
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
@@ -35,7 +36,6 @@ from .conditions import Arguments
 from .errors import tool_errors
 from .facts import facts_of
 from .injection import Injection, check_closed, inject
-from .schema_clauses import check_schema_clauses
 from .templates import TemplateNames, names_of, sensitive_names_of
 
 
@@ -332,3 +332,30 @@ def _clause_scope(
             sensitive=sensitive_names_of(result) if result else (),
         ),
     )
+
+
+def check_schema_clauses(
+    tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None, report: Report
+) -> bool:
+    """Report clauses that refer into a `JSONSchema`; return whether there are none."""
+    found = list(_clauses(tool, payload, result, operation))
+    for clause, hint in found:
+        name = type(clause).__name__
+        report.add(codes.WHOLE_SCHEMA, clause.source, clause=name, tool=tool.name, hint=hint)
+    return not found
+
+
+def _clauses(
+    tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None
+) -> Iterator[tuple[Clause, str]]:
+    """Yield each clause that refers into a `JSONSchema`, with its hint."""
+    bound = (operation.payload_type, operation.result_type) if operation else ()
+    if any(part.foreign for part in (payload, result, *bound)):
+        for clause in clauses_of_kind(tool.children, BindTo):
+            yield clause, "remove BindTo, and call the method in the executor"
+    if payload.foreign:
+        for inject in clauses_of_kind(tool.children, Inject):
+            yield inject, "remove Inject, or write the arguments as attributes"
+    if payload.foreign or result.foreign:
+        for window in clauses_of_kind(tool.children, BoundedResult):
+            yield window, "remove BoundedResult, or write Args and Return as attributes"

@@ -12,7 +12,7 @@ from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Foreign
 
-from ...foreign import JSONSchema
+from ...composites import JSONSchema
 from ..report import Report
 from .jsonvalues import json_value
 

@@ -8,9 +8,8 @@ from toolgen.expr import codes
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Field
 
-from ...composites import ArrayOf, Type
+from ...composites import ArrayOf, JSONSchema, Type
 from ...datatypes import DataType as DataTypeClause
-from ...foreign import JSONSchema
 from ...structure import Args, Attributes, Payload
 from ..checks.arguments import BROKEN
 from ..report import Report

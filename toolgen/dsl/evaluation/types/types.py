@@ -23,10 +23,9 @@ from toolgen.shapes.fields import (
     UnionType,
 )
 
-from ...composites import ArrayOf, Enum, MapOf, Nullable, Object, OneOf, Type
+from ...composites import ArrayOf, Enum, JSONSchema, MapOf, Nullable, Object, OneOf, Type
 from ...datatypes import DataType as DataTypeClause
 from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
-from ...foreign import JSONSchema
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..report import Report, closest, source_text, suggestion
