@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 from gen.assistant.agents import chat
-from toolgen.agents import Awaiting, RunHandle, RunOutput, agents_of
+from toolgen.agents import Awaiting, RunHandle, RunOutput
 from toolgen.events.records import Event
 from toolgen.runtime import Runtime
 
@@ -74,7 +74,7 @@ class Timeline:
     async def new(self) -> list[str]:
         """Return a line for each event that is new."""
         lines = [f"  {line}" for child in self._children.values() for line in await child.new()]
-        for event in await agents_of(self._runtime).events(self._run_id, after=self._seen):
+        for event in await self._runtime.runs.events(self._run_id, after=self._seen):
             self._seen = event.seq
             lines += _lines(event)
             if event.type == "agent_run_started":

@@ -135,7 +135,7 @@ async def turn(
     given = {"sessions": sessions, "planner_retry": retry, **options}
     async with running(registration, **given) as (runtime, engine):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
-        events = await agents_of(runtime).events(output.run_id)
+        events = await runtime.runs.events(output.run_id)
         status = await engine.status(output.run_id)
         if status.state == "completed":
             assert await engine.replay(output.run_id) == status.output

@@ -77,7 +77,7 @@ async def test_a_person_decides(answer: dict[str, Any], text: str) -> None:
         assert (asked.kind, asked.question) == ("confirmation", "Add 2 and 3?")
         await handle.answer(asked, answer)
         assert (await handle.result()).text == text
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
     decided = [event for event in events if event.type == "tool_authorization"]
     assert [(event.decision, event.by) for event in decided] == [
         ("approved" if answer["approved"] else "denied", "person")

@@ -99,7 +99,7 @@ async def test_a_run_names_its_artifacts_wherever_it_tells_of_the_call() -> None
     async with running(registration, sessions=sessions, **with_store()) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         output = await handle.result()
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         (said,) = await sessions.transcript("s")
         small, large = output.artifacts
         data = (await runtime.artifacts.load(large.uri, session_id="s")).data

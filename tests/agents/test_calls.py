@@ -287,7 +287,7 @@ async def test_a_call_whose_result_the_engine_does_not_keep_has_run_all_the_same
     async with Runtime(engine=InProcessEngine(max_payload_bytes=8000)) as runtime:
         agents_of(runtime).register(registration)
         output = await agents_of(runtime).client("x.agent").one_shot("Go.")
-        check_log(output, await agents_of(runtime).events(output.run_id))
+        check_log(output, await runtime.runs.events(output.run_id))
     first, second = output.text.split(" | ")
     assert json.loads(first) == {"unknown": "its result was not kept; it may have run"}
     assert second == "3"
@@ -351,7 +351,7 @@ async def test_a_call_that_is_larger_than_the_engine_keeps_does_not_wait(bytes_:
         for asked in output.awaiting:
             await runtime.waits.answer(asked.token, {"approved": True})
         output = await handle.result()
-        check_log(output, await agents_of(runtime).events(handle.run_id))
+        check_log(output, await runtime.runs.events(handle.run_id))
         assert await runtime.waits.list() == ()
     first, second = output.text.split(" | ")
     if bytes_ > 9_000:

@@ -113,7 +113,7 @@ async def canceled(
                 break
         await handle.cancel("enough")
         output = await handle.result()
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         return output, events, await agents_of(runtime).client(SPEC.id).run("Again.", session_id="s")
 
 
@@ -202,7 +202,7 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
     low = ScriptedPlanner([calling(asks("low"))] if where == "child call" else [slow])
     planner = ScriptedPlanner(first[where], [lambda given: f"{is_paired(given)} {texts(given)}"])
     policy = RunPolicy(interrupts_allowed=True)
-    options = keeping(is_interactive=where != "planning")
+    options = keeping(waiting=WaitOptions(is_interactive=where != "planning"))
     async with running(
         agent("x.low", low, bench.toolset),
         agent("x.agent", planner, bench.toolset, exported("x.lows", "x.low"), policy=policy),
@@ -224,7 +224,7 @@ async def test_a_run_is_canceled_wherever_it_is(where: str) -> None:
         await asyncio.gather(*(handle.cancel("enough") for _ in range(3)))
         output = await handle.result()
         for run_id in (handle.run_id, *(await engine.status(handle.run_id)).children):
-            events = await agents_of(runtime).events(run_id)
+            events = await runtime.runs.events(run_id)
             check_log(output, events)
             (completed,) = [event for event in events if event.type == "run_completed"]
             assert completed.status == "canceled"
@@ -318,7 +318,7 @@ async def test_what_a_canceled_run_waited_for_is_approved_by_nobody() -> None:
         assert await runtime.waits.list() == ()
         with pytest.raises(LateAnswerError, match="the run of this call was canceled: enough"):
             await runtime.waits.answer(asked.token, {"approved": True})
-        check_log(await handle.output(), await agents_of(runtime).events(handle.run_id))
+        check_log(await handle.output(), await runtime.runs.events(handle.run_id))
     assert executor.asked == []
 
 

@@ -47,7 +47,7 @@ async def test_a_failure_two_agents_below_is_a_cause() -> None:
         low = AgentSpec(id="a.low", description="Fails.")
         agents_of(runtime).register(AgentRegistration(spec=low, planner=ScriptedPlanner([]), format=1))
         output = await agents_of(runtime).client("a.top").one_shot("Look.")
-        events = await agents_of(runtime).events(output.run_id)
+        events = await runtime.runs.events(output.run_id)
         direct = await runtime.call("a.lows.look", {})
     assert (output.status, output.text, output.stop) == ("completed", "I give up.", "failure_cap")
     (ended,) = [event for event in events if isinstance(event, ToolEnd)]

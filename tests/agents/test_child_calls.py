@@ -43,7 +43,7 @@ async def test_calls_of_a_child_name_the_call_that_they_answer() -> None:
     low = ScriptedPlanner([calling(("add", {"a": 1, "b": 1})), '"seen"'])
     async with running(agent("x.low", low), agent("x.top", top, exported("x.lows", "x.low"))) as (runtime, _):
         output = await agents_of(runtime).client("x.top").one_shot("Go.")
-        child = await agents_of(runtime).events(f"{output.run_id}/child:call_0_0")
+        child = await runtime.runs.events(f"{output.run_id}/child:call_0_0")
     (start,) = [event for event in child if event.type == "tool_start"]
     assert start.parent_tool_call_id == "call_0_0"
     assert output.text == "done"
@@ -85,7 +85,7 @@ async def test_a_tool_that_is_gone_when_its_agent_has_answered(elsewhere: bool) 
     async with running(*agents) as (runtime, engine):
         runtime.tools.register(exported)
         output = await agents_of(runtime).client("x.top").one_shot("Go.")
-        check_log(output, await agents_of(runtime).events(output.run_id))
+        check_log(output, await runtime.runs.events(output.run_id))
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     assert output.text == ('{"error":"there is no tool \'look\'"}' if elsewhere else '"dust"')
 
@@ -96,7 +96,7 @@ async def test_results_of_agents_are_cut_like_all_others() -> None:
     agents = agent("x.low", low), agent("x.top", top, exporting("x.checks"))
     async with running(*agents, limits=Limits(result_bytes=100)) as (runtime, engine):
         output = await agents_of(runtime).client("x.top").one_shot("Go.")
-        events = await agents_of(runtime).events(output.run_id)
+        events = await runtime.runs.events(output.run_id)
         direct = await runtime.call("x.checks.look", {"at": "lamps"})
         assert await engine.replay(output.run_id) == (await engine.status(output.run_id)).output
     check_log(output, events)

@@ -85,8 +85,8 @@ async def test_a_child_is_a_run_of_its_own() -> None:
         output = await agents_of(runtime).client("x.top").run("Go.", session_id="s", labels={"user": "mira"})
         child = f"{output.run_id}/child:call_0_0"
         inner = await agents_of(runtime).snapshot(child)
-        events = await agents_of(runtime).events(output.run_id)
-        check_log(inner, await agents_of(runtime).events(child))
+        events = await runtime.runs.events(output.run_id)
+        check_log(inner, await runtime.runs.events(child))
         (said,) = await agents_of(runtime).sessions.transcript("s")
     assert output.text == '{"cause":"dust","sure":false} | 2'
     assert (output.children_count, output.tool_calls) == (1, 2)
@@ -173,7 +173,7 @@ async def test_a_canceled_parent_cancels_its_children() -> None:
             .result()
         )
         output = await handle.result()
-        check_log(output, await agents_of(runtime).events(handle.run_id))
+        check_log(output, await runtime.runs.events(handle.run_id))
     assert (output.status, child.status, child.error) == ("canceled", "canceled", "enough")
 
 
@@ -197,7 +197,7 @@ async def test_agents_do_not_call_one_another_for_ever() -> None:
         output = await agents_of(runtime).client("x.low").one_shot("Go.")
         deepest = output
         for _ in range(7):
-            log = await agents_of(runtime).events(deepest.run_id)
+            log = await runtime.runs.events(deepest.run_id)
             (below,) = [event.child_run_id for event in log if isinstance(event, AgentRunStarted)]
             deepest = await agents_of(runtime).snapshot(below)
     assert output.children_count == 7

@@ -30,6 +30,7 @@ from toolgen.runtime import (
     Hook,
     LongRunningSpec,
     Runtime,
+    Scheduling,
     ToolCall,
     ToolContext,
     ToolOutcome,
@@ -350,7 +351,8 @@ async def test_a_denied_call_starts_no_agent() -> None:
 
 async def test_the_time_of_the_agent_does_not_pass_while_it_waits() -> None:
     async with desk(
-        ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]), tool_timeout=5.0
+        ScriptedPlanner([calling(("burn", {"id": "a"})), result_of]),
+        scheduling=Scheduling(tool_timeout_s=5.0),
     ) as runtime:
         agents_of(runtime).override_policy("x.low", RunPolicy(time_budget=5.0))
         result = await call(runtime)

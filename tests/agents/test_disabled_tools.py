@@ -82,7 +82,7 @@ async def test_a_call_that_waits_for_an_approval_is_not_executed_when_it_comes()
         result = await runtime.waits.answer(asked.token, {"approved": True}, by="jo")
         assert (result.status, result.json.decode()) == ("error", OFF)
         assert (await asyncio.wait_for(handle.result(), 60)).text == OFF
-        ends = [one for one in await agents_of(runtime).events(handle.run_id) if one.type == "tool_end"]
+        ends = [one for one in await runtime.runs.events(handle.run_id) if one.type == "tool_end"]
         assert [(one.status, bool(one.answered_id)) for one in ends] == [
             ("suspended", False),
             ("error", True),

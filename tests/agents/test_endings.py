@@ -176,7 +176,7 @@ async def test_what_a_planner_sees_is_what_was_kept() -> None:
     ]
     async with running(agent("x.agent", ScriptedPlanner(script))) as (runtime, engine):
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
-        check_log(output, await agents_of(runtime).events(output.run_id))
+        check_log(output, await runtime.runs.events(output.run_id))
         await engine.replay(output.run_id)
     (given,) = seen
     assert is_paired(given)
@@ -212,7 +212,7 @@ async def test_a_run_goes_on_where_its_engine_was_stopped(is_idempotent: bool) -
         (asked,) = (await handle.settled()).awaiting
         await handle.answer(asked, "yes")
         output = await handle.result()
-        check_log(output, await agents_of(runtime).events(handle.run_id))
+        check_log(output, await runtime.runs.events(handle.run_id))
         assert await engine.replay(handle.run_id) == (await engine.status(handle.run_id)).output
     unknown = '{"unknown":"its result was not kept; it may have run"}'
     through = '"through"' if is_idempotent else unknown

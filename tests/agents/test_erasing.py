@@ -38,7 +38,7 @@ async def test_a_session_is_erased_when_its_runs_are_over() -> None:
         assert await agents.erase("s") == Erased()
         assert await states.load("session", "s") == {}
         with pytest.raises(UnknownRunError):
-            await agents.events(handle.run_id)
+            await runtime.runs.events(handle.run_id)
         with pytest.raises(UnknownSessionError):
             await sessions.get("s")
         assert await agents.labelled("user", "ann") == ()

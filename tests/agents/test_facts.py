@@ -103,7 +103,7 @@ async def test_the_agent_and_who_asked_are_facts_of_every_call_of_a_run_and_of_t
         handle = await client.start("Go.", session_id="s", labels={"tier": "gold"}, requested_by="ann")
         assert (await handle.result()).text == "done"
         (below, *_) = (await engine.status(handle.run_id)).children
-        child = await agents_of(runtime).events(below)
+        child = await runtime.runs.events(below)
     given = {(meta.requested_by, meta.session_id, *meta.labels.items()) for _, meta in witness.seen}
     assert given == {("ann", "s", ("tier", "gold"))}
     seen = {(who, at) for who in ("policy", "toolset", "executor") for at in ("x.low", "x.third")}
@@ -262,7 +262,7 @@ async def test_a_wait_for_a_credential_says_which() -> None:
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         asked = await waiting(handle)
         assert (asked.kind, asked.request) == ("credential", request)
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         (told,) = [event for event in events if isinstance(event, AwaitInput)]
         assert (told.request, told.agent_id) == (request, "x.agent")
         await handle.answer(asked, {"available": True})

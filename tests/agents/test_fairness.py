@@ -50,7 +50,7 @@ async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
         assert turns < 60
         assert len(made) - before <= turns + AT_ONCE
         assert (await handle.result()).text == f"{list(range(many))}"
-        events = await clients.events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
     ids = [f"call_0_{number}" for number in range(many)]
     assert [event.tool_call_id for event in events if isinstance(event, ToolStart)] == ids
     assert [event.tool_call_id for event in events if isinstance(event, ToolEnd)] == ids
@@ -129,7 +129,7 @@ async def test_calls_that_were_not_started_when_their_run_was_canceled_were_not_
             if isinstance(event, ToolStart):
                 break
         await handle.cancel("enough")
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         started = sum(isinstance(event, ToolStart) for event in events)
         await client.run("Again.", session_id="s")
     assert made == []

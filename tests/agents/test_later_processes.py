@@ -115,7 +115,7 @@ async def test_an_approval_while_nobody_works_is_executed_once_by_the_next_worke
         again = agents_of(runtime).client("x.agent").handle(handle.run_id, session_id="s")
         assert (await again.result()).text == '{"name":"d1","lost":{}}'
         assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "ok"
-        log = await agents_of(runtime).events(handle.run_id)
+        log = await runtime.runs.events(handle.run_id)
     assert executor.asked == ["d1 for u-secret"]
     assert [event.person for event in log if event.type == "tool_authorization"] == ["eve"]
 

@@ -35,7 +35,7 @@ async def test_the_log_of_a_run_that_is_canceled_at_once_is_whole() -> None:
     async with running(agent("x.agent", ScriptedPlanner(["done"])), events=hub) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s")
         await handle.cancel("never mind")
-        log = await agents_of(runtime).events(handle.run_id)
+        log = await runtime.runs.events(handle.run_id)
         followed = [event async for event in handle.events()]
     types = [event.type for event in log]
     assert (types[0], types[-2:]) == ("run_started", ["run_completed", "run_stream_end"])
@@ -62,7 +62,7 @@ async def test_a_child_that_is_canceled_at_once_names_the_run_above_it() -> None
         handle = await agents_of(runtime).client("x.top").start("Go.", session_id="s")
         child = await begun(handle)
         await handle.cancel("never mind")
-        (first, *_, last) = await agents_of(runtime).events(child)
+        (first, *_, last) = await runtime.runs.events(child)
     assert isinstance(first, RunStarted)
     assert (first.agent, first.parent_run_id) == ("x.low", handle.run_id)
     assert last.type == "run_stream_end"
@@ -186,6 +186,6 @@ async def test_a_run_is_told_whatever_its_id_looks_like(run_id: str) -> None:
     async with running(agent("x.agent", ScriptedPlanner(["done"])), events=hub) as (runtime, _):
         handle = await agents_of(runtime).client("x.agent").start("Go.", session_id="s", run_id=run_id)
         await handle.result()
-        log = await agents_of(runtime).events(run_id)
+        log = await runtime.runs.events(run_id)
     hub.close()
     assert [event async for event in subscription if event.seq] == list(log)

@@ -98,7 +98,7 @@ async def test_work_without_a_result_opens_a_turn_that_says_why(is_canceled: boo
         log = [event async for _, event in engine_of(runtime).events(work.run_id)]
         client = agents_of(runtime).client("x.agent")
         seen = [event async for event in client.handle(work.run_id, session_id="s").events()]
-        assert seen == list(await agents_of(runtime).events(work.run_id))
+        assert seen == list(await runtime.runs.events(work.run_id))
         assert [event.type for event in seen] == [event["type"] for event in log]
         with pytest.raises(UnknownRunError, match="or belong to another session or agent"):
             await anext(client.handle(work.run_id, session_id="other").events())

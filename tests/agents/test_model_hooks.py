@@ -23,7 +23,7 @@ from toolgen.agents import (
     ScriptedPlanner,
     UserMessage,
 )
-from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, ToolError, Verdict
+from toolgen.runtime import Abort, Answer, Continue, Deny, Hook, Scheduling, ToolError, Verdict
 
 ADD = ("add", {"a": 1, "b": 2})
 
@@ -83,7 +83,7 @@ async def test_a_hook_with_a_mistake_fails_the_run(where: str, wrong: Say) -> No
 
     hook = Around(where, wrong)
     planner = ScriptedPlanner([fails if where == "error" else "plain"])
-    found = await ran(planner, options={"hooks": [hook], "stage_timeout": 0.02})
+    found = await ran(planner, options={"hooks": [hook], "scheduling": Scheduling(stage_timeout_s=0.02)})
     assert found.output.status == "failed"
     assert found.output.error.startswith("the planner failed: a model hook failed (reference")
     assert hook.seen == {"before": ["before"]}.get(where, ["before", where])

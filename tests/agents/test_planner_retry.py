@@ -84,13 +84,13 @@ class Bench:
                 self.pauses.append(passing.result())
             passing.cancel()
         output = ended.result()
-        check_log(output, await agents_of(self.runtime).events(handle.run_id))
+        check_log(output, await self.runtime.runs.events(handle.run_id))
         status = await self.engine.status(handle.run_id)
         assert await self.engine.replay(handle.run_id) == status.output
         return output
 
     async def events(self, handle: RunHandle, *types: str) -> list[Any]:
-        return [one for one in await agents_of(self.runtime).events(handle.run_id) if one.type in types]
+        return [one for one in await self.runtime.runs.events(handle.run_id) if one.type in types]
 
 
 @asynccontextmanager

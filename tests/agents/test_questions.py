@@ -84,7 +84,7 @@ async def test_answers_are_checked_and_taken_once() -> None:
 
 async def test_with_nobody_to_ask_the_call_is_denied() -> None:
     planner = ScriptedPlanner([calling("ask"), first_answer])
-    found = await ran(planner, options=keeping(is_interactive=False))
+    found = await ran(planner, options=keeping(waiting=WaitOptions(is_interactive=False)))
     assert '"code":"approval_unavailable"' in found.output.text
 
 
@@ -157,7 +157,7 @@ async def test_a_planner_may_wait_for_a_person(wait: Await, bad: Any, good: Any,
 
 async def test_a_planner_has_nobody_to_ask() -> None:
     planner = ScriptedPlanner([Await(kind="clarification", question="Which?"), texts])
-    found = await ran(planner, options={"is_interactive": False})
+    found = await ran(planner, options={"waiting": WaitOptions(is_interactive=False)})
     assert found.output.text.endswith("[there is nobody to ask; go on without an answer]")
 
 
@@ -221,7 +221,7 @@ async def test_nobody_answers_in_time() -> None:
         output = await handle.result()
         with pytest.raises(LateAnswerError):
             await runtime.waits.answer(asked.token, "Bo")
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         check_log(output, events)
         await engine.replay(handle.run_id)
     assert (output.status, output.text) == ("completed", '{"error":"nobody answered in time"}')

@@ -31,6 +31,7 @@ from toolgen.agents import (
 from toolgen.calls.native import NativeTool
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import Runtime, StaticToolset
+from toolgen.waiting.options import WaitOptions
 
 TAGS = ("open", "shut")
 
@@ -168,7 +169,7 @@ async def test_missing_fields(mode: Any) -> None:
 async def test_with_nobody_to_ask_the_model_is_told_of_missing_fields() -> None:
     planner = ScriptedPlanner([calling("add"), calling(ADD), first_answer])
     policy = RunPolicy(on_missing_fields="await_clarification")
-    found = await ran(planner, policy, options={"is_interactive": False})
+    found = await ran(planner, policy, options={"waiting": WaitOptions(is_interactive=False)})
     assert found.output.text == "3"
 
 

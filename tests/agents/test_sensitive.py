@@ -79,7 +79,7 @@ async def told(
                 records.append(repr(output))
                 for run_id in (output.run_id, f"{output.run_id}/child:call_0_0"):
                     try:
-                        log = await agents_of(runtime).events(run_id)
+                        log = await runtime.runs.events(run_id)
                     except Exception:  # it has no child
                         continue
                     records += [json.dumps(as_json(event)) for event in log]

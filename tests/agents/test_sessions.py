@@ -121,7 +121,7 @@ async def test_a_log_is_read_again_from_any_place() -> None:
         assert [event.seq for event in first] == list(range(1, len(first) + 1))
         assert second == first[4:]
         assert [event async for event in handle.events()] == first
-        assert list(await agents_of(runtime).events(handle.run_id)) == first
+        assert list(await runtime.runs.events(handle.run_id)) == first
         assert all(from_json(as_json(event)) == event for event in first)
         streamed = [
             event.type async for event in agents_of(runtime).client("x.agent").stream("Go.", session_id="t")
@@ -135,7 +135,7 @@ async def test_subscribers_hear_each_event_once() -> None:
     async with running(agent("x.agent", planner), events=hub) as (runtime, _):
         told = hub.subscribe()
         output = await agents_of(runtime).client("x.agent").run("Go.", session_id="s")
-        logged = await agents_of(runtime).events(output.run_id)
+        logged = await runtime.runs.events(output.run_id)
         hub.close()
         assert [event async for event in told] == list(logged)
 
@@ -152,7 +152,7 @@ async def test_what_nobody_ran_is_not_known() -> None:
             with pytest.raises(UnknownRunError):
                 await asked
         with pytest.raises(UnknownRunError):
-            await agents_of(runtime).events("run_none")
+            await runtime.runs.events("run_none")
 
 
 async def test_runs_are_listed_by_their_state() -> None:

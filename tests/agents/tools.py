@@ -230,7 +230,7 @@ async def ran(
         if drive is not None:
             await drive(runtime, handle)
         output = await asyncio.wait_for(handle.settled(), 3600)
-        events = await agents_of(runtime).events(handle.run_id)
+        events = await runtime.runs.events(handle.run_id)
         check_log(output, events)
         if output.status not in ("running", "waiting"):
             events = await following

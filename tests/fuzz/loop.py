@@ -113,7 +113,6 @@ class World:
             "interceptors": [Users(chance)],
             "policy": Moody(chance) if chance.random() < 0.3 else None,
             "waiting": _waiting(chance),
-            "is_interactive": chance.random() < 0.9,
             "scheduling": Scheduling(
                 max_calls=chance.choice((1, 2, 256)), max_calls_per_run=chance.choice((1, 2, 16))
             ),
@@ -201,7 +200,7 @@ class World:
             if _is_work(status):
                 continue
             output = await agents_of(runtime).snapshot(status.run_id)
-            events = await agents_of(runtime).events(status.run_id)
+            events = await runtime.runs.events(status.run_id)
             check_log(output, events)
             types = " ".join(event.type for event in events)
             if status.state == "completed" and "/child:" not in status.run_id:
@@ -263,6 +262,7 @@ def _policy(chance: Random) -> RunPolicy:
 def _waiting(chance: Random) -> WaitOptions:
     return WaitOptions(
         clock=now,
+        is_interactive=chance.random() < 0.9,
         expires_s=chance.choice((WEEK_S, WEEK_S, 60)),
         max_per_run=chance.choice((100, 100, 1)),
         max_per_session=chance.choice((1000, 1000, 2)),

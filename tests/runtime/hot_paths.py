@@ -19,6 +19,7 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Runtime,
+    Scheduling,
     ToolCall,
     ToolContext,
     ToolResult,
@@ -80,7 +81,7 @@ def listing(arguments: bytes) -> Callable[[], Awaitable[ToolResult]]:
 PATHS: Final[dict[str, Callable[[], Callable[[], Awaitable[ToolResult]]]]] = {
     "ping": pinging,
     "ping with a hook": lambda: pinging(hooks=[Passing()]),
-    "ping with a time limit": lambda: pinging(tool_timeout=60.0),
+    "ping with a time limit": lambda: pinging(scheduling=Scheduling(tool_timeout_s=60.0)),
     "20 devices": lambda: listing(SITE),
     "arguments that do not fit": lambda: listing(WRONG),
 }

@@ -122,7 +122,7 @@ async def test_so_has_what_a_run_waits_for(engine: InProcessEngine) -> None:
         assert "drop table" not in repr(awaiting)
         await handle.answer(awaiting, {"approved": True})
         assert (await handle.result()).text == '"done"'
-        log = await agents_of(made).events(handle.run_id)
+        log = await made.runs.events(handle.run_id)
     (event,) = [event for event in log if isinstance(event, AwaitConfirmation)]
     assert event.arguments == awaiting.arguments
 

@@ -287,7 +287,7 @@ async def test_a_file_and_a_result_that_was_too_large_are_read_by_uri(store: Art
         uris.append((await ctx.artifacts.save("user:note", b"mine")).uri)
         return "x" * 600
 
-    made = runtime(store, saves, tool_timeout=None)
+    made = runtime(store, saves)
     limited = Runtime(capabilities=[ArtifactsCapability(store)], limits=Limits(result_bytes=300))
     limited.tools.register(StaticToolset(name="local.functions", bound=(func_tool(saves),)))
     result = await limited.call("saves", {}, replace(META, labels={"user": "ann"}))

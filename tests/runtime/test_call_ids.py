@@ -69,7 +69,7 @@ async def logs(runtime: Runtime, *run_ids: str) -> list[tuple[Event, ...]]:
     """Return the logs of these runs, each followed by those of the runs below it."""
     found = []
     for run_id in run_ids:
-        log = await agents_of(runtime).events(run_id)
+        log = await runtime.runs.events(run_id)
         below = [event.child_run_id for event in log if event.type == "agent_run_started"]
         found += [log, *await logs(runtime, *below)]
     return found

@@ -13,7 +13,7 @@ from toolgen.calls.codec import arguments_json
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
-from toolgen.events.records import Event
+from toolgen.events.records import Event, ToolEnd
 from toolgen.runtime import (
     CallMeta,
     ConfirmSpec,
@@ -175,9 +175,12 @@ async def test_what_had_begun_when_its_process_ended_is_unknown(tmp_path: Path) 
     async with opened(desk, tmp_path / "runs.db") as runtime:
         joined = await execute(runtime, "hold")
         assert (joined.status, joined.retry_hint) == ("unknown", None)
-        assert runtime.engine is not None
-        log = [event async for _, event in runtime.engine.events("call_1", follow=False)]
-    assert [event["status"] for event in log if event["type"] == "tool_end"] == ["unknown"]
+        log = await runtime.runs.events("call_1")
+        assert [event.status for event in log if isinstance(event, ToolEnd)] == ["unknown"]
+        assert await runtime.runs.events("call_1", after=1) == log[1:]
+        assert [(event.run_id, event.seq) for event in log] == [
+            ("call_1", seq) for seq in range(1, len(log) + 1)
+        ]
     assert desk.did == {"hold": 1}
 
 

@@ -112,7 +112,9 @@ async def test_a_tool_that_never_waits_has_no_timer() -> None:
         return call_at(*arguments, **named)
 
     setattr(loop, "call_at", counted)  # noqa: B010  # a method
-    host = runtime(Listing(), spec(timeout=HOUR), hooks=[Passing()], stage_timeout=HOUR)
+    host = runtime(
+        Listing(), spec(timeout=HOUR), hooks=[Passing()], scheduling=Scheduling(stage_timeout_s=HOUR)
+    )
     assert (await host.call(TOOL, SITE, META)).status == "ok"
     assert armed == []
 

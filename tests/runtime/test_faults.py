@@ -26,6 +26,7 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Runtime,
+    Scheduling,
     ToolCall,
     ToolError,
     ToolOutcome,
@@ -163,7 +164,9 @@ async def test_a_stage_that_hangs_ends_its_call_in_time(stage: str) -> None:
             return await hangs() if stage == "execute" else nothing()
 
     host = Hanging()
-    made = Runtime(hooks=[host], policy=host, stage_timeout=HOUR, tool_timeout=HOUR)
+    made = Runtime(
+        hooks=[host], policy=host, scheduling=Scheduling(stage_timeout_s=HOUR, tool_timeout_s=HOUR)
+    )
     made.tools.register(
         ToolsetRegistration(name="assistant.devices", specs=[spec()], executor=host, format=1)
     )

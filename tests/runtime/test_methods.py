@@ -16,6 +16,7 @@ from toolgen.runtime import (
     BoundTool,
     RegistrationError,
     Runtime,
+    Scheduling,
     SyncToolContext,
     ToolContext,
     ToolsetRegistration,
@@ -44,7 +45,9 @@ async def test_a_function_that_wraps_an_asynchronous_one_gets_its_context(second
         assert isinstance(visits, int)
         return visits
 
-    host = Runtime(capabilities=[StateCapability(MemoryStateStore())], tool_timeout=seconds)
+    host = Runtime(
+        capabilities=[StateCapability(MemoryStateStore())], scheduling=Scheduling(tool_timeout_s=seconds)
+    )
     host.tools.register(function_toolset("x.tools", [visit]))
     assert [(await host.call("visit", {}, META)).result for _ in range(2)] == [1, 2]
 

@@ -69,6 +69,8 @@ def test_limits_that_let_nothing_run_are_refused() -> None:
     for wrong in ({"max_calls": 0}, {"max_calls_per_run": 0}, {"max_threads": 0}, {"max_retries": -1}):
         with pytest.raises(ValueError, match="must be at least"):
             Scheduling(**wrong)
+    with pytest.raises(ValueError, match="tool_timeout_s is 0; it must be more than 0"):
+        Scheduling(tool_timeout_s=0)
 
 
 def test_limits_that_are_no_numbers_are_refused_by_their_names() -> None:
@@ -80,4 +82,6 @@ def test_limits_that_are_no_numbers_are_refused_by_their_names() -> None:
     }.items():
         with pytest.raises(TypeError, match=f"^{name} is {value!r}; it must be a whole number"):
             Scheduling(**{name: value})  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(TypeError, match="stage_timeout_s is '30'; it must be a number of seconds"):
+        Scheduling(stage_timeout_s="30")  # type: ignore[arg-type]  # on purpose
     assert Scheduling(max_calls_per_tool=None).max_calls_per_tool is None

@@ -83,7 +83,7 @@ async def test_tools_that_make_calls_at_once_do_not_use_up_the_slots(tool_timeou
         await asyncio.sleep(0.01)
         return str(statuses(await host.call_all(calls_of("inner", 3))))
 
-    host = serving(inner, outer, tool_timeout=tool_timeout, scheduling=Scheduling(max_calls=4))
+    host = serving(inner, outer, scheduling=Scheduling(max_calls=4, tool_timeout_s=tool_timeout))
     async with asyncio.timeout(HOUR / 2):
         results = await host.call_all(calls_of("outer", 40))
     assert {result.result for result in results} == {"Counter({'ok': 3})"}
@@ -310,7 +310,7 @@ async def test_the_time_of_a_tool_begins_when_it_is_admitted() -> None:
         left.append(ctx.time_left)
         await asyncio.sleep(8)
 
-    host = serving(stay, tool_timeout=10.0, scheduling=Scheduling(max_calls=1))
+    host = serving(stay, scheduling=Scheduling(max_calls=1, tool_timeout_s=10.0))
     assert statuses(await host.call_all(calls_of("stay", 5))) == {"ok": 5}
     assert left == [10.0] * 5
 
@@ -492,7 +492,7 @@ async def test_an_executor_may_ask_for_a_pause_within_its_time(
 ) -> None:
     """For at most five seconds; else who made the call gets the hint at once."""
     failing = Failing(*asked)
-    host = Runtime(tool_timeout=limit)
+    host = Runtime(scheduling=Scheduling(tool_timeout_s=limit))
     tool = func_tool(failing, name="try", toolset="x.tools", annotations={"idempotent": True})
     host.tools.register(StaticToolset(name="x.tools", bound=(tool,)))
     result = await host.call("try", {})

@@ -35,6 +35,7 @@ from toolgen.waiting.errors import (
 )
 from toolgen.waiting.frozen import FIRST
 from toolgen.waiting.loop import LOOP
+from toolgen.waiting.options import WaitOptions
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec(hint="List {site_id}?"), call_hint="Lists the devices of {site_id}.")
@@ -174,7 +175,7 @@ async def test_one_of_many_answers_at_once_wins(engine: InProcessEngine) -> None
 
 
 async def test_with_nobody_to_ask_the_call_is_denied(engine: InProcessEngine) -> None:
-    for host in ({}, {"engine": engine, "is_interactive": False}):
+    for host in ({}, {"engine": engine, "waiting": WaitOptions(is_interactive=False)}):
         executor = Listing()
         result = await runtime(executor, CONFIRMED, **host).call(TOOL, SITE, META)
         assert (result.status, executor.calls) == ("denied", [])

@@ -297,7 +297,7 @@ async def test_a_service_in_threads_has_threads_of_its_own(caplog: pytest.LogCap
 
 CALLING = """
 import asyncio, os, sys, threading
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Scheduling
 from toolgen.calls.toolsets.functions import function_toolset
 
 def blocks() -> str:
@@ -330,7 +330,7 @@ def test_a_stuck_thread_does_not_hold_the_process() -> None:
     out = process(
         """
         async def main():
-            async with runtime(tool_timeout=0.01) as host:
+            async with runtime(scheduling=Scheduling(tool_timeout_s=0.01)) as host:
                 print((await host.call("blocks", {})).status)
         asyncio.run(main())
         """

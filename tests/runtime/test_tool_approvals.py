@@ -34,6 +34,7 @@ from toolgen.runtime import (
     Verdict,
 )
 from toolgen.waiting.errors import ConflictingAnswerError
+from toolgen.waiting.options import WaitOptions
 
 
 class Files:
@@ -149,7 +150,9 @@ async def test_what_was_answered_outlasts_the_question_of_a_policy(serve: Callab
 
 async def test_with_nobody_to_ask_it_is_denied(serve: Callable[..., Runtime]) -> None:
     files = Files()
-    result = await serve(files.delete, is_interactive=False).call("delete", {"path": "logs"}, META)
+    result = await serve(files.delete, waiting=WaitOptions(is_interactive=False)).call(
+        "delete", {"path": "logs"}, META
+    )
     assert json.loads(result.json)["code"] == "approval_unavailable"
     assert files.did == ["looked"]
 

@@ -295,7 +295,7 @@ async def test_a_run_tells_no_more_than_its_limit() -> None:
     agent = agent_of("x.agent", planner, function_toolset("x.sounds", [wails]))
     async with running(agent, limits=LEAST) as (made, _):
         output = await agents_of(made).client("x.agent").one_shot("Go.")
-        events = await agents_of(made).events(output.run_id)
+        events = await made.runs.events(output.run_id)
     assert all(len(answer.encode()) <= 100 for answer in answers(planner.inputs[1]))
     assert len(output.text.encode()) <= 100
     assert all(len(hint.message or "") <= 100 for hint in planner.inputs[1].retry_hints)

@@ -369,7 +369,7 @@ async def test_a_run_asks_for_whom_it_was_started() -> None:
             await handle.answer(awaiting, YES, by="ann")
         await handle.answer(awaiting, YES, by="bob")
         assert (await handle.result()).text == "3"
-        log = await agents_of(made).events(handle.run_id)
+        log = await made.runs.events(handle.run_id)
     (asked,) = [event for event in log if isinstance(event, AwaitConfirmation)]
     (decided,) = [event for event in log if isinstance(event, ToolAuthorization)]
     assert (asked.requested_by, decided.person) == ("ann", "bob")

@@ -10,7 +10,6 @@ from toolgen.calls.errors import RegistrationError, check_format
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.events.records import Event
 from toolgen.runs import ActivityInfo, Engine, FileEngine, RunState
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime
@@ -176,14 +175,6 @@ class Agents:
         self._require_agent(agent)
         registered = self._host.agents[agent]
         registered.policy = policy or registered.spec.policy
-
-    async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
-        """Return the events of a run that are logged now, those after this `seq`.
-
-        Raises:
-            UnknownRunError: no run has the id.
-        """
-        return tuple([event async for event in self._runs.events(run_id, after=after, follow=False)])
 
     async def list_runs(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs, the newest first, without the tokens of suspended calls."""

@@ -13,13 +13,14 @@ from typing import Any
 from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_task
+from toolgen.events.document import logged_event
 from toolgen.events.hub import Events
 from toolgen.runs import Engine, UnknownRunError
 
-from .log import event_of
 from .loop.documents import RunFacts
 from .owner import has_facts
 from .recent_runs import RecentRuns
+from .run_facts import event_ids
 
 LAST = "run_stream_end"
 """Type of the last event of each run."""
@@ -104,7 +105,7 @@ class EventForwarder:
     def _forward(self, run_id: str, offset: int, event: Mapping[str, Json], facts: RunFacts | None) -> None:
         if self._hub is not None and not self._hub.is_idle:
             try:
-                self._hub.forward(event_of(run_id, offset, event, facts))
+                self._hub.forward(logged_event(run_id, offset, event, event_ids(facts)))
             except ValueError:
                 log.exception("an event of run %s was not emitted", run_id)
         if event.get("type") == LAST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.errors import ToolError
@@ -12,6 +13,7 @@ from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import Delegated, ToolResult
 from toolgen.calls.steps.frame import Frame
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.json_value import Json
 from toolgen.runs import RunStatus
 from toolgen.runtime.lookup import Listing
 from toolgen.waiting.activities import AgentAnswer
@@ -26,6 +28,7 @@ from .owner import facts_of_run, has_facts, is_of_agent
 from .resolving import resolve
 from .retention import Retention
 from .run_artifacts import child_artifacts, documents_so_far
+from .run_facts import event_ids
 from .runs import Runs
 
 
@@ -69,6 +72,11 @@ class AgentLoops:
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients."""
         return status_of(status) if is_of_agent(status) else status
+
+    def event_ids(self, status: RunStatus) -> dict[str, Json]:
+        """Return the ids that the events of a run have."""
+        document: Any = status.input
+        return event_ids(document["facts"] if has_facts(status) else None)
 
     @property
     def listings(self) -> tuple[Listing, ...]:

@@ -11,6 +11,7 @@ from toolgen.calls.errors import RegistrationError
 from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.events.document import logged_event
 from toolgen.events.records import Event
 from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.run_listing import runs_in_state
@@ -19,7 +20,6 @@ from toolgen.waiting.frozen import FrozenCall
 
 from .answers import answer_question
 from .host import AgentHost
-from .log import event_of
 from .loop.documents import TRANSFER, RunFacts
 from .output import (
     Awaiting,
@@ -37,7 +37,7 @@ from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .restrictions import check_restrictions
 from .run_artifacts import artifacts_so_far
-from .run_facts import conversation_of, first_facts
+from .run_facts import conversation_of, event_ids, first_facts
 from .run_options import RunOptions
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
@@ -271,18 +271,16 @@ class Runs:
                 found += await self._awaiting(below)
         return found
 
-    async def events(
-        self, run_id: str, *, after: int = 0, follow: bool = True
-    ) -> AsyncGenerator[Event, None]:
+    async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
         """Yield the events of a run after this `seq`; a call waits for the run while it waits for one."""
         status = await self._engine.status(run_id)
         if not has_facts(status):
             raise unknown_run(run_id)
         given: Any = status.input
-        events = self._engine.events(run_id, after=after, follow=follow)
+        events = self._engine.events(run_id, after=after)
         while (found := await self._waited(run_id, anext(events, None))) is not None:
             offset, event = found
-            yield event_of(run_id, offset, event, given["facts"])
+            yield logged_event(run_id, offset, event, event_ids(given["facts"]))
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs of agents, the newest first."""

@@ -51,6 +51,15 @@ def from_json(document: Mapping[str, Any]) -> Event:
     return event
 
 
+def logged_event(run_id: str, seq: int, document: Mapping[str, Json], ids: Mapping[str, Json]) -> Event:
+    """Return a document of the log of a run as an event; one of the engine itself gets the ids.
+
+    Raises:
+        ValueError: it is of another format.
+    """
+    return from_json({"format": FORMAT, **ids, **document, "seq": seq, "run_id": run_id})
+
+
 def event_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of `as_json`; the file events-1.schema.json holds the same."""
     schema = _adapter().json_schema(mode="serialization")

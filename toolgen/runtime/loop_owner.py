@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.json_value import Json
 from toolgen.runs import RunStatus
 from toolgen.waiting.activities import AgentCalls
 
@@ -36,6 +37,10 @@ class LoopOwner(AgentCalls, Protocol):
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients; another's as it is."""
+        ...
+
+    def event_ids(self, status: RunStatus) -> Mapping[str, Json]:
+        """Return the ids that the events of a run have, which those of its engine lack; none of another's."""
         ...
 
     @property

@@ -7,13 +7,14 @@ before it, and one with a secret of its own knows no token of the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from toolgen.calls.errors import RegistrationError
 
 if TYPE_CHECKING:
-    from toolgen.capabilities import Capability
-    from toolgen.capabilities.disabling import DisabledTools
+    from toolgen.calls.capability import Capability, ToolSwitch
+    from toolgen.calls.steps.registered_tool import RuntimeOptions
     from toolgen.runs import Engine
 
 
@@ -25,8 +26,18 @@ class LocalStore(Protocol):
     """The store that many workers share in its place, as a host writes it."""
 
 
+def require_engine(engine: Engine, options: RuntimeOptions, *, has_secret: bool) -> None:
+    """Raise where a host gives something else than an engine, or one that cannot have its stores.
+
+    Raises:
+        RegistrationError: as said; for the stores as `require_shared`.
+    """
+    _refuse_other(engine)
+    require_shared(engine, stores_of(options.capabilities, options.disabled), has_secret=has_secret)
+
+
 def stores_of(
-    capabilities: Mapping[str, Capability], disabled: DisabledTools | None = None
+    capabilities: Mapping[str, Capability], disabled: ToolSwitch | None = None
 ) -> dict[str, object]:
     """Return the stores of a runtime, by what a host constructs with each."""
     users = [*capabilities.values(), *([] if disabled is None else [disabled])]
@@ -59,3 +70,21 @@ def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: 
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
         raise RegistrationError(f"the engine {engine.name!r} has many workers, which share all data:{lines}")
+
+
+def _refuse_other(engine: object) -> None:
+    """Raise where a host gives something else than an engine.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if hasattr(engine, "start_run") and not isinstance(engine, type):
+        return
+    if isinstance(engine, str | PurePath):
+        hint = f"write Runtime(engine=InProcessEngine({str(engine)!r}))"
+    elif isinstance(engine, type):
+        hint = f"give an instance: {engine.__name__}(…)"
+    else:
+        hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
+    shown = engine.__name__ if isinstance(engine, type) else repr(engine)
+    raise RegistrationError(f"engine= is {shown}, not an engine", hint=hint)

@@ -14,6 +14,7 @@ from .assembly import Assembly
 from .run_listing import runs_in_state
 
 if TYPE_CHECKING:
+    from toolgen.events.records import Event
     from toolgen.runs import Engine, RunState, RunStatus
 
 
@@ -76,6 +77,20 @@ class Runs:
             self._engine(), self.status_of, state=state, session=session, limit=limit
         )
         return tuple(map(self.status_of, statuses))
+
+    async def events(self, run_id: str, *, after: int = 0) -> tuple[Event, ...]:
+        """Return the events of a run that are logged now, those after this `seq`.
+
+        Raises:
+            UnknownRunError: no run has the id.
+            NoEngineError: this runtime has no runs.
+        """
+        from toolgen.events.document import logged_event
+
+        engine, loops = self._engine(), self._assembly.loops
+        ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
+        logged = engine.events(run_id, after=after, follow=False)
+        return tuple([logged_event(run_id, seq, document, ids) async for seq, document in logged])
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients.

@@ -51,7 +51,32 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """Executes the calls of the toolsets that are registered with it."""
+    """Executes the calls of the toolsets that are registered with it.
+
+    Args:
+        interceptors: Fill injected fields that no call fact fills; they run in the order given.
+        hooks: Stand before and after tools, in the order given.
+        policy: Decides over every call.
+        capabilities: What executors find at their context, by name.
+        events: The hub for events; without it none are emitted.
+        spans: OpenTelemetry's, one a call.
+        metrics: OpenTelemetry's, of calls, waits and runs.
+        disabled: The tools that are disabled while the runtime works; without it none can be.
+        engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody can
+            be asked, and agents run in this process, in memory.
+        secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same in
+            all processes; of several the first seals. By default the engine keeps one, unless it has many
+            workers.
+        waiting: Whether somebody can be asked, for how long calls wait, how many, and who may answer.
+        limits: How large documents may be that come in and that go out.
+        scheduling: How many calls run at once, by process, run, session and tool, how many wait, how many
+            threads synchronous tools have, how long a call may take, and how often it is retried.
+
+    Raises:
+        RegistrationError: something is no interceptor, no hook or no engine, one stands where a list belongs,
+            or two capabilities have one name; or the engine has many workers that cannot share a store of the
+            capabilities, or there is no secret for them.
+    """
 
     def __init__(
         self,
@@ -67,62 +92,22 @@ class Runtime:
         engine: Engine | None = None,
         secret: bytes | Sequence[bytes] | None = None,
         waiting: WaitOptions | None = None,
-        is_interactive: bool = True,
-        tool_timeout: float | None = None,
-        stage_timeout: float | None = 30.0,
         limits: Limits = DEFAULT_LIMITS,
         scheduling: Scheduling = DEFAULT_SCHEDULING,
     ) -> None:
-        """Construct a runtime without tools; interceptors and hooks run in the order given.
-
-        Args:
-            interceptors: Fill injected fields that no call fact fills.
-            hooks: Stand before and after tools.
-            policy: Decides over every call.
-            capabilities: What executors find at their context, by name.
-            events: The hub for events; without it none are emitted.
-            spans: OpenTelemetry's, one a call.
-            metrics: OpenTelemetry's, of calls, waits and runs.
-            disabled: The tools that are disabled while the runtime works; without it none can be.
-            engine: Executes the runs of agents, and those of calls that wait for an answer; without it nobody
-                can be asked, and agents run in this process, in memory.
-            secret: Seals the tokens of calls that wait, and their answers: at least 16 random bytes, the same
-                in all processes; of several the first seals. By default the engine keeps one, unless it has
-                many workers.
-            waiting: For how long calls wait, how many, and who may answer.
-            is_interactive: Whether there is somebody to ask.
-            tool_timeout: Seconds for a tool whose design says nothing; None for no limit.
-            stage_timeout: Seconds for one step of a hook, an interceptor, a policy or a preview.
-            limits: How large documents may be that come in and that go out.
-            scheduling: How many calls run at once, by process, run, session and tool, how many wait, how many
-                threads synchronous tools have, and how often a call is retried.
-
-        Raises:
-            RegistrationError: something is no interceptor, no hook or no engine, one stands where a list
-                belongs, or two capabilities have one name; or the engine has many workers that cannot share
-                a store of the capabilities, or there is no secret for them.
-        """
-        if engine is not None:
-            from toolgen.waiting.options import require_engine
-
-            require_engine(engine)
+        """Construct a runtime without tools; its class says what each argument is."""
         options = runtime_options(
             interceptors,
             hooks,
             capabilities,
             has_policy=policy is not None,
-            timeout=tool_timeout,
+            timeout=scheduling.tool_timeout_s,
             disabled=disabled,
             limits=limits,
         )
-        if engine is not None:
-            from .many_workers import require_shared, stores_of
-
-            require_shared(engine, stores_of(options.capabilities, disabled), has_secret=secret is not None)
-        self._hook_tools = options.hook_tools
         scheduler = Scheduler(scheduling)
         self._services = RuntimeServices(
-            execution=Execution(scheduler, scheduling, timeout=tool_timeout, metrics=metrics),
+            execution=Execution(scheduler, scheduling, metrics),
             scheduler=scheduler,
             reports=reports_for(events, limits, metrics),
             spans=spans,
@@ -131,14 +116,14 @@ class Runtime:
             capabilities=options.capabilities,
             artifacts=keeper_for(options.capabilities),
             policy=policy,
-            is_interactive=is_interactive,
+            is_interactive=waiting is None or waiting.is_interactive,
             limits=limits,
-            stage_timeout=stage_timeout,
+            stage_timeout=scheduling.stage_timeout_s,
         )
         self._events, self._engine = events, engine
         self.assembly = Assembly(self, options, self._services, events)
         """What its parts share; agents join it."""
-        self._disabled = disabled
+        self._hook_tools, self._disabled = options.hook_tools, disabled
         self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 
@@ -390,11 +375,18 @@ class Runtime:
     def _registry_of_waits(
         self, engine: Engine, options: WaitOptions | None, secret: bytes | Sequence[bytes] | None
     ) -> WaitRegistry:
-        """Return what keeps the calls that wait, and let calls be suspended."""
+        """Return what keeps the calls that wait, and let calls be suspended.
+
+        Raises:
+            RegistrationError: what is given is no engine, or the engine cannot have its stores or its secret.
+        """
         from toolgen.waiting.options import WAIT_OPTIONS
         from toolgen.waiting.suspending import CallSuspender
         from toolgen.waiting.wait_registry import WaitRegistry
 
+        from .many_workers import require_engine
+
+        require_engine(engine, self.assembly.options, has_secret=secret is not None)
         waits = WaitRegistry(engine, options or WAIT_OPTIONS, secret, self._services.scheduler)
         finds = self.assembly.tools.can_list if engine.caps.has_many_workers else None
         self._services.suspender = CallSuspender(waits=waits, is_found_again=finds)

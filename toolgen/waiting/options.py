@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Final, Protocol
 
-from toolgen.calls.errors import RegistrationError
 from toolgen.calls.results import Suspended
 from toolgen.contract.json_value import Json
 
@@ -38,6 +36,8 @@ def requester_may_not_approve(asked: Suspended, answer: Json, by: str) -> str:
 class WaitOptions:
     """The options for suspended calls of a runtime."""
 
+    is_interactive: bool = True
+    """Whether there is somebody to ask; runs of agents ask nobody either without."""
     expires_s: float = WEEK_S
     """Seconds in which an answer is taken."""
     max_per_run: int = 100
@@ -59,21 +59,3 @@ class WaitOptions:
 
 
 WAIT_OPTIONS: Final = WaitOptions()
-
-
-def require_engine(engine: object) -> None:
-    """Raise where a host gives something else than an engine; None is no engine, and is accepted.
-
-    Raises:
-        RegistrationError: as said.
-    """
-    if engine is None or (hasattr(engine, "start_run") and not isinstance(engine, type)):
-        return
-    if isinstance(engine, str | PurePath):
-        hint = f"write Runtime(engine=InProcessEngine({str(engine)!r}))"
-    elif isinstance(engine, type):
-        hint = f"give an instance: {engine.__name__}(…)"
-    else:
-        hint = 'write Runtime(engine=InProcessEngine("runs.db"))'
-    shown = engine.__name__ if isinstance(engine, type) else repr(engine)
-    raise RegistrationError(f"engine= is {shown}, not an engine", hint=hint)

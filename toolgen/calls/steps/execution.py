@@ -33,16 +33,7 @@ log = logger("toolgen.runtime")
 class Execution:
     """Runs the executors of admitted calls for one runtime, in the event loop or in bounded threads."""
 
-    def __init__(
-        self,
-        scheduler: Scheduler,
-        options: Scheduling,
-        *,
-        timeout: float | None,
-        metrics: CallMetrics | None = None,
-    ) -> None:
-        self.timeout = timeout
-        """Seconds for a tool whose design says nothing."""
+    def __init__(self, scheduler: Scheduler, options: Scheduling, metrics: CallMetrics | None = None) -> None:
         self._scheduler = scheduler
         self._max_retries = options.max_retries
         self._metrics = metrics
@@ -51,7 +42,8 @@ class Execution:
         """Of synchronous executors; None before the first."""
 
     def timeout_of(self, tool: RegisteredTool) -> float | None:
-        return self.timeout if tool.spec.timeout is None else tool.spec.timeout
+        """Return the seconds for one call of a tool; None for no limit."""
+        return self._options.tool_timeout_s if tool.spec.timeout is None else tool.spec.timeout
 
     @property
     def stuck_threads(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""The limits of a runtime's scheduler, as a host sets them."""
+"""How a runtime executes calls, as a host sets it: how many at once, and for how long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduling:
-    """How many calls of one runtime run at once, and how many wait.
+    """How many calls of one runtime run at once, how many wait, and for how long one may run.
 
     A call counts from its admission to the end of its executor. Hooks, policies and encoding do not count,
     nor does a call while it waits for an answer, for a run, for a call that it has made, or for its next
@@ -36,22 +36,36 @@ class Scheduling:
     stuck, the tools that hold them are not available."""
     max_retries: int = 2
     """Further attempts at a tool that is idempotent or only reads, after a failure that may pass."""
+    tool_timeout_s: float | None = None
+    """Seconds for a tool whose design says nothing; None for no limit."""
+    stage_timeout_s: float | None = 30.0
+    """Seconds for one step of a hook, an interceptor, a policy, a preview or a store; None for no limit."""
 
     def __post_init__(self) -> None:
         """Check the limits.
 
         Raises:
-            TypeError: one is no whole number.
+            TypeError: one is no whole number, or a time is no number.
             ValueError: one is less than what lets calls run.
         """
         for limit in fields(self):
             value, least = getattr(self, limit.name), _LEAST.get(limit.name, 1)
-            if value is None and limit.default is None:
+            if value is None and "None" in str(limit.type):
+                continue
+            if limit.name.endswith("_s"):
+                _check_seconds(limit.name, value)
                 continue
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{limit.name} is {value!r}; it must be a whole number")
             if value < least:
                 raise ValueError(f"{limit.name} is {value}; it must be at least {least}")
+
+
+def _check_seconds(name: str, value: object) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{name} is {value!r}; it must be a number of seconds, or None")
+    if not value > 0:
+        raise ValueError(f"{name} is {value}; it must be more than 0")
 
 
 _LEAST: Final = {"max_queued": 0, "max_stuck_threads": 0, "max_retries": 0}

@@ -103,7 +103,7 @@ async def test_it_stops_while_the_planner_is_asked(restarts: Restarts, conninfo:
     ):
         client = agents_of(runtime).client("x.agent")
         output = await client.run("Go.", session_id="s")
-        events = await agents_of(runtime).events(output.run_id)
+        events = await runtime.runs.events(output.run_id)
         after = await client.run("Again.", session_id="s")
         status = await engine.status(output.run_id)
         assert await engine.replay(output.run_id) == status.output
