@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import pytest
 
 from toolgen.engines import InProcessEngine, file_worker
-from toolgen.engines.sqlite_checks import require_sound_runs
+from toolgen.engines.sqlite_rows import require_sound_runs
 from toolgen.runs import (
     ActivityInfo,
     CallOptions,

@@ -16,13 +16,12 @@ from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.key_file import create_key, read_key
 from toolgen.stores.lease import Lease
 
-from .file_clock import RunClock, release, released_at, time_before_leap
+from .file_clock import release, released_at, time_before_leap
 from .journal import CANCEL, NULL, decode
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
-from .sqlite_checks import require_sound_runs
 from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
-from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen
+from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen, require_sound_runs
 from .sqlite_steps import CANCEL_TREE
 from .sqlite_store import SqliteStore
 from .witness import told_of
@@ -47,7 +46,6 @@ class FileWorker:
         self,
         store: SqliteStore,
         runs: Runs,
-        clock: RunClock,
         call_later: CallLater,
         *,
         keep_runs: int,
@@ -58,7 +56,7 @@ class FileWorker:
         self._batches = store.batches
         self._store = store
         self._runs = runs
-        self._clock = clock
+        self._clock = store.clock
         self._call_later = call_later
         self._keep_runs = keep_runs
         self._keep_s = keep_s
@@ -68,7 +66,7 @@ class FileWorker:
         self._secret: bytes | None = None
         self._timer: Timer | None = None
         self._wake: float | None = None
-        self.pruning = Pruning(self._doomed, store.drop, clock)
+        self.pruning = Pruning(self._doomed, store.drop, store.clock)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starts_in: asyncio.AbstractEventLoop | None = None
         self._starting = asyncio.Lock()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from toolgen.contract.json_value import Json
-from toolgen.contract.tasks import CallLater
+from toolgen.contract.tasks import CallLater, in_pieces
 from toolgen.runs import (
     Activity,
     EngineCaps,
@@ -25,12 +24,13 @@ from toolgen.runs import (
     WaitStatus,
     unknown_run,
 )
+from toolgen.runs.errors import already_registered, engine_closed
 
-from .errors import closed_error, registered_error
 from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
 from .live_run import SteadyClock, call_later
+from .memory_worker import MemoryWorker
 from .runs import Runs
-from .store import PAGE, MemoryWorker, RunStore
+from .store import PAGE, RunStore
 
 if TYPE_CHECKING:
     from toolgen.stores.batched_file import BatchedFile
@@ -66,12 +66,10 @@ class InProcessEngine:
         Args:
             path: The file that keeps the runs, made where it is missing; None keeps them in memory.
             worker: Whether `start` executes runs; without, this engine is a client of the worker of its file.
-            synchronous: What a run that was kept survives: NORMAL the end of the process, FULL a loss of
-                power too.
+            synchronous: What a kept run survives: NORMAL the end of the process, FULL a loss of power too.
             keep_runs: How many runs that are over are kept, with their children; a file may have some more.
             keep_s: How long they are kept, in seconds; None for ever. Only in a file.
-            max_payload_bytes: The most bytes of JSON of one argument, result or signal; in a file 64 MiB are
-                the most.
+            max_payload_bytes: The most bytes of JSON of one value that crosses; in a file at most 64 MiB.
             clock: Gives seconds since 1970; by default the wall clock of now, and what has passed since.
             call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
 
@@ -81,28 +79,20 @@ class InProcessEngine:
         self._wall = clock or SteadyClock()
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
-        self._is_registered = False
-        self._is_closed = False
-        self._store: RunStore
-        self._worker: MemoryWorker | FileWorker
+        self._is_registered = self._is_closed = False
         if path is None:
-            self._store = RunStore()
+            self._store: RunStore = RunStore()
             self._runs = Runs(self._store, self._wall, call_later, max_payload_bytes)
-            self._worker = MemoryWorker(self._store, self._runs, keep_runs=keep_runs, clock=self._wall)
+            self._worker: MemoryWorker | FileWorker = MemoryWorker(self._store, self._runs, keep_runs)
         else:
-            from .file_clock import RunClock  # SQLite is for those who keep runs in a file
-            from .file_worker import FileWorker
+            from .file_worker import FileWorker  # SQLite is for those who keep runs in a file
             from .sqlite_store import SqliteStore
 
             self._max_payload_bytes = min(max_payload_bytes or MOST_BYTES, MOST_BYTES)
-            run_clock = RunClock(self._wall)
-            self._store = kept = SqliteStore(Path(path), run_clock, synchronous=synchronous)
-            self._runs = Runs(kept, run_clock, call_later, self._max_payload_bytes)
-            self._worker = FileWorker(
-                kept, self._runs, run_clock, call_later, keep_runs=keep_runs, keep_s=keep_s
-            )
-        self._followers = self._runs.followers
-        self._store.on_change = self._followers.changed
+            self._store = store = SqliteStore(Path(path), self._wall, synchronous=synchronous)
+            self._runs = Runs(store, store.clock, call_later, self._max_payload_bytes)
+            self._worker = FileWorker(store, self._runs, call_later, keep_runs=keep_runs, keep_s=keep_s)
+        self._store.on_change = self._runs.followers.changed
         self._call_later = call_later
         self.name, self.id = "in-process", self._store.id
         self._caps = EngineCaps(
@@ -143,7 +133,7 @@ class InProcessEngine:
         on_forget: OnForget | None = None,
     ) -> None:
         if self._is_registered:
-            raise registered_error()
+            raise already_registered()
         self._is_registered = True
         self._runs.register(loops, activities, on_event, last_events)
         if on_forget is not None:
@@ -222,7 +212,7 @@ class InProcessEngine:
         """Stop executing, within about a second; a later `start` resumes from the journal."""
         if not self._is_closed:
             self._is_closed = True
-            self._followers.wake_all()
+            self._runs.followers.wake_all()
             await self._worker.close()
 
     async def start_run(self, loop: str, arg: Json, *, run_id: str, session: str = "") -> None:
@@ -267,12 +257,7 @@ class InProcessEngine:
         return self._store.wait_status(run_id, op)
 
     async def open_waits(self, *, session: str | None = None, limit: int = 100) -> tuple[RunWait, ...]:
-        found: list[RunWait] = []
-        for wait in self._store.open_waits(session, limit):
-            found.append(wait)
-            if len(found) % PAGE == 0:
-                await asyncio.sleep(0)
-        return tuple(found)
+        return tuple([wait async for wait in in_pieces(self._store.open_waits(session, limit), PAGE)])
 
     async def cancel(self, run_id: str, *, reason: str = "") -> None:
         self._require_open()
@@ -305,10 +290,10 @@ class InProcessEngine:
         return self._store.status(run_id)
 
     async def settled(self, run_id: str) -> RunStatus:
-        return await self._status_kept(run_id, may_wait=True)
+        return await self._status_when(run_id, may_wait=True)
 
     async def result(self, run_id: str) -> RunStatus:
-        return await self._status_kept(run_id, may_wait=False)
+        return await self._status_when(run_id, may_wait=False)
 
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
@@ -323,7 +308,7 @@ class InProcessEngine:
             self._require_progress()
 
         read = partial(self._store.events, run_id)
-        return self._followers.events(run_id, read, max(0, after), require_news if follow else None)
+        return self._runs.followers.events(run_id, read, max(0, after), require_news if follow else None)
 
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100
@@ -343,39 +328,32 @@ class InProcessEngine:
     def _require_open(self) -> None:
         self._runs.tasks.require_loop()
         if self._is_closed:
-            raise closed_error()
-
-    async def _status_kept(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status as `_status_when`; the run is not forgotten meanwhile."""
-        awaited = self._worker.pruning.awaited
-        awaited[run_id] += 1
-        try:
-            return await self._status_when(run_id, may_wait=may_wait)
-        finally:
-            awaited[run_id] -= 1
-            if not awaited[run_id]:
-                del awaited[run_id]
+            raise engine_closed()
 
     async def _status_when(self, run_id: str, *, may_wait: bool) -> RunStatus:
-        """Return the status when the run is over, or when it waits, where waits count."""
+        """Return the status when the run is over, or when it waits, where waits count.
+
+        It is not forgotten meanwhile.
+        """
         # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
         # is written of a run may change its state; the rest of it is read when it has.
         is_sound = False
-        while True:
-            found = self._store.state(run_id)
-            if found in _OPEN:
-                self._runs.require_no_fault(run_id)
-                is_sound = is_sound or self._worker.require_sound(run_id)
-                if not may_wait or found == "running" or self._runs.is_executing(run_id):
-                    await self._wait_for_change(run_id)
-                    while self._runs.goes_on(run_id):  # it is not read with each of its events
+        with self._worker.pruning.sparing(run_id):
+            while True:
+                state = self._store.state(run_id)
+                if state in _OPEN:
+                    self._runs.require_no_fault(run_id)
+                    is_sound = is_sound or self._worker.require_sound(run_id)
+                    if not may_wait or state == "running" or self._runs.is_executing(run_id):
                         await self._wait_for_change(run_id)
-                    continue
-            status = self._store.status(run_id)
-            if any(wait.fault for wait in status.awaiting):
-                self._store.record(run_id)  # raises, and says why
-            if status.state == found:  # another process may have written in between
-                return status
+                        while self._runs.goes_on(run_id):  # it is not read with each of its events
+                            await self._wait_for_change(run_id)
+                        continue
+                status = self._store.status(run_id)
+                if any(wait.fault for wait in status.awaiting):
+                    self._store.record(run_id)  # raises, and says why
+                if status.state == state:  # another process may have written in between
+                    return status
 
     async def _tell(self) -> bool:
         """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""
@@ -393,7 +371,7 @@ class InProcessEngine:
         def stop() -> None:
             nonlocal is_late
             is_late = True
-            self._followers.changed(run_id)
+            self._runs.followers.changed(run_id)
 
         timer = None if is_late else self._call_later(_TAKEN_S, stop)
         try:
@@ -407,7 +385,7 @@ class InProcessEngine:
     async def _wait_for_change(self, run_id: str) -> None:
         """Wait until a run may have changed; raise as `_require_progress` does."""
         self._require_progress()
-        await self._followers.change(run_id)
+        await self._runs.followers.change(run_id)
         self._require_progress()
 
     def _require_progress(self) -> None:
@@ -415,5 +393,5 @@ class InProcessEngine:
         if problem := self._worker.problem:
             raise problem
         if self._is_closed:
-            raise closed_error()
+            raise engine_closed()
         self._worker.watch()

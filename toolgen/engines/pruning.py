@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,8 +54,7 @@ class Pruning:
         self._not_before = 0.0
         self.on_forget: OnForget | None = None
         """Hears of the runs before they are forgotten."""
-        self.awaited: Counter[str] = Counter()
-        """The runs that somebody waits for; no tree with one is forgotten before they have heard."""
+        self._awaited: Counter[str] = Counter()
 
     def start(self) -> None:
         """Start to prune, unless it is running or failed a moment ago."""
@@ -67,8 +67,19 @@ class Pruning:
             self._task.cancel()
             self._task = None
 
+    @contextmanager
+    def sparing(self, run_id: str) -> Iterator[None]:
+        """Forget no tree with this run meanwhile: somebody waits for it."""
+        self._awaited[run_id] += 1
+        try:
+            yield
+        finally:
+            self._awaited[run_id] -= 1
+            if not self._awaited[run_id]:
+                del self._awaited[run_id]
+
     def _is_awaited(self, tree: Tree) -> bool:
-        return bool(self.awaited) and any(run.run_id in self.awaited for run in tree.runs)
+        return any(self._awaited[run.run_id] for run in tree.runs)
 
     async def _prune(self) -> None:
         try:

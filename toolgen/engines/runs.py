@@ -54,7 +54,7 @@ class Runs:
     ) -> None:
         self.max_payload_bytes = max_payload_bytes
         self._store = store
-        self._clock = clock
+        self.clock = clock
         self.tasks = Tasks()
         self.events = EventLog(store.add_event)
         self.followers = self.events.followers
@@ -177,13 +177,13 @@ class Runs:
         if self._store.find(run_id) is None:
             self.create_run(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
         value, _ = encode(run_id, "the id of a run")
-        return OpRecord(op, loop, digest(text), self._clock(), value)
+        return OpRecord(op, loop, digest(text), self.clock(), value)
 
     def child_ended(self, op: str, child: RunRecord) -> OpRecord:
         """Return the end of the operation of a child run that is over."""
         assert child.ending is not None, "a child that goes on has no end to keep"
         kind = "" if child.ending == "completed" else child.ending
-        return OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
+        return OpRecord(op, child.loop, digest(child.input), self.clock(), child.output, kind, child.error)
 
     def take(self, record: RunRecord, signal: SignalRecord) -> None:
         """Cancel a run if the signal says so; else pass it to the oldest wait for it."""
@@ -304,7 +304,7 @@ class Runs:
         if run.task is None:
             self._store.unpark(run.record)
             if run.record.began is None:
-                self._store.begin(run.record, self._clock())
+                self._store.begin(run.record, self.clock())
             run.task = self.tasks.start(self._run_loop(run), run.record.run_id)
 
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
@@ -355,7 +355,7 @@ class Runs:
         run.is_stopped = True
         run.unpark()
         self._live.pop(record.run_id, None)
-        self._store.end(record, ending, output, error, self._clock())
+        self._store.end(record, ending, output, error, self.clock())
         for task in run.in_flight.values():
             task.cancel()
         self._store.when_durable(partial(_over, run))
@@ -365,7 +365,7 @@ class Runs:
         if self._last_events is None:
             return
         try:
-            ended = ended_run(run.record, ending, reason, self._clock(), run.begun(), self._readable)
+            ended = ended_run(run.record, ending, reason, self.clock(), run.begun(), self._readable)
             for event in self._last_events(ended):
                 self._append_event(run, event)
         except Exception:

@@ -1,10 +1,11 @@
-"""Reads from a journal in SQLite what of its runs is listed, for the worker and for clients."""
+"""Reads from a journal in SQLite what of its runs is listed and what is damaged, for worker and clients."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json
@@ -21,7 +22,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError, reading
 
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
-from .sqlite_records import read_log, run_name
+from .sqlite_records import read_log, read_numbered_record, run_name
 from .sqlite_tables import SHIFT, TOO_LARGE, bounded, ids, is_over, known_number, run_number
 
 _STATES: Final[dict[str, RunState]] = {
@@ -39,6 +40,8 @@ _OPEN: Final = """
 _ABOUT: Final = f"CASE WHEN length(wait.about) THEN {bounded('wait.about')} ELSE {bounded('run.input')} END"
 """What a wait is about; the input of its run where the column is empty."""
 _HAS_SUBJECT: Final = f"(length(wait.about) != {len(NULL)} OR wait.about != x'{NULL.hex()}')"
+_MOST_PROBLEMS: Final = 50
+"""The most problems of the file that are named; there is one for each row of an index that is lost."""
 
 
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
@@ -341,3 +344,31 @@ def _subject(text: bytes | None) -> dict[str, Any]:
         return {"about": decode(text)}
     except ValueError as error:
         return {"about": None, "fault": f"it is not JSON: {error}"}
+
+
+def find_damage(database: sqlite3.Connection) -> list[str]:
+    """Return what is wrong with the file as such, and each run with a row that cannot be read."""
+    rows = database.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})").fetchall()
+    found = [f"the file: {text}" for (text,) in rows if text != "ok"]
+    for (no,) in database.execute("SELECT no FROM run NOT INDEXED ORDER BY no").fetchall():
+        try:
+            record = read_numbered_record(database, no)
+            read_state(database, record.run_id)
+            with reading(partial("the log of run {}".format, record.run_id)):
+                for text in record.events:
+                    decode(text)
+        except DamagedRowError as error:
+            found.append(str(error))
+    return found
+
+
+def require_sound_runs(database: sqlite3.Connection) -> None:
+    """Raise where a table of runs or sessions, or an index of it, is damaged: some would be lost from sight.
+
+    Raises:
+        DamagedRowError: as said.
+    """
+    for table in ("run", "session", "turn", "active"):
+        (text,) = database.execute(f"PRAGMA integrity_check({table})").fetchone()
+        if text != "ok":
+            raise DamagedRowError(f"{text} (all of it: toolgen runs check)")

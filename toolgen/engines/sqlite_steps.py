@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Final
 
 from toolgen.runs import Receipt, answer_name
+from toolgen.runs.errors import wait_over
 from toolgen.stores.sqlite_errors import DamagedRowError
 
-from .errors import wait_over_error
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
 from .pruning import Tree
 from .sqlite_rows import is_awaited, is_wait_over
@@ -67,7 +67,7 @@ def add_answer(database: sqlite3.Connection, run_id: str, op: str, payload: byte
     if kept is not None:
         return "same" if kept[0] == key else "conflict"
     if is_over(database, no) or is_wait_over(database, no, op):
-        raise wait_over_error(run_id, op)
+        raise wait_over(run_id, op)
     _insert(database, no, SignalRecord(name, name, payload, key=key))
     return "recorded"
 
@@ -96,7 +96,7 @@ def is_answer_seen(database: sqlite3.Connection, run_id: str, op: str) -> bool:
     query = "SELECT is_seen FROM signal WHERE run = ? AND signal_id = ?"
     is_seen = (1,) in database.execute(query, (no, answer_name(op)))
     if not is_seen and (no is None or is_over(database, no)):
-        raise wait_over_error(run_id, op)
+        raise wait_over(run_id, op)
     return is_seen
 
 

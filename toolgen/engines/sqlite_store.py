@@ -47,7 +47,6 @@ from .journal import (
     encode,
 )
 from .pruning import Tree
-from .sqlite_checks import find_damage
 from .sqlite_records import BUSY, read_record, read_trees
 from .sqlite_tables import FORMAT, MOST, SHIFT
 from .store import PAGE, RunStore
@@ -73,12 +72,12 @@ class SqliteStore(RunStore):
 
     is_durable: ClassVar[bool] = True
 
-    def __init__(self, path: Path, clock: RunClock, *, synchronous: Synchronous = "NORMAL") -> None:
+    def __init__(self, path: Path, clock: Callable[[], float], *, synchronous: Synchronous) -> None:
         """Open a file, which is created where it is missing without a witness of one that was there.
 
         Args:
             path: The file.
-            clock: Goes on from the times that the file holds.
+            clock: Gives seconds since 1970; `RunClock` continues it from the times that the file holds.
             synchronous: What a batch that was written survives.
 
         Raises:
@@ -97,7 +96,7 @@ class SqliteStore(RunStore):
         self._adding: set[asyncio.Task[None]] = set()
         self.seen_numbers: set[int] = set()
         """Of signals that the worker has seen and that are not written as seen yet."""
-        self._clock = clock
+        self.clock = RunClock(clock)
         self._next = 0
         self._timed = 0.0
         self._damaged: dict[str, StoreCorruptError] = {}
@@ -121,7 +120,7 @@ class SqliteStore(RunStore):
         self.seen_numbers.clear()
         newest, at = self.batches.read(newest_run_and_time)
         self._next = newest + 2 & ~1
-        self._clock.continue_from(at)
+        self.clock.continue_from(at)
         self.finished = self.batches.read(rows.count_finished)
         lacking = self.witness.open()
         if self.witness.begun:
@@ -283,11 +282,10 @@ class SqliteStore(RunStore):
             no = await self.batches.run(step)
             if no is not None:
                 record.no, self._next = no, max(self._next, no + 2 & ~1)
-                found = record
+                added = self._records.setdefault(record.run_id, record) if is_ours else record
                 if is_ours:
-                    found = self._records.setdefault(record.run_id, record)
-                    self._recall(found)
-                then(found, is_ours)
+                    self._recall(added)
+                then(added, is_ours)
 
         await asyncio.shield(start_task(self._adding, work(), name=f"start {record.run_id}"))
 
@@ -348,7 +346,7 @@ class SqliteStore(RunStore):
         return self.batches.read(partial(rows.read_events, run_id=run_id, after=after))
 
     async def check(self) -> tuple[str, ...]:
-        return tuple(await self.batches.read_beside(find_damage))
+        return tuple(await self.batches.read_beside(rows.find_damage))
 
     def doomed(self, keep: int, before: float | None = None) -> list[Tree]:
         return self.batches.read(partial(rows.doomed, keep=keep, before=before))
@@ -370,7 +368,7 @@ class SqliteStore(RunStore):
             if record is not read:
                 continue
             for op in record.ops.values():
-                self._clock.continue_from(op.at)
+                self.clock.continue_from(op.at)
             self.unpark(record)
             self._recall(record)
         return found

@@ -1,19 +1,15 @@
-"""The store of the runs of an engine, and what executes those in memory."""
+"""The store of the runs of an engine, in memory."""
 
 from __future__ import annotations
 
-import secrets
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.runs import (
-    EngineError,
     ForgottenRun,
-    LostJournal,
     OpenWait,
     Receipt,
     RunState,
@@ -23,21 +19,20 @@ from toolgen.runs import (
     answer_name,
     unknown_run,
 )
+from toolgen.runs.errors import wait_over
 
-from .errors import wait_over_error
 from .journal import (
     NULL,
     AttemptRecord,
     Ending,
     Events,
-    Followers,
     OpRecord,
     RunRecord,
     SignalRecord,
     WaitRecord,
     decode,
 )
-from .pruning import PRUNE, Pruning, Tree
+from .pruning import PRUNE, Tree
 
 if TYPE_CHECKING:
     from toolgen.stores.batched_file import BatchedFile  # SQLite is for those who keep runs in a file
@@ -209,7 +204,7 @@ class RunStore:
         if kept is not None:
             return "same" if kept.key == key else "conflict"
         if record.ending is not None or op in record.ops:
-            raise wait_over_error(run_id, op)
+            raise wait_over(run_id, op)
         self.on_signal(record, SignalRecord(name, name, text, key=key))
         return "recorded"
 
@@ -339,74 +334,3 @@ def _open_waits(record: RunRecord) -> Iterator[OpenWait]:
     for wait in [*record.waits.values()]:
         if wait.op not in record.ops and wait.about != NULL:
             yield OpenWait(op=wait.op, about=decode(wait.about))
-
-
-class Executor(Protocol):
-    """What executes loops, as `Runs` does."""
-
-    is_working: bool
-    followers: Followers
-
-    def start(self, *, worker: bool, only: Collection[str] | None = None) -> None: ...
-    async def close(self) -> None: ...
-    def take(self, record: RunRecord, signal: SignalRecord) -> None: ...
-
-
-class MemoryWorker:
-    """Executes the runs of a store in memory."""
-
-    held_s: ClassVar[float] = 0.0
-    """What is in memory began under this very clock."""
-    problem: ClassVar[None] = None
-
-    def __init__(
-        self, store: RunStore, runs: Executor, *, keep_runs: int, clock: Callable[[], float]
-    ) -> None:
-        self._store = store
-        self._runs = runs
-        self._keep_runs = keep_runs
-        self._secret = secrets.token_bytes(32)
-        self.pruning = Pruning(partial(store.doomed, keep_runs), store.drop, clock)
-        store.on_signal, store.on_end, store.on_log = runs.take, self._prune, runs.followers.wake
-
-    @property
-    def is_working(self) -> bool:
-        return self._runs.is_working
-
-    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
-        self._runs.start(worker=worker, only=only)
-        self._prune()
-
-    async def close(self) -> None:
-        self.pruning.stop()
-        await self._runs.close()
-
-    async def restore(self) -> LostJournal | None:
-        raise EngineError("the runs are in memory, and end with the process", hint="keep them in a file")
-
-    def secret(self, *, create: bool) -> bytes | None:
-        return self._secret
-
-    def require_sound(self, run_id: str) -> bool:
-        """Return True: what is in memory is as it was put there."""
-        return True
-
-    def faults(self) -> tuple[()]:
-        return ()
-
-    def describe(self) -> tuple[()]:
-        return ()
-
-    def watch(self) -> None:
-        """Do nothing: nobody else has the store."""
-
-    def tell(self) -> bool:
-        """Return whether there is a worker; it has heard of every change at once."""
-        return self.is_working
-
-    async def release_clock(self, at: float) -> None:
-        """Do nothing: the clock is not held."""
-
-    def _prune(self) -> None:
-        if self.is_working and self._store.finished > self._keep_runs:
-            self.pruning.start()

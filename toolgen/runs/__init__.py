@@ -4,29 +4,32 @@ The loop is a function of its input and of what its `RunContext` returns, so tha
 from its journal. Whatever touches the world is an activity. Only JSON crosses the seam, in memory too.
 """
 
-from .engine import (
-    DRAIN_S,
+from .context import (
     Activity,
     ActivityInfo,
     CallOptions,
+    Emit,
+    EndedRun,
+    LastEvents,
+    Loop,
+    RunContext,
+    answer_name,
+)
+from .engine import (
+    DRAIN_S,
     CheckedEngine,
     ClockEngine,
     DrainingEngine,
-    Emit,
-    EndedRun,
     Engine,
     EngineCaps,
     ErasingEngine,
     FileEngine,
-    LastEvents,
-    Loop,
     OnEvent,
     OnForget,
+    PayloadStore,
     QueueEngine,
     RestoringEngine,
-    RunContext,
     WorkerRole,
-    answer_name,
 )
 from .errors import (
     OUTCOME_UNKNOWN,
@@ -44,7 +47,6 @@ from .errors import (
     WaitOverError,
     unknown_run,
 )
-from .payloads import PayloadStore
 from .statuses import (
     ForgottenRun,
     LostJournal,

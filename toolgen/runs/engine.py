@@ -1,16 +1,15 @@
-"""The protocol of an engine, of what a loop may do on it, and of what an activity knows of its place."""
+"""The protocol of an engine, of what it may have beside it, and of the store of its large values."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence, Set
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from toolgen.contract.json_value import Json
 
-from .errors import ActivityFailed
-from .statuses import ForgottenRun, LostJournal, Receipt, RunState, RunStatus, RunWait, Signal, WaitStatus
+from .context import Activity, LastEvents, Loop
+from .statuses import ForgottenRun, LostJournal, Receipt, RunState, RunStatus, RunWait, WaitStatus
 
 if TYPE_CHECKING:
     from toolgen.stores.batched_file import BatchedFile
@@ -27,164 +26,9 @@ class EngineCaps:
     """The most bytes of JSON of one argument or result; None without a limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOptions:
-    """How an engine treats one activity. Times are seconds."""
-
-    attempts: int = 3
-    """In all, for failures of the infrastructure; a tool's errors are data in its result."""
-    backoff: float = 0.2
-    """Before the second attempt; it doubles."""
-    timeout: float | None = None
-    """Of one attempt."""
-    once: bool = False
-    """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
-    result was kept, the operation ends as `outcome_unknown`."""
-
-
-answer_name: Final[Callable[[str], str]] = "answer:{}".format
-"""Returns the name of the signal that answers the wait of an operation."""
-
-Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
-"""Takes an event at once, in any thread, and never raises."""
-
-
-class Begun(Protocol):
-    """Keeps that an activity begins, and what its events are so far."""
-
-    def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
-
-
-async def _begun(events: Sequence[Mapping[str, Json]] = (), /) -> None:
-    """Do nothing: outside an engine there is no begun record."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityInfo:
-    """The facts that an activity knows of its run and attempt."""
-
-    run_id: str
-    op: str
-    attempt: int
-    """From 1."""
-    missed: int = 0
-    """Attempts of processes that lacked what it needs, which are not counted by `attempt`."""
-    emit: Emit = field(repr=False)
-    """Takes a report of progress, best effort; may be called in any thread. It goes to those who listen in
-    this process, and into no journal."""
-    timeout: float | None = None
-    """Seconds that the attempt has: of `CallOptions.timeout`, what is left after it waited to begin."""
-    is_followed: Callable[[], bool] = field(default=bool, repr=False)
-    """Returns whether further activities that the run has started are about to begin in this process, which
-    wait for nobody's end."""
-    begun: Begun = field(default=_begun, repr=False)
-    """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
-    once the engine has kept that the activity begins now. The events are in the log of the run then, or will
-    be although this process ends; each is there once, whichever attempt begins."""
-
-    @property
-    def idempotency_key(self) -> str:
-        """The same for every attempt, in any process."""
-        return f"{self.run_id}/{self.op}"
-
-
-class RunContext(Protocol):
-    """The operations of a loop. Each operation has a key of its own within the run."""
-
-    @property
-    def run_id(self) -> str: ...
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the engine has room for many more operations of this run; a loop ends where it has not."""
-        ...
-
-    def now(self) -> float:
-        """Return the time of the newest recorded operation, in seconds since 1970."""
-        ...
-
-    def start(self, op: str, activity: str, arg: Json, options: CallOptions | None = None) -> Awaitable[Json]:
-        """Start an activity at once and return an awaitable of its result.
-
-        Raises:
-            ActivityFailed: when awaited; all attempts failed.
-            DuplicateOperationError: the key is taken.
-        """
-        ...
-
-    async def child(self, op: str, loop: str, arg: Json) -> Json:
-        """Run a child run, whose id is `<run id>/<op>`, and return its result.
-
-        Raises:
-            ActivityFailed: it failed or was canceled.
-        """
-        ...
-
-    async def detach(self, op: str, loop: str, arg: Json) -> str:
-        """Start a run that outlives this one, and return its id: `<run id>/<op>`.
-
-        It is kept, and forgotten, by itself. Only when this run is canceled, it is canceled too.
-        """
-        ...
-
-    async def gather(self, *awaitables: Awaitable[Json]) -> list[Json | ActivityFailed]:
-        """Return all results in the order of the arguments, after the last one; nothing is cancelled."""
-        ...
-
-    def one_by_one(self) -> AbstractAsyncContextManager[None]:
-        """Return what lets one part of the loop in at a time, in the order in which they came.
-
-        That order follows from the loop, so that it is the same when an engine runs the loop again.
-        """
-        ...
-
-    async def wait(
-        self, op: str, *names: str, timeout_s: float | None = None, about: Json = None
-    ) -> Signal | None:
-        """Return the next unused signal of these names; None after `timeout_s` seconds.
-
-        With `timeout_s=0` it takes what is there. While it waits the run is `waiting`, and `about` stands
-        in `RunStatus.awaiting`. A run may wait for several things at once, each under its own key.
-        Without names it sleeps, and the run is `running`. A wait for `answer_name(op)` gets the answer that
-        `Engine.answer` takes for it.
-        """
-        ...
-
-    async def publish(self, key: str, event: Mapping[str, Json]) -> None:
-        """Append an event to the log of the run, once for a key however often the loop runs."""
-        ...
-
-
-Loop: TypeAlias = Callable[[RunContext, Any], Awaitable[Any]]
-"""Takes and gives JSON."""
-Activity: TypeAlias = Callable[[ActivityInfo, Any], Awaitable[Any]]
-"""Takes and gives JSON."""
 OnEvent: TypeAlias = Callable[[str, str, int, Mapping[str, Json]], None]
 """Gets the id of the run, the name of its loop, the offset and the event, once it is in the log; of a report,
 which is in none, the offset 0. Must not block or raise."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedRun:
-    """A run that was canceled, or whose loop failed."""
-
-    input: Any
-    ending: Literal["failed", "canceled"]
-    reason: str
-    """Why it was canceled, or has failed."""
-    at: float
-    """Seconds since 1970."""
-    log: Sequence[Mapping[str, Json]]
-    begun: Set[str]
-    """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
-    waits: Mapping[str, Json]
-    """By the keys of the waits with a subject that were open, what each was about."""
-    child_log: Callable[[str], Sequence[Mapping[str, Json]] | None] = lambda run_id: None
-    """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
-
-
-LastEvents: TypeAlias = Callable[[EndedRun], Sequence[Mapping[str, Json]]]
-"""Returns what the log of a run lacks that ended without its loop. Pure."""
 OnForget: TypeAlias = Callable[[Sequence[ForgottenRun]], Awaitable[None]]
 """Gets runs that are over, before their engine forgets them, and drops what they left elsewhere. Where it
 raises, or the process ends meanwhile, the runs stay, and it gets them again."""
@@ -297,6 +141,37 @@ class FileEngine(Protocol):
     @property
     def file(self) -> BatchedFile | None:
         """The file of the runs; None where they are in memory."""
+        ...
+
+
+class PayloadStore(Protocol):
+    """Keeps bytes by reference; an engine whose history is small gives it what is large, encrypted or not.
+
+    Each method is one atomic step, over all processes.
+    """
+
+    async def put(self, data: bytes, *, owner: str = "") -> str:
+        """Store data and return its reference; the same data has the same reference.
+
+        `owner` is what it is erased with, such as the id of a workflow; "" for none. Data of two owners is
+        stored for each.
+        """
+        ...
+
+    async def get(self, ref: str) -> bytes:
+        """Return the data of a reference.
+
+        Raises:
+            PayloadGoneError: it was erased or pruned, or never stored.
+        """
+        ...
+
+    async def forget(self, owner: str) -> int:
+        """Erase what was stored for an owner; return how many payloads it were.
+
+        Raises:
+            ValueError: the owner is "".
+        """
         ...
 
 

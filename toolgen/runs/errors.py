@@ -14,8 +14,18 @@ class EngineError(ToolgenError):
     """The engine cannot do what it was asked; the message says why."""
 
 
+def already_registered() -> EngineError:
+    """Return the error of an engine that another runtime has."""
+    return EngineError("this engine has its loops and activities already; it belongs to one runtime")
+
+
 class EngineClosedError(EngineError):
     """The engine was closed; what it did goes on when it is started again, or in another process."""
+
+
+def engine_closed() -> EngineClosedError:
+    """Return the error of an engine that was closed."""
+    return EngineClosedError("the engine is closed", hint="start it again")
 
 
 class UnknownRunError(EngineError):
@@ -33,6 +43,11 @@ def unknown_run(run_id: str) -> UnknownRunError:
 
 class WaitOverError(EngineError):
     """The wait ended without an answer, or its run is over."""
+
+
+def wait_over(run_id: str, op: str) -> WaitOverError:
+    """Return the error of an answer whose wait has ended."""
+    return WaitOverError(f"no wait is open for {op} of run {run_id} any more")
 
 
 class UnsettledAnswerError(EngineError):

@@ -33,14 +33,10 @@ class OpenWait:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunWait:
+class RunWait(OpenWait):
     """An open wait, with its run."""
 
     run_id: str
-    op: str
-    about: Json
-    fault: str = ""
-    """As `OpenWait.fault`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

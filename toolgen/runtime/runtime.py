@@ -345,7 +345,7 @@ class Runtime:
         Raises:
             StoreError: one of them cannot be used; the class says why.
         """
-        from toolgen.stores.servers import servers_of
+        from toolgen.stores.transactions import servers_of
 
         from .many_workers import stores_of
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from .sqlite_batches import SqliteBatches
-from .sqlite_steps import on_connection
+from .sqlite_connection import on_connection
 from .transactions import Step
 
 T = TypeVar("T")

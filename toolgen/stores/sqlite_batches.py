@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from toolgen.contract.logs import logger
 
@@ -27,8 +27,8 @@ from .errors import (
     StoreLockedError,
     StoreReadOnlyError,
 )
+from .sqlite_batch import Batch, Request
 from .sqlite_connection import Synchronous, create_file
-from .sqlite_errors import DamagedRowError
 from .sqlite_file import BUSY_S
 from .sqlite_format import SqliteFormat
 from .sqlite_thread import LaneSettings, SqliteThread, closed_error
@@ -41,33 +41,6 @@ _RETRY_S: Final = 1.0
 """Between two attempts to write what could not be written."""
 
 log = logger("toolgen.stores")
-
-
-@dataclass(slots=True)
-class _Request(Generic[T]):
-    """A step with a caller that waits; it fails when its batch cannot be written."""
-
-    step: Callable[[sqlite3.Connection], T]
-    done: asyncio.Future[T]
-    asked_at: float
-    """By `time.monotonic()`."""
-    result: T | None = None
-    error: Exception | None = None
-
-
-@dataclass(slots=True)
-class _Batch:
-    number: int
-    rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
-    callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
-    requests: list[_Request[Any]] = field(default_factory=list)
-    marks: set[str] = field(default_factory=set)
-    contested: Collection[int] = ()
-    is_urgent: bool = False
-    """Somebody waits for it, or others look for its rows."""
-
-    def __bool__(self) -> bool:
-        return bool(self.rows or self.callbacks or self.requests)
 
 
 class SqliteBatches:
@@ -100,26 +73,22 @@ class SqliteBatches:
         Raises:
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
+        self.path = path
         self._settings = LaneSettings(path=path, format=format, busy_s=busy_s, synchronous=synchronous)
         self._contested = contested
         self._is_inline = synchronous == "NORMAL"
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._batch = _Batch(1)
-        self._newest_written = 0
-        """Number of the newest batch that was written."""
-        self._newest_rewritten: int | None = None
-        """What it was when the file was rewritten the last time."""
-        self._flight: tuple[_Batch, Future[None]] | None = None
-        self._is_due = False
+        self._batch = Batch(1)
+        self._newest_written, self._newest_rewritten = 0, -1
+        """Numbers of the newest batch that was written, and of that before the file was rewritten."""
+        self._flight: tuple[Batch, Future[None]] | None = None
+        self._is_due = self._is_failing = False
         self._timer: asyncio.TimerHandle | None = None
-        self._is_failing = False
         self.on_commit: Callable[[set[str]], None] = lambda marks: None
         """Called after each batch that was written, with its marks."""
         self.guards: Iterable[Callable[[sqlite3.Connection], None]] = ()
-        """Called in the transaction of each batch before its rows, in any thread.
-
-        A `LeaseLostError` or a `ReplacedFileError` of one drops all rows.
-        """
+        """Called in the transaction of each batch before its rows, in any thread; a `LeaseLostError` or a
+        `ReplacedFileError` of one drops all rows."""
         self.on_lost: Callable[[StoreError], None] = lambda error: None
         """Called with the error of a guard; nothing is written any more meanwhile."""
         self.damage: StoreError | None = None
@@ -131,10 +100,6 @@ class SqliteBatches:
         if not is_lost:
             create_file(path)
             self._writes.open()
-
-    @property
-    def path(self) -> Path:
-        return self._settings.path
 
     @property
     def collecting(self) -> int:
@@ -159,7 +124,7 @@ class SqliteBatches:
         ):
             raise StoreError(
                 "is used by another event loop",
-                path=self._settings.path,
+                path=self.path,
                 hint="hand over to that of its runtime, with asyncio.run_coroutine_threadsafe",
             )
 
@@ -208,7 +173,7 @@ class SqliteBatches:
             StoreError: the batch cannot be written; nothing of the step is kept.
         """
         self._writes.require_process()
-        request: _Request[T] = _Request(step, asyncio.get_running_loop().create_future(), time.monotonic())
+        request: Request[T] = Request(step, asyncio.get_running_loop().create_future(), time.monotonic())
         self._batch.requests.append(request)
         self.write_soon()
         return await request.done
@@ -280,7 +245,7 @@ class SqliteBatches:
         self._reads.close()
         self._reads_beside.close()
         self._is_closed = True
-        _fail(self._waiters, closed_error(self._settings.path))
+        _fail(self._waiters, closed_error(self.path))
 
     def _open(self) -> None:
         self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
@@ -329,13 +294,13 @@ class SqliteBatches:
         self._stop_timer()
         if self._flight is not None or not self._batch:
             return
-        batch, self._batch = self._batch, _Batch(self._batch.number + 1)
+        batch, self._batch = self._batch, Batch(self._batch.number + 1)
         if self._is_closed:
-            self._finish(batch, closed_error(self._settings.path))
+            self._finish(batch, closed_error(self.path))
             return
         if self._is_inline and not self._writes.is_busy:
             try:
-                self._writes.run_here(self._writer(batch), busy_s=0.0)
+                self._writes.run_here(partial(self._write, batch), busy_s=0.0)
             except StoreLockedError:
                 pass  # the thread waits for it
             except Exception as error:
@@ -346,13 +311,13 @@ class SqliteBatches:
                 return
         self._submit(batch)
 
-    def _submit(self, batch: _Batch) -> None:
+    def _submit(self, batch: Batch) -> None:
         """Write a batch in the thread of the file."""
         loop = self._loop
         assert loop is not None, "a batch is written from its event loop"
         # A request has waited for the batch before it too, and all that time counts.
         asked_at = min((request.asked_at for request in batch.requests), default=time.monotonic())
-        future = self._writes.submit(self._writer(batch), asked_at)
+        future = self._writes.submit(partial(self._write, batch), asked_at)
         self._flight = batch, future
 
         def landed(future: Future[None]) -> None:
@@ -363,40 +328,26 @@ class SqliteBatches:
 
         future.add_done_callback(landed)
 
-    def _on_written(self, batch: _Batch, future: Future[None]) -> None:
+    def _on_written(self, batch: Batch, future: Future[None]) -> None:
         if self._flight is not None and self._flight[0] is batch:
             self._finish(batch, future.exception())
 
-    def _finish(self, batch: _Batch, error: BaseException | None) -> None:
+    def _finish(self, batch: Batch, error: BaseException | None) -> None:
         """Notify the callers of a batch of its end; keep its rows when it was not written."""
         self._flight = None
         if error is None:
             if self._is_failing:
-                log.warning("writing to %s works again", self._settings.path)
+                log.warning("writing to %s works again", self.path)
             self._is_failing, self.damage = False, None
             self._newest_written = batch.number
-            self._call_back(batch)
+            batch.call_back(self.path)
             self.on_commit(batch.marks)
         else:
             self._failed(batch, error)
         if self._batch.requests or (self._batch.is_urgent and error is None):
             self.write_soon()
 
-    def _call_back(self, batch: _Batch) -> None:
-        for callback, about in batch.callbacks:
-            try:
-                callback() if about is None else callback(about not in batch.contested)
-            except Exception:
-                log.exception("a callback after a commit to %s failed", self._settings.path)
-        for request in batch.requests:
-            if request.done.done():
-                continue
-            if request.error is not None:
-                request.done.set_exception(request.error)
-            else:
-                request.done.set_result(request.result)
-
-    def _failed(self, batch: _Batch, error: BaseException) -> None:
+    def _failed(self, batch: Batch, error: BaseException) -> None:
         _fail((request.done for request in batch.requests), error)
         if isinstance(error, LeaseLostError | ReplacedFileError):
             self.lose(error)
@@ -419,7 +370,7 @@ class SqliteBatches:
 
     def lose(self, error: StoreError) -> None:
         """Forget what is not written: another process may have gone on from what is."""
-        requests, self._batch = self._batch.requests, _Batch(self._batch.number + 1)
+        requests, self._batch = self._batch.requests, Batch(self._batch.number + 1)
         _fail([*self._waiters, *(request.done for request in requests)], error)
         self.on_lost(error)
 
@@ -429,61 +380,13 @@ class SqliteBatches:
         _fail(self._waiters, error)
         self.on_damage()
 
-    def _writer(self, batch: _Batch) -> Callable[[sqlite3.Connection], None]:
-        def write(database: sqlite3.Connection) -> None:
-            for guard in self.guards:
-                guard(database)
-            try:
-                self._write_rows(database, batch)
-            except UnicodeEncodeError:  # nothing after such a row would ever be written
-                log.exception("a text with lone surrogates is written to %s without them", self.path)
-                database.execute("ROLLBACK")
-                database.execute("BEGIN IMMEDIATE")
-                batch.rows = [(sql, tuple(map(_encodable, row)), about) for sql, row, about in batch.rows]
-                self._write_rows(database, batch)
-            for request in batch.requests:
-                request.error = None
-                try:
-                    request.result = request.step(database)
-                except sqlite3.Error:
-                    raise
-                except DamagedRowError as error:
-                    request.error = error.at(self._settings.path)
-                except Exception as error:
-                    request.error = error
-
-        return write
-
-    def _write_rows(self, database: sqlite3.Connection, batch: _Batch) -> None:
-        is_decided = any(about is not None for _, _, about in batch.rows)
-        batch.contested = self._contested(database) if is_decided else ()
-        try:
-            _execute(database, [row for row in batch.rows if row[2] not in batch.contested])
-        except sqlite3.IntegrityError as error:  # the file has lost what the number of a row was counted from
-            raise DamagedRowError(f"a row contradicts one that is there: {error}") from error
+    def _write(self, batch: Batch, database: sqlite3.Connection) -> None:
+        for guard in self.guards:
+            guard(database)
+        batch.write(database, self.path, self._contested)
 
 
 def _fail(futures: Iterable[asyncio.Future[Any]], error: BaseException) -> None:
     for future in list(futures):
         if not future.done():
             future.set_exception(error)
-
-
-def _encodable(value: Any) -> Any:
-    """Return the value, a text with question marks in the place of lone surrogates."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
-    """Execute the statements; each INSERT is prepared once for all its rows."""
-    inserts: dict[str, list[tuple[Any, ...]]] = {}
-    others: list[tuple[str, tuple[Any, ...]]] = []
-    for sql, row, _ in rows:
-        if sql.startswith("INSERT"):
-            inserts.setdefault(sql, []).append(row)
-        else:
-            others.append((sql, row))
-    for sql, group in inserts.items():
-        database.executemany(sql, group)
-    for sql, row in others:
-        database.execute(sql, row)

@@ -1,4 +1,4 @@
-"""One connection to the file of a store: how the file is created, opened and used in transactions."""
+"""One connection to the file of a store: how the file is created and opened; transactions and their steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from .errors import StoreError, StoreMissingError, system_error
 from .sqlite_errors import is_busy
 from .sqlite_format import SqliteFormat, create_tables, is_ready
+from .transactions import Step
 
 T = TypeVar("T")
 
@@ -104,3 +105,39 @@ def _prepare(database: sqlite3.Connection, format: SqliteFormat, path: Path) -> 
     database.execute("PRAGMA journal_mode = WAL")
     if not is_done:
         in_transaction(database, "BEGIN IMMEDIATE", partial(create_tables, format=format, path=path))
+
+
+class SqliteTransaction:
+    """A `Transaction` whose methods are done when they return."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    async def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(sql, values).fetchall()
+        except UnicodeEncodeError:
+            return []
+
+    locked = rows  # a transaction of SQLite that writes is the only one
+
+    async def change(self, sql: str, *values: Any) -> int:
+        return self._database.execute(sql, values).rowcount
+
+
+def on_connection(step: Step[T]) -> Callable[[sqlite3.Connection], T]:
+    """Return the function that runs a step to its end within a transaction of the caller."""
+
+    def run(database: sqlite3.Connection) -> T:
+        running = step(SqliteTransaction(database))
+        try:
+            running.send(None)
+        except StopIteration as done:
+            value: T = done.value
+            return value
+        running.close()
+        raise RuntimeError("a step of a store has awaited something else than its transaction")
+
+    return run

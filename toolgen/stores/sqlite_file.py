@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import StoreError
-from .sqlite_connection import Synchronous, create_file
+from .sqlite_connection import Synchronous, create_file, on_connection
 from .sqlite_format import SqliteFormat
-from .sqlite_steps import on_connection
 from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 from .transactions import Step, putting
 

@@ -8,9 +8,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .sqlite_connection import in_transaction
+from .sqlite_connection import in_transaction, on_connection
 from .sqlite_format import SqliteFormat
-from .sqlite_steps import on_connection
 from .transactions import Step, putting
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ words of SQL are in capitals. A step awaits nothing but its transaction, which i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 T = TypeVar("T")
 
@@ -83,3 +83,22 @@ def putting(statements: Sequence[tuple[str, Sequence[Any]]]) -> Step[None]:
             await transaction.change(sql, *values)
 
     return step
+
+
+@runtime_checkable
+class StoreServer(Protocol):
+    """The server of stores, or a file that an engine writes; `database` of a store, `file` of an engine."""
+
+    async def check(self) -> None:
+        """Return where stores can use the server now; it costs the server next to nothing.
+
+        Raises:
+            StoreError: they cannot; the class says why.
+        """
+        ...
+
+
+def servers_of(stores: Iterable[object]) -> tuple[StoreServer, ...]:
+    """Return the servers of stores, each once; those in memory or in a file of their own have none."""
+    found = (getattr(store, name, None) for store in stores for name in ("database", "file"))
+    return tuple({id(server): server for server in found if isinstance(server, StoreServer)}.values())

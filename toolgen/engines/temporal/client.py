@@ -26,8 +26,8 @@ from toolgen.runs import (
     UnsettledAnswerError,
     unknown_run,
 )
+from toolgen.runs.errors import wait_over
 
-from ..errors import wait_over_error
 from ..journal import encode
 from .documents import (
     ANSWER,
@@ -145,7 +145,7 @@ class TemporalClient(RunReading):
                 await self._require_over(run_id, error)
             return _receipt(run_id, await self._view(run_id), sent)
         if kept["is_over"]:
-            raise wait_over_error(run_id, op)
+            raise wait_over(run_id, op)
         if kept["by"] == sent["by"]:
             return "accepted"
         return "same" if kept["key"] == key else "conflict"
@@ -295,7 +295,7 @@ def _receipt(run_id: str, view: RunView, sent: SentAnswer) -> Receipt:
     """
     kept = view.answer(sent["op"])
     if kept is None or (view.ending is not None and sent["op"] not in view.waits):
-        raise wait_over_error(run_id, sent["op"])
+        raise wait_over(run_id, sent["op"])
     if kept["by"] == sent["by"]:
         return "recorded"
     return "same" if kept["key"] == sent["key"] else "conflict"

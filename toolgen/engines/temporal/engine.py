@@ -34,8 +34,8 @@ from toolgen.runs import (
     WaitStatus,
     WorkerRole,
 )
+from toolgen.runs.errors import already_registered, engine_closed
 
-from ..errors import closed_error, registered_error
 from ..journal import Followers
 from .client import TemporalClient
 from .offloading import OffloadingCodec
@@ -51,7 +51,9 @@ class TemporalEngine:
     """Executes runs on a Temporal server.
 
     A run is a workflow of the type `toolgen.run`. Its state lives on the server, so that every process is a
-    client, and a worker where it may work. The server forgets runs by the retention of its namespace.
+    client, and a worker where it may work. The server forgets runs by the retention of its namespace. Ids of
+    runs and operations, names of loops and tools, search attributes and the reasons of cancellations are
+    readable to it, with a codec too.
     """
 
     def __init__(
@@ -79,11 +81,8 @@ class TemporalEngine:
             worker: Whether `start` executes runs; without, this engine is a client.
             tls: As `temporalio.client.Client.connect` takes it.
             api_key: As `temporalio.client.Client.connect` takes it.
-            codec: Around every payload and failure, such as one that encrypts; the same in all processes. Ids
-                of runs and operations, names of loops and tools, search attributes and the reasons of
-                cancellations stay readable to the server.
-            payloads: Where large values are, with references to them in histories; the same in all
-                processes. It keeps what the codec has made of them, by the id of their workflow.
+            codec: Around every payload and failure, such as one that encrypts; the same in all processes.
+            payloads: Keeps large values as the codec has made them, by workflow; the same in all processes.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
             limits: Times and sizes.
 
@@ -91,37 +90,22 @@ class TemporalEngine:
             EngineError: a limit is more than the server takes.
         """
         limits.require_fitting(has_store=payloads is not None)
-        self._address = address
-        self._namespace = namespace
-        self._may_work = worker
+        self._address, self._namespace, self._may_work = address, namespace, worker
         self._settings = EngineSettings(
-            prefix=prefix,
-            queue=queue,
-            queues=dict(queues or {}),
-            limits=limits,
-            payloads=payloads,
+            prefix=prefix, queue=queue, queues=dict(queues or {}), limits=limits, payloads=payloads
         )
         if payloads is not None:
-            codec = OffloadingCodec(
-                store=payloads, codec=codec, larger_than=limits.offload_bytes, prefix=prefix
-            )
-        self._converter = data_converter(codec)
+            codec = OffloadingCodec(payloads, codec, limits.offload_bytes, prefix)
+        self._converter = converter = data_converter(codec)
         self._connect = partial(
-            Client.connect,
-            address,
-            namespace=namespace,
-            tls=tls,
-            api_key=api_key,
-            data_converter=self._converter,
+            Client.connect, address, namespace=namespace, tls=tls, api_key=api_key, data_converter=converter
         )
         self._workers = Workers((queue, *self._settings.queues.values()))
         self._followers = Followers()
         self._is_registered = False
         self._client: TemporalClient | None = None
-        self._connecting = asyncio.Lock()
-        self._starting = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._closed = asyncio.Event()
+        self._connecting, self._starting, self._closed = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -161,7 +145,7 @@ class TemporalEngine:
     ) -> None:
         """Register as `Engine.register`; `on_forget` is never called, for the server forgets by itself."""
         if self._is_registered:
-            raise registered_error()
+            raise already_registered()
         self._is_registered = True
         self._settings = replace(
             self._settings, loops=loops, activities=activities, on_event=on_event, last_events=last_events
@@ -323,7 +307,7 @@ class TemporalEngine:
         try:
             await asyncio.wait((waiting, closing), return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
-                raise closed_error()
+                raise engine_closed()
             return waiting.result()
         finally:
             waiting.cancel()

@@ -1,0 +1,119 @@
+"""A batch of a SQLite file: rows in their order, and steps with callers that wait, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from toolgen.contract.logs import logger
+
+from .sqlite_errors import DamagedRowError
+
+T = TypeVar("T")
+
+log = logger("toolgen.stores")
+
+
+@dataclass(slots=True)
+class Request(Generic[T]):
+    """A step with a caller that waits; it fails when its batch cannot be written."""
+
+    step: Callable[[sqlite3.Connection], T]
+    done: asyncio.Future[T]
+    asked_at: float
+    """A time of `time.monotonic()`."""
+    result: T | None = None
+    error: Exception | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is written together."""
+
+    number: int
+    rows: list[tuple[str, tuple[Any, ...], int | None]] = field(default_factory=list)
+    """Statements with their values, and what must not be contested for them to be executed."""
+    callbacks: list[tuple[Callable[..., None], int | None]] = field(default_factory=list)
+    requests: list[Request[Any]] = field(default_factory=list)
+    marks: set[str] = field(default_factory=set)
+    contested: Collection[int] = ()
+    is_urgent: bool = False
+    """Somebody waits for it, or others look for its rows."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows or self.callbacks or self.requests)
+
+    def write(
+        self,
+        database: sqlite3.Connection,
+        path: Path,
+        find_contested: Callable[[sqlite3.Connection], Collection[int]],
+    ) -> None:
+        """Write the rows and run the steps, in the transaction of the caller."""
+        try:
+            self._write_rows(database, find_contested)
+        except UnicodeEncodeError:  # nothing after such a row would ever be written
+            log.exception("a text with lone surrogates is written to %s without them", path)
+            database.execute("ROLLBACK")
+            database.execute("BEGIN IMMEDIATE")
+            self.rows = [(sql, tuple(map(_encodable, row)), about) for sql, row, about in self.rows]
+            self._write_rows(database, find_contested)
+        for request in self.requests:
+            request.error = None
+            try:
+                request.result = request.step(database)
+            except sqlite3.Error:
+                raise
+            except DamagedRowError as error:
+                request.error = error.at(path)
+            except Exception as error:
+                request.error = error
+
+    def _write_rows(
+        self, database: sqlite3.Connection, find_contested: Callable[[sqlite3.Connection], Collection[int]]
+    ) -> None:
+        is_decided = any(about is not None for _, _, about in self.rows)
+        self.contested = find_contested(database) if is_decided else ()
+        try:
+            _execute(database, [row for row in self.rows if row[2] not in self.contested])
+        except sqlite3.IntegrityError as error:  # the file has lost what the number of a row was counted from
+            raise DamagedRowError(f"a row contradicts one that is there: {error}") from error
+
+    def call_back(self, path: Path) -> None:
+        """Notify the callers: the batch is committed."""
+        for callback, about in self.callbacks:
+            try:
+                callback() if about is None else callback(about not in self.contested)
+            except Exception:
+                log.exception("a callback after a commit to %s failed", path)
+        for request in self.requests:
+            if request.done.done():
+                continue
+            if request.error is not None:
+                request.done.set_exception(request.error)
+            else:
+                request.done.set_result(request.result)
+
+
+def _encodable(value: Any) -> Any:
+    """Return the value, a text with question marks in the place of lone surrogates."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _execute(database: sqlite3.Connection, rows: list[tuple[str, tuple[Any, ...], int | None]]) -> None:
+    """Execute the statements; each INSERT is prepared once for all its rows."""
+    inserts: dict[str, list[tuple[Any, ...]]] = {}
+    others: list[tuple[str, tuple[Any, ...]]] = []
+    for sql, row, _ in rows:
+        if sql.startswith("INSERT"):
+            inserts.setdefault(sql, []).append(row)
+        else:
+            others.append((sql, row))
+    for sql, group in inserts.items():
+        database.executemany(sql, group)
+    for sql, row in others:
+        database.execute(sql, row)
