@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextvars import Context, ContextVar, copy_context
@@ -20,7 +19,6 @@ from toolgen.runs import (
     ActivityInfo,
     CallOptions,
     EngineError,
-    NonRetryableError,
 )
 
 from .journal import (
@@ -34,7 +32,7 @@ from .journal import (
     encode,
 )
 from .live_run import Awake, Bell, Run
-from .operations import activity_name, error_text, log_cut_off
+from .operations import activity_name, attempt_failure, log_cut_off, timed_out
 from .store import RunStore
 
 LOOP_TIME: Final[ContextVar[float]] = ContextVar("toolgen.engines.now")
@@ -222,11 +220,7 @@ class Activities:
             self.is_draining, self._drained = True, asyncio.Event()
         if self._executing:
             self._drained.clear()
-            timer = self._call_later(seconds, self._drained.set)
-            try:
-                await self._drained.wait()
-            finally:
-                timer.cancel()
+            await self._pause(seconds, self._drained)
         return not self._executing
 
     def log_executing(self) -> None:
@@ -262,7 +256,7 @@ class Activities:
         attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
         asked_at = call.asked_at
         if kept.until:
-            await self._pause(max(0.0, kept.until - self._clock()))
+            await self._pause(max(0.0, kept.until - self._clock()), asyncio.Event())
             asked_at = self._clock()
         while True:
             until = None if options.timeout is None else run.turnstile.until(asked_at, options.timeout)
@@ -270,7 +264,7 @@ class Activities:
                 try:
                     await run.turnstile.wait(until)
                 except TimeoutError:
-                    self._end(call, self._failure(call, *_timed_out(options)), None)
+                    self._end(call, self._failure(call, *timed_out(options.timeout or 0.0)), None)
                     return
             if self.is_draining:
                 await asyncio.Event().wait()  # until its task is cancelled
@@ -289,7 +283,7 @@ class Activities:
                 return
             failed = AttemptRecord(attempt, self._clock() + pause)
             self._store.record_attempt(run.record, call.op, failed)
-            await self._pause(pause)
+            await self._pause(pause, asyncio.Event())
             attempt, pause, arg = attempt + 1, pause * 2, decode(call.argument)
             asked_at = self._clock()
 
@@ -327,8 +321,8 @@ class Activities:
             await asyncio.sleep(0)
             raise asyncio.CancelledError(_LOST)
 
-    async def _pause(self, seconds: float) -> None:
-        over = asyncio.Event()
+    async def _pause(self, seconds: float, over: asyncio.Event) -> None:
+        """Return after so many seconds, or when the event is set before."""
         timer = self._call_later(seconds, over.set)
         try:
             await over.wait()
@@ -367,16 +361,10 @@ class Activities:
             if run.is_stopped or _is_shutdown(run):
                 run.is_stopped = True
                 return None
-            kind, message = type(error).__name__, error_text(error)
-            if limit.expired():
-                kind, message = _timed_out(call.options)
-            is_last = is_last or isinstance(error, NonRetryableError | SystemExit)
-            if run.has_begun(call.op):
-                is_last, kind = True, OUTCOME_UNKNOWN
-            level = logging.ERROR if is_last else logging.WARNING
-            # What an activity says on purpose is its message; only a mistake needs to say where it was made.
-            trace = None if isinstance(error, NonRetryableError) else error
-            log.log(level, "run %s: %s failed: %s: %s", info.run_id, call.op, kind, message, exc_info=trace)
+            limit_s = call.options.timeout if limit.expired() else None
+            kind, message, is_last = attempt_failure(
+                info, error, limit_s=limit_s, has_begun=run.has_begun(call.op), is_last=is_last
+            )
             return (self._failure(call, kind, message), None) if is_last else None
         finally:
             progress.is_open = False
@@ -398,11 +386,6 @@ def _notify_loop(call: ActivityCall, record: OpRecord, value: Json) -> None:
     call.run.in_flight.pop(call.op, None)
     call.operation.set_result(record, value)
     call.run.moved()
-
-
-def _timed_out(options: CallOptions) -> tuple[str, str]:
-    """Return the kind of the failure of an activity whose time is over, and its message."""
-    return "timeout", f"no answer within {options.timeout:g} seconds"
 
 
 def _is_shutdown(run: Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Set
@@ -12,7 +13,16 @@ from typing import Any, Final, Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runs import ActivityFailed, DuplicateOperationError, EndedRun, EngineError, LastEvents
+from toolgen.runs import (
+    OUTCOME_UNKNOWN,
+    ActivityFailed,
+    ActivityInfo,
+    DuplicateOperationError,
+    EndedRun,
+    EngineError,
+    LastEvents,
+    NonRetryableError,
+)
 
 from .journal import RunRecord, decode, encode
 from .live_run import Awake
@@ -83,6 +93,34 @@ def error_text(error: BaseException) -> str:
         return "it cannot say why"
 
 
+def timed_out(limit_s: float) -> tuple[str, str]:
+    """Return the kind of the failure of an activity whose time is over, and its message."""
+    return "timeout", f"no answer within {limit_s:g} seconds"
+
+
+def attempt_failure(
+    info: ActivityInfo, error: BaseException, *, limit_s: float | None, has_begun: bool, is_last: bool
+) -> tuple[str, str, bool]:
+    """Log that an attempt failed, and return the kind of the failure, its message, and whether it is final.
+
+    Args:
+        info: The attempt.
+        error: What it has raised.
+        limit_s: The time that it had, in seconds, where that is over.
+        has_begun: It began what must not happen twice.
+        is_last: No attempt is left.
+    """
+    message = error.message if isinstance(error, EngineError) else error_text(error)
+    kind, message = (type(error).__name__, message) if limit_s is None else timed_out(limit_s)
+    is_last = is_last or has_begun or isinstance(error, NonRetryableError | SystemExit)
+    kind = OUTCOME_UNKNOWN if has_begun else kind
+    # What an activity says on purpose is its message; only a mistake needs to say where it was made.
+    trace = None if isinstance(error, NonRetryableError) else error
+    level = logging.ERROR if is_last else logging.WARNING
+    log.log(level, "run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
+    return kind, message, is_last
+
+
 def failure_text(run_id: str, problem: BaseException, correlation_id: str = "") -> str:
     """Log why a run failed, and return the public message; of a mistake it has only the correlation id."""
     match problem:
@@ -123,16 +161,17 @@ def ended_run(
     )
 
 
-def ending_events(run_id: str, ended: EndedRun, last_events: LastEvents | None) -> list[Mapping[str, Json]]:
-    """Return the end of the log of a run that ended without its loop, from what the log lacks."""
-    found: list[Mapping[str, Json]] = []
+def ending_events(
+    run_id: str, ending: str, reason: str, last_events: LastEvents | None, ended: Callable[[], EndedRun]
+) -> list[Mapping[str, Json]]:
+    """Return the end of the log of a run that ended without its loop; `ended` returns what is known of it."""
+    events: list[Mapping[str, Json]] = []
     if last_events is not None:
         try:
-            found += [encode(event, "an event")[1] for event in last_events(ended)]
+            events += [encode(event, "an event")[1] for event in last_events(ended())]
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run_id)
-    found.append({"type": "run_completed", "status": ended.ending, "error": ended.reason})
-    return [*found, {"type": "run_stream_end"}]
+    return [*events, {"type": "run_completed", "status": ending, "error": reason}, {"type": "run_stream_end"}]
 
 
 def _log(record: RunRecord) -> list[Mapping[str, Json]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
@@ -36,7 +35,7 @@ from .journal import (
     encode,
 )
 from .live_run import Run
-from .operations import ended_run, failure_text
+from .operations import ended_run, ending_events, failure_text
 from .store import RunStore
 
 log = logger("toolgen.engines")
@@ -348,10 +347,13 @@ class Runs:
         record = run.record
         reason = error if ending == "canceled" else f"run {record.run_id} is over"
         self._cancel_all(record.children, reason)
+        events: list[Mapping[str, Json]] = [{"type": "run_stream_end"}]
         if ending != "completed":
-            self._append_last_events(run, ending, error)
-            self._append_event(run, {"type": "run_completed", "status": ending, "error": error})
-        self._append_event(run, {"type": "run_stream_end"})
+            ended = partial(ended_run, record, ending, error, self.clock(), run.begun(), self._readable)
+            events = ending_events(record.run_id, ending, error, self._last_events, ended)
+        for event in events:
+            text, copy = encode(event, "an event of the engine")
+            self.events.append(record, None, text, copy)
         run.is_stopped = True
         run.unpark()
         self._live.pop(record.run_id, None)
@@ -360,27 +362,12 @@ class Runs:
             task.cancel()
         self._store.when_durable(partial(_over, run))
 
-    def _append_last_events(self, run: Run, ending: Literal["failed", "canceled"], reason: str) -> None:
-        """Append the missing last events to the log of a run that ended without its loop."""
-        if self._last_events is None:
-            return
-        try:
-            ended = ended_run(run.record, ending, reason, self.clock(), run.begun(), self._readable)
-            for event in self._last_events(ended):
-                self._append_event(run, event)
-        except Exception:
-            log.exception("run %s: its last events were not appended to its log", run.record.run_id)
-
     def _readable(self, run_id: str) -> RunRecord | None:
         """Return the record of a run; None of one that is damaged, too."""
         try:
             return self._store.find(run_id)
         except StoreCorruptError:
             return None
-
-    def _append_event(self, run: Run, event: Mapping[str, Json]) -> None:
-        text, copy = encode(event, "an event of the engine")
-        self.events.append(run.record, None, text, copy)
 
 
 def _over(run: Run) -> None:

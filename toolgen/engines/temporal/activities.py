@@ -22,13 +22,12 @@ from toolgen.runs import (
     OUTCOME_UNKNOWN,
     ActivityInfo,
     EngineError,
-    NonRetryableError,
     NotRegisteredError,
 )
 
 from ..activities import Progress
 from ..journal import Followers, digest, encode, tell
-from ..operations import error_text, log_cut_off
+from ..operations import attempt_failure, error_text, log_cut_off
 from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST
 from .offloading import OffloadingCodec, StoreAwayError, is_reference
@@ -309,19 +308,13 @@ class ActivityWorker:
         *,
         is_late: bool,
     ) -> ApplicationError:
-        kind, message = type(error).__name__, error_text(error)
-        if isinstance(error, EngineError):
-            message = error.message
-        if is_late:
-            kind, message = "timeout", f"no answer within {given['timeout']:g} seconds"
-        is_last = info.attempt >= given["attempts"] or isinstance(
-            error, NonRetryableError | EngineError | SystemExit
+        kind, message, is_last = attempt_failure(
+            info,
+            error,
+            limit_s=given["timeout"] if is_late else None,
+            has_begun=given["once"] and beats.has_begun,
+            is_last=info.attempt >= given["attempts"] or isinstance(error, EngineError),
         )
-        if given["once"] and beats.has_begun:
-            is_last, kind = True, OUTCOME_UNKNOWN
-        trace = None if isinstance(error, NonRetryableError) else error
-        level = log.error if is_last else log.warning
-        level("run %s: %s failed: %s: %s", info.run_id, info.op, kind, message, exc_info=trace)
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
     def _tell_own(self, given: Sequence[RawValue]) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 
@@ -354,9 +354,11 @@ class RunReading:
     def _end_of(self, run_id: str, view: RunView) -> list[Mapping[str, Json]]:
         """Return the end of the log of a run that the server ended without its loop."""
         assert view.start is not None, "it is known to be a run"
-        ended = EndedRun(
+        ending: Literal["canceled", "failed"] = "canceled" if view.ending == "canceled" else "failed"
+        ended = partial(
+            EndedRun,
             input=view.start["input"],
-            ending="canceled" if view.ending == "canceled" else "failed",
+            ending=ending,
             reason=view.error,
             at=view.time,
             log=view.events,
@@ -364,7 +366,7 @@ class RunReading:
             waits=view.subjects,
         )
         keys = {log_key(None, event) for event in view.events} - {None}
-        last = ending_events(run_id, ended, self._settings.last_events)
+        last = ending_events(run_id, ending, view.error, self._settings.last_events, ended)
         return [event for event in last if log_key(None, event) not in keys]
 
 

@@ -142,7 +142,8 @@ class RunWorkflow:
             await _cancel_detached(context, error)
         last: list[Mapping[str, Json]] = [{"type": "run_stream_end"}]
         if ending != "completed":
-            ended = EndedRun(
+            ended = partial(
+                EndedRun,
                 input=context.input,
                 ending=ending,
                 reason=error,
@@ -151,7 +152,7 @@ class RunWorkflow:
                 begun=context.begun,
                 waits=self._inbox.open,
             )
-            last = ending_events(context.run_id, ended, context.settings.last_events)
+            last = ending_events(context.run_id, ending, error, context.settings.last_events, ended)
         for event in last:
             context.log.publish(None, event)
         await context.log.flush()
