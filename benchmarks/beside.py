@@ -24,9 +24,8 @@ from toolgen.agents import (
     PlannedCall,
     ScriptedPlanner,
 )
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import Runtime, StaticToolset
+from toolgen.runtime import Runtime, StaticToolset, func_tool
 
 CALLS: Final = 20_000
 SMALL: Final = 3

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gen.assistant.toolsets import devices
 from gen.types import Device
-from toolgen.events.hub import Events
+from toolgen.events import Events
 from toolgen.runtime import (
     CallMeta,
     Continue,

@@ -17,8 +17,16 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime import Codec, CodecModule, Runtime, SchemaModel, ToolError, ToolValidationError
+from toolgen.runtime import (
+    Codec,
+    CodecModule,
+    Runtime,
+    SchemaModel,
+    ToolError,
+    ToolValidationError,
+    func_tool,
+    function_toolset,
+)
 
 COUNTS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 DEPTHS = (4, 8, 12, 16, 32, 60)

@@ -15,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, func_tool, function_toolset
 
 RUNS: Final = 10_000
 SOME: Final = 1_000

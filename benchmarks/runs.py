@@ -27,16 +27,15 @@ from toolgen.agents import (
     AgentSpec,
     AgentTool,
     CallTools,
+    MemorySessionStore,
     PlannedCall,
     RunContext,
     ScriptedPlanner,
+    SessionStore,
+    SqliteSessionStore,
 )
-from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.sessions.sessions import SessionStore
-from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall
+from toolgen.runtime import CallMeta, Runtime, StaticToolset, ToolCall, func_tool
 
 ROUNDS: Final = 3
 CALLS: Final = 3

@@ -31,11 +31,10 @@ from toolgen.agents import (
     PlannedCall,
     ScriptedPlanner,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.engines.temporal.documents import LOG
 from toolgen.engines.temporal.payloads import data_converter
-from toolgen.runtime import ConfirmSpec, Runtime
+from toolgen.runtime import ConfirmSpec, Runtime, func_tool, function_toolset
 
 AT_ONCE: Final = 20
 CALLS: Final = (5, 500)

@@ -35,9 +35,19 @@ from toolgen.agents import (
     PlannedCall,
     ScriptedPlanner,
 )
-from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CallMeta, ConfirmSpec, Continue, Hook, Runtime, ToolCall, ToolContext, Verdict
+from toolgen.runtime import (
+    CallMeta,
+    ConfirmSpec,
+    Continue,
+    Hook,
+    Runtime,
+    ToolCall,
+    ToolContext,
+    Verdict,
+    func_tool,
+    function_toolset,
+)
 
 ROOT: Final = Path(toolgen.__file__).parent
 ARGUMENTS: Final = b'{"a":1,"b":2}'

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from toolgen.calls.toolsets.functions import func_tool
 from toolgen.capabilities import StateStore
-from toolgen.runtime import BoundTool, ReadonlyContext, ToolContext, ToolError
+from toolgen.runtime import BoundTool, ReadonlyContext, ToolContext, ToolError, func_tool
 
 _RENAME = """
     update device set room = :new

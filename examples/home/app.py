@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gen.assistant.agents import chat, diagnostics
-from toolgen.agents import Agents, Planner
-from toolgen.agents.sessions.sessions import SessionStore
+from toolgen.agents import Agents, Planner, SessionStore
 from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
@@ -22,7 +21,7 @@ from toolgen.capabilities import (
     StateStore,
 )
 from toolgen.engines import InProcessEngine
-from toolgen.events.hub import Events
+from toolgen.events import Events
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 

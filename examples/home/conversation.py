@@ -8,7 +8,7 @@ from typing import Final
 
 from gen.assistant.agents import chat
 from toolgen.agents import Awaiting, RunHandle, RunOutput
-from toolgen.events.records import Event
+from toolgen.events import Event
 from toolgen.runtime import Runtime
 
 from .scripts import LAMP, LIGHTS

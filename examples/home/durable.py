@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from gen.assistant.agents import chat
-from toolgen.events.hub import Events
+from toolgen.events import Events
 from toolgen.runtime import Runtime
 
 from .app import assistant

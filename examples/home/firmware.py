@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gen.assistant.toolsets.maintenance import UpdateFirmwareProgress
-from toolgen.contract.json_value import Json
+from toolgen.runtime import Json
 
 from .app import assistant
 from .database import DATABASE, connect

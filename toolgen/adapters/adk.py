@@ -26,6 +26,8 @@ with extra("adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
+__all__ = ["FACTS", "adk_tools"]
+
 log = logger("toolgen.adapters")
 FACTS: Final = "temp:toolgen:"
 """Prefix of the state's key for a call's `ResultView.as_json()`; the call's id follows.

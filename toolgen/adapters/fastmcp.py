@@ -41,6 +41,8 @@ with extra("fastmcp"):
     from .mcp.serving.results import call_result, error_result
     from .mcp.serving.waits import known_approvals, shows_forms
 
+__all__ = ["fastmcp_provider"]
+
 _NO_FORMS: Final = "this client cannot show a question (MCP elicitation)"
 _CLEANUP_S: Final = 5.0
 _FACTS: Final = f"{META_PREFIX}result"

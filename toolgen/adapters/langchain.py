@@ -33,6 +33,8 @@ with extra("langchain"):
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool, ToolException
 
+__all__ = ["AskPerson", "Asks", "NamedAnswer", "langchain_tools"]
+
 AskPerson: TypeAlias = Callable[[Suspended], Awaitable[NamedAnswer | None]]
 """Returns a person's answer, with the `id` of the question; None to deny the call, since nobody answers.
 

@@ -19,6 +19,8 @@ from .result_view import approval_json, result_view
 with extra("langgraph"):
     from langgraph.types import interrupt
 
+__all__ = ["langgraph_ask"]
+
 _WITHOUT_ID: Final = "LangGraph asks people about calls that have an id, such as those of a model"
 
 

@@ -29,6 +29,8 @@ with extra("openai-agents"):
     from agents.tool import FunctionToolCustomDataContext
     from agents.tool_context import ToolContext
 
+__all__ = ["AnswerOf", "NamedAnswer", "openai_agents_question", "openai_agents_tools"]
+
 AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], NamedAnswer | None]
 """Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
 where there is no answer."""

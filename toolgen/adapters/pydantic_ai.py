@@ -30,6 +30,8 @@ with extra("pydantic-ai"):
 
     from .llm.blocks import accepted_media_types, blocks_content
 
+__all__ = ["SnapshotToolset", "pydantic_ai_toolset"]
+
 _ANY: Final = SchemaValidator(core_schema.any_schema())
 """Leaves the arguments to toolgen, whose issues have an example."""
 

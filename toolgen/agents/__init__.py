@@ -1,20 +1,11 @@
 """Runs of agents, on a runtime: the loop, its activities, planners, sessions and clients."""
 
+from typing import TYPE_CHECKING
+
 from toolgen.calls.toolsets.registration import AgentRoute
+from toolgen.contract.lazy import lazy_exports
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.runs import (
-    ActivityFailed,
-    ActivityInfo,
-    CallOptions,
-    Engine,
-    EngineCaps,
-    EngineError,
-    NonRetryableError,
-    RunContext,
-    RunStatus,
-    Signal,
-    UnknownRunError,
-)
+from toolgen.runs import RunStatus, UnknownRunError
 
 from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
@@ -49,6 +40,7 @@ from .registration import AgentRegistration, AgentSpec, AgentTool
 from .releasing import HeldSession, Released
 from .restrictions import UnknownRestrictionError
 from .runs import InterruptsNotAllowedError
+from .sessions.memory import MemorySessionStore
 from .sessions.sessions import (
     EndedSessionError,
     EngineLease,
@@ -63,9 +55,20 @@ from .sessions.sessions import (
 from .sessions.unused import UnusedSession
 from .turns import SessionBusyError
 
+if TYPE_CHECKING:
+    from toolgen.runs import ActivityFailed as ActivityFailed
+    from toolgen.runs import ActivityInfo as ActivityInfo
+    from toolgen.runs import CallOptions as CallOptions
+    from toolgen.runs import Engine as Engine
+    from toolgen.runs import EngineCaps as EngineCaps
+    from toolgen.runs import EngineError as EngineError
+    from toolgen.runs import NonRetryableError as NonRetryableError
+    from toolgen.runs import RunContext as RunContext
+    from toolgen.runs import Signal as Signal
+
+    from .sessions.sqlite import SqliteSessionStore
+
 __all__ = [
-    "ActivityFailed",
-    "ActivityInfo",
     "AgentClient",
     "AgentRegistration",
     "AgentRoute",
@@ -75,15 +78,11 @@ __all__ = [
     "AssistantMessage",
     "Await",
     "Awaiting",
-    "CallOptions",
     "CallTools",
     "CheckedSessions",
     "CompletionError",
     "CompletionSpec",
     "EndedSessionError",
-    "Engine",
-    "EngineCaps",
-    "EngineError",
     "EngineLease",
     "Erased",
     "FinalResponse",
@@ -92,8 +91,8 @@ __all__ = [
     "HeldSession",
     "History",
     "InterruptsNotAllowedError",
+    "MemorySessionStore",
     "Message",
-    "NonRetryableError",
     "PlanInput",
     "PlanReports",
     "PlanResult",
@@ -104,7 +103,6 @@ __all__ = [
     "PlannerUnavailableError",
     "Released",
     "RunArtifact",
-    "RunContext",
     "RunHandle",
     "RunOutput",
     "RunPolicy",
@@ -116,7 +114,7 @@ __all__ = [
     "SessionError",
     "SessionStore",
     "Sessions",
-    "Signal",
+    "SqliteSessionStore",
     "Summary",
     "ToolAnswer",
     "ToolMessage",
@@ -131,3 +129,15 @@ __all__ = [
     "complete",
     "stream_completion",
 ]
+
+_LATER = {".sessions.sqlite": "SqliteSessionStore"}
+"""Names that few hosts use, by their module, which is imported at their first use."""
+
+_EARLIER = {
+    "toolgen.runs": "ActivityFailed ActivityInfo CallOptions Engine EngineCaps "
+    "EngineError NonRetryableError RunContext Signal"
+}
+"""Deprecated names of this package, by the module that has them now."""
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER | _EARLIER)

@@ -2,6 +2,7 @@
 
 from toolgen.calls.capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
 from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifact, SyncArtifacts, SyncState
+from toolgen.calls.steps.bridge import Wait
 
 from .artifacts import ArtifactsCapability, ArtifactStore
 from .artifacts_file import FileArtifactStore
@@ -34,4 +35,5 @@ __all__ = [
     "SyncArtifacts",
     "SyncState",
     "ThreadCapability",
+    "Wait",
 ]

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from toolgen.calls.call import CallMeta, SeenBounds, ToolCall
-from toolgen.calls.codec import CheckedCodec, Codec
-from toolgen.calls.codec_module import CodecModule
+from toolgen.calls.codec import Codec
 from toolgen.calls.context import Key, ToolContext, Values
 from toolgen.calls.errors import (
     BusyError,
@@ -22,7 +21,6 @@ from toolgen.calls.errors import (
     ToolValidationError,
     UnknownArtifactError,
     UnknownToolError,
-    check_format,
 )
 from toolgen.calls.results import (
     Actions,
@@ -42,45 +40,34 @@ from toolgen.calls.results import (
     ToolStatus,
     Unfinished,
 )
-from toolgen.calls.specs import (
-    ArtifactSpec,
-    BoundedSpec,
-    CallBuilder,
-    ConfirmSpec,
-    ErrorSpec,
-    LongRunningSpec,
-    ToolSpec,
-)
-from toolgen.calls.steps.methods import ToolMethod, tool_method
+from toolgen.calls.specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
+from toolgen.calls.steps.methods import ToolMethod
 from toolgen.calls.steps.registered_tool import Interceptor
 from toolgen.calls.steps.scheduling import Scheduling
 from toolgen.calls.toolsets.registration import BoundTool, RawExecutor, ToolsetRegistration
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+from toolgen.contract.lazy import lazy_exports
 from toolgen.contract.limits import Limits
 from toolgen.contract.printable import printable, printable_lines
 from toolgen.contract.tool_facts import Deprecation, Icon
 from toolgen.shapes.design.model import (
     AnyJson,
-    Email,
-    Hostname,
     Injected,
-    IPv4,
-    IPv6,
-    Nullable,
     OpenModel,
     ToolModel,
-    UniqueItems,
     Url,
 )
 from toolgen.shapes.issues import FieldIssue
 
-from .lazy import LazyModule, lazy_attribute
 from .runtime import Runtime
 
 if TYPE_CHECKING:
+    from toolgen.calls.call_names import CallName, CallNameError
     from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
     from toolgen.calls.foreign_codec import SchemaCodec
     from toolgen.calls.native import NativeTool
+    from toolgen.calls.resolution import Resolution, ResolveError
     from toolgen.calls.steps.bridge import CallEndedError
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
     from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
@@ -94,13 +81,15 @@ if TYPE_CHECKING:
         SnapshotError,
         StaticToolset,
     )
+    from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
     from toolgen.calls.toolsets.snapshot import Snapshot
-    from toolgen.runtime.present_fields import given, present_fields
+    from toolgen.calls.type_codec import TypeCodec
     from toolgen.runtime.schema_codec import json_schema_codec
     from toolgen.runtime.threads import in_thread
     from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
-    from toolgen.shapes.foreign.model import Foreign, SchemaModel
     from toolgen.shapes.python.sensitive import Sensitive
+
+    from .generated import *  # noqa: F403  # the names of `_EARLIER`
 
 __all__ = [
     "Abort",
@@ -117,12 +106,11 @@ __all__ = [
     "BoundedSpec",
     "Bounds",
     "BusyError",
-    "CallBuilder",
     "CallEndedError",
     "CallMeta",
-    "CheckedCodec",
+    "CallName",
+    "CallNameError",
     "Codec",
-    "CodecModule",
     "ConfirmSpec",
     "Content",
     "Continue",
@@ -132,22 +120,17 @@ __all__ = [
     "Deny",
     "Deprecation",
     "DynamicToolset",
-    "Email",
     "ErrorSpec",
     "EventLoopError",
     "FieldIssue",
-    "Foreign",
     "FormatError",
     "Hook",
-    "Hostname",
-    "IPv4",
-    "IPv6",
     "Icon",
     "ImageContent",
     "Injected",
     "Interceptor",
+    "Json",
     "Key",
-    "LazyModule",
     "Limits",
     "LongRunningReturn",
     "LongRunningSpec",
@@ -155,7 +138,6 @@ __all__ = [
     "NativeTool",
     "NotBegunError",
     "NotInjectedError",
-    "Nullable",
     "OnError",
     "OpenModel",
     "OutcomeUnknownError",
@@ -164,6 +146,8 @@ __all__ = [
     "RawExecutor",
     "ReadonlyContext",
     "RegistrationError",
+    "Resolution",
+    "ResolveError",
     "ResourceContent",
     "RetryHint",
     "RetryReason",
@@ -171,7 +155,6 @@ __all__ = [
     "RuntimeClosedError",
     "Scheduling",
     "SchemaCodec",
-    "SchemaModel",
     "SeenBounds",
     "Sensitive",
     "Snapshot",
@@ -197,34 +180,35 @@ __all__ = [
     "ToolsetRegistration",
     "Trace",
     "TraceStep",
+    "TypeCodec",
     "Unfinished",
-    "UniqueItems",
     "UnknownArtifactError",
     "UnknownToolError",
     "Url",
     "Values",
     "Verdict",
     "allow_tools",
-    "check_format",
     "filter_toolset",
-    "given",
+    "func_error",
+    "func_tool",
+    "function_toolset",
     "in_thread",
     "json_schema_codec",
-    "lazy_attribute",
     "model_description",
     "prefixed",
-    "present_fields",
     "printable",
     "printable_lines",
-    "tool_method",
     "with_confirmation",
 ]
 
 _LATER = {
+    "toolgen.calls.call_names": "CallName CallNameError",
+    "toolgen.calls.resolution": "Resolution ResolveError",
+    "toolgen.calls.toolsets.functions": "func_error func_tool function_toolset",
+    "toolgen.calls.type_codec": "TypeCodec",
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
     "toolgen.calls.foreign_codec": "SchemaCodec",
     "toolgen.calls.native": "NativeTool",
-    "toolgen.runtime.present_fields": "given present_fields",
     "toolgen.runtime.schema_codec": "json_schema_codec",
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
@@ -236,17 +220,17 @@ _LATER = {
     "toolgen.calls.toolsets.dynamic": "DynamicToolset OnError ReadonlyContext SnapshotError StaticToolset",
     "toolgen.calls.toolsets.snapshot": "Snapshot",
     "toolgen.runtime.views": "allow_tools filter_toolset prefixed with_confirmation",
-    "toolgen.shapes.foreign.model": "Foreign SchemaModel",
     "toolgen.shapes.python.sensitive": "Sensitive",
 }
 """Names that no plain call needs, by their module, which is imported at their first use."""
 
+_EARLIER = {
+    ".generated": (
+        "CallBuilder CheckedCodec CodecModule Email Foreign Hostname IPv4 IPv6 LazyModule Nullable "
+        "SchemaModel UniqueItems check_format given lazy_attribute present_fields tool_method"
+    ),
+}
+"""Names that generated code of before imports from here, by the module that has them now."""
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        module = next((module for module, names in _LATER.items() if name in names.split()), None)
-        return lazy_attribute(__name__, name, module)
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER | _EARLIER)

@@ -12,6 +12,8 @@ from toolgen.calls.errors import ToolError
 from toolgen.calls.specs import ToolSpec
 from toolgen.shapes.design.model import ToolModel
 
+__all__ = ["RecordedCall", "RecordingExecutor", "build_call"]
+
 P = TypeVar("P", bound=ToolModel)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
@@ -29,3 +30,24 @@ def lazy_attribute(package: str, name: str, module: str | None) -> object:
     value = getattr(import_module(module, package), name)
     setattr(sys.modules[package], name, value)
     return value
+
+
+def lazy_exports(
+    package: str, exports: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package, some of whose names are imported at their first use.
+
+    Args:
+        package: Its `__name__`.
+        exports: By module, the names that it has for the package, with spaces between them.
+    """
+    modules = {name: module for module, names in exports.items() for name in names.split()}
+
+    def get(name: str) -> object:
+        return lazy_attribute(package, name, modules.get(name))
+
+    def names() -> list[str]:
+        own = vars(sys.modules[package])
+        return sorted({*own, *own["__all__"]})
+
+    return get, names
