@@ -2,6 +2,6 @@
 # Design: examples.home.design
 """A home assistant over the devices, the manuals and the users of a few sites."""
 
-from toolgen.runtime import check_format
+from toolgen.runtime.generated import check_format
 
 check_format(__name__, 2)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cases.behaviour import design as behaviour
 from tests.catalog_entries import catalog_entry
-from tests.golden import write
+from tests.golden import expected, write
 from toolgen.agents import CallTools, PlannedCall, ScriptedPlanner
 from toolgen.capabilities import (
     ArtifactsCapability,
@@ -29,7 +29,6 @@ from toolgen.dsl import build
 from toolgen.expr.tree import Design
 from toolgen.runtime import (
     CallMeta,
-    CodecModule,
     FormatError,
     Runtime,
     ToolCall,
@@ -37,6 +36,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.generated import CodecModule
 
 STORED = Path(__file__).parent / "formats"
 EARLIER: tuple[CatalogFormat, ...] = (1, 2)
@@ -225,6 +225,22 @@ def test_a_foreign_schema_of_format_1_is_checked() -> None:
     schema = '{"type":"object","title":"Theirs","minProperties":1}'
     codec = CodecModule(__package__, __name__).foreign(schema, "SiteReportResult", is_exact=True)
     assert (codec.name, codec.schema) == ("SiteReportResult", json.loads(schema))
+
+
+def test_code_of_format_2_that_imports_all_from_the_runtime_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before `toolgen.runtime.generated`, generated code imported its names from `toolgen.runtime`."""
+    texts = {
+        f"earlier_cases/{case}/{path}": text.replace("toolgen.runtime.generated", "toolgen.runtime")
+        for case, tree in expected().items()
+        for path, text in tree.items()
+    }
+    write(tmp_path, texts)
+    monkeypatch.syspath_prepend(tmp_path)
+    for path in texts:
+        if path.endswith(".py"):
+            import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
 
 
 def test_the_next_format_is_refused_by_name() -> None:

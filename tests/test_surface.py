@@ -25,9 +25,10 @@ SHOWN = [
     ROOT / "README.md",
     *(file for file in sorted(ROOT.glob("docs/*.md")) if file.name != "architecture.md"),
     *sorted(ROOT.glob("examples/**/*.py")),
-    *sorted(file for file in PACKAGE.glob("templates/**/*") if file.suffix == ".txt"),
+    *sorted(file for file in PACKAGE.glob("templates/**/*") if file.suffix in {".jinja", ".txt"}),
 ]
 """Documents, and code that stands for what authors write."""
+GENERATED = [*ROOT.glob("gen/**/*.py"), *ROOT.glob("tests/cases/*/gen/**/*.py")]
 IMPORT = re.compile(r"^ *from (toolgen[\w.]*) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
 MENTION = re.compile(r"(?<![\w./])toolgen(?:\.[a-z_]+)+")
 
@@ -93,6 +94,10 @@ def test_a_public_module_says_what_it_offers(module: str) -> None:
 @pytest.mark.parametrize("file", SHOWN, ids=lambda file: str(file.relative_to(ROOT)))
 def test_what_is_shown_imports_public_names(file: Path) -> None:
     assert not list(wrong_imports(file))
+
+
+def test_generated_code_imports_public_names() -> None:
+    assert not [wrong for file in GENERATED for wrong in wrong_imports(file)]
 
 
 def wrong_imports(file: Path) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 from toolgen.agents import CompletionSpec, Planner, complete, stream_completion
-from toolgen.runtime import CodecModule, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import CodecModule
 
 
 class SiteReportResult(ToolModel):

@@ -9,7 +9,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import Email, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import Email
 
 from ..types import Site, UserPart
 

@@ -39,6 +39,9 @@ from .layout import parts
 from .text import literal, quote
 
 RUNTIME = "toolgen.runtime"
+"""Has what authors write too."""
+GENERATED = "toolgen.runtime.generated"
+"""Has what generated code alone needs."""
 
 _FORMATS = {"email": "Email", "hostname": "Hostname", "ipv4": "IPv4", "ipv6": "IPv6"}
 _SCALARS: dict[ScalarKind, tuple[str, str]] = {
@@ -89,7 +92,7 @@ class Speller:
             case ScalarType():
                 return self._limited(type_)
             case ArrayType():
-                name = self._imports.name(RUNTIME, "UniqueItems") if type_.unique_items else "list"
+                name = self._imports.name(GENERATED, "UniqueItems") if type_.unique_items else "list"
                 return Spelled(type=f"{name}[{self.nested(type_.items)}]", constraints=_limits(type_))
             case MapType():
                 keys, values = self.nested(type_.keys), self.nested(type_.values)
@@ -97,7 +100,8 @@ class Speller:
             case NullableType():
                 if null_is_a_value(type_.inner):
                     return self.spell(type_.inner)
-                return Spelled(type=f"{self._imports.name(RUNTIME, 'Nullable')}[{self.nested(type_.inner)}]")
+                nullable = self._imports.name(GENERATED, "Nullable")
+                return Spelled(type=f"{nullable}[{self.nested(type_.inner)}]")
             case UnionType(name=str(name)):
                 return Spelled(type=self._reference(name))
             case UnionType(branches=((_, only),)):
@@ -108,7 +112,7 @@ class Speller:
             case RefType():
                 reference = self._reference(type_.name)
                 if self._objects[type_.name].foreign:
-                    reference = f"{self._imports.name(RUNTIME, 'Foreign')}[{reference}]"
+                    reference = f"{self._imports.name(GENERATED, 'Foreign')}[{reference}]"
                 return Spelled(type=reference)
             case _:
                 assert_never(type_)
@@ -236,7 +240,7 @@ class Speller:
     def _string(self, type_: StringType) -> Spelled:
         lengths = _limits(type_)
         if type_.format is not None:
-            return Spelled(type=self._imports.name(RUNTIME, _FORMATS[type_.format]), constraints=lengths)
+            return Spelled(type=self._imports.name(GENERATED, _FORMATS[type_.format]), constraints=lengths)
         pattern = (f"pattern={quote(_rust(type_.pattern))}",) if type_.pattern is not None else ()
         return Spelled(type="str", constraints=(*lengths, *pattern))
 

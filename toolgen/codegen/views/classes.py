@@ -17,7 +17,7 @@ from toolgen.shapes.naming import field_name, setter_name, title, words
 from ..foreign import ForeignClass
 from ..imports import Imports
 from ..layout import Module, Scope, parts, relative
-from ..spelling import RUNTIME, Speller
+from ..spelling import GENERATED, RUNTIME, Speller
 from ..text import docstring, literal
 
 
@@ -137,7 +137,7 @@ class ClassPrinter:
     def _foreign_class(self, class_: ForeignClass, text: str, role: Role) -> ClassView:
         return ClassView(
             name=class_.name,
-            base=self._imports.name(RUNTIME, "SchemaModel"),
+            base=self._imports.name(GENERATED, "SchemaModel"),
             docstring=docstring(text.strip() or role.description, 4),
             fields=tuple(self._foreign.fields(class_)),
         )
@@ -202,7 +202,7 @@ _IMPORTED: Final = {
     "Union": "typing",
     "Field": "pydantic",
     "AnyJson": RUNTIME,
-    "Nullable": RUNTIME,
+    "Nullable": GENERATED,
 }
 
 

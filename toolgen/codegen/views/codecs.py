@@ -13,7 +13,7 @@ from toolgen.shapes.sensitive import sensitive_places
 from .. import names
 from ..imports import Imports
 from ..layout import SHARED, Module, Scope, foreign_parts, relative, toolset_package
-from ..spelling import RUNTIME
+from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, quote, strings
 
 
@@ -48,8 +48,8 @@ def codecs_view(toolset: Toolset, scope: Scope) -> CodecsView:
     imports, typing_imports = Imports(), Imports()
     imports.name("__future__", "annotations")
     imports.name("typing", "TYPE_CHECKING")
-    for name in ("Codec", "CodecModule"):
-        imports.name(RUNTIME, name)
+    imports.name(RUNTIME, "Codec")
+    imports.name(GENERATED, "CodecModule")
     modules: dict[Module, ModuleView] = {}
     codecs: dict[str, CodecView] = {}
     for tool in toolset.tools:

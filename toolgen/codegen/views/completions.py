@@ -12,7 +12,7 @@ from toolgen.expr.tree import Completion, Service
 from .. import names
 from ..imports import Imports
 from ..layout import Scope, completions_module
-from ..spelling import RUNTIME
+from ..spelling import GENERATED
 from ..text import docstring, quote
 from .classes import AliasView, ClassPrinter, ClassView, Role
 from .codecs import arguments
@@ -66,7 +66,7 @@ def completions_view(of: Service, scope: Scope) -> CompletionsView:
     printer = ClassPrinter(completions_module(of.name), scope, imports)
     objects = of.completion_objects
     classes, aliases = printer.classes(objects, roles), printer.aliases(objects, roles)
-    iterator, maker = imports.name("collections.abc", "AsyncIterator"), imports.name(RUNTIME, "CodecModule")
+    iterator, maker = imports.name("collections.abc", "AsyncIterator"), imports.name(GENERATED, "CodecModule")
     spec, planner, complete, stream = (
         imports.name(_AGENTS, name) for name in ("CompletionSpec", "Planner", "complete", "stream_completion")
     )

@@ -13,7 +13,7 @@ from toolgen.shapes.naming import class_name, method_name, module_name, snake
 from .. import names
 from ..imports import Imports
 from ..layout import Scope, relative, service_module, toolset_package
-from ..spelling import RUNTIME
+from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, quote
 from .codecs import type_name
 from .constants import with_errors
@@ -69,7 +69,7 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
     full_name = f"{toolset.service}.{toolset.name}"
     imports, typing_imports = _imports(toolset, bound)
     views = {tool.name: _tool(toolset, tool, scope, typing_imports) for tool in toolset.tools}
-    tool_method, abstract = imports.name(RUNTIME, "tool_method"), imports.name("abc", "abstractmethod")
+    tool_method, abstract = imports.name(GENERATED, "tool_method"), imports.name("abc", "abstractmethod")
     services = {module_name(binding.service): binding.service for _, binding in bound}
     package = toolset_package(toolset)
     parameters = [
@@ -107,7 +107,7 @@ def _imports(toolset: Toolset, bound: list[tuple[Tool, Binding]]) -> tuple[Impor
         imports.name(RUNTIME, "LongRunningReturn" if tool.long_running else "ToolReturn")
     imports.name(".", "specs")
     if bound:
-        imports.name(RUNTIME, "LazyModule")
+        imports.name(GENERATED, "LazyModule")
     if any(binding.artifacts for _, binding in bound):
         imports.name(RUNTIME, "ToolOutcome")
     typing_imports = Imports({names.executor(toolset), names.bound_executor(toolset), *imports.names()})

@@ -13,7 +13,7 @@ from toolgen.shapes.naming import class_name
 from .. import names
 from ..imports import Imports, sorted_names
 from ..layout import class_names, completions_module, service_module, types_modules
-from ..spelling import RUNTIME
+from ..spelling import GENERATED
 from ..text import docstring, quote
 
 
@@ -56,7 +56,7 @@ class SurfaceView:
 def root_view(text: str) -> RootView:
     """Return the root, which checks the format before a module uses what an older runtime lacks."""
     imports = Imports()
-    check = imports.name(RUNTIME, "check_format")
+    check = imports.name(GENERATED, "check_format")
     return RootView(docstring=docstring(text), imports=imports.text(), check=check, format=FORMAT)
 
 
@@ -146,9 +146,9 @@ def _lazy(
     typing_imports = Imports()
     imports.name("typing", "TYPE_CHECKING")
     if modules:
-        imports.name(RUNTIME, "lazy_attribute")
+        imports.name(GENERATED, "lazy_attribute")
     for module in lazy_modules:
-        imports.name(RUNTIME, "LazyModule")
+        imports.name(GENERATED, "LazyModule")
         typing_imports.name(".", module)
     for name, home in modules.items():
         typing_imports.name(home, name)

@@ -26,7 +26,7 @@ from toolgen.shapes.naming import field_name, snake
 from .. import names
 from ..imports import Imports
 from ..layout import SHARED, Scope, relative, service_package, toolset_package
-from ..spelling import RUNTIME, Speller
+from ..spelling import GENERATED, Speller
 from ..text import docstring
 
 Side = Literal["payload", "result"]
@@ -273,7 +273,8 @@ class Converter:
                 present = self.value(_is_present(assignment.conversion), target, expression)
                 return self._if_present(name, present, f"{expression} is not None")
             if isinstance(assignment.conversion, Same):
-                return f'**{self._imports.name(RUNTIME, "present_fields")}({parameter}, {name}="{attribute}")'
+                present_fields = self._imports.name(GENERATED, "present_fields")
+                return f'**{present_fields}({parameter}, {name}="{attribute}")'
             return self._if_present(name, value, f'"{attribute}" in {parameter}.model_fields_set')
         if target.default is not MISSING:
             present = self.value(_is_present(assignment.conversion), target, expression)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import Email, Injected, ToolModel
+from toolgen.runtime import Injected, ToolModel
+from toolgen.runtime.generated import Email
 
 from ....types import Site, UserPart
 

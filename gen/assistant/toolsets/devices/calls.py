@@ -2,7 +2,7 @@
 # Design: examples.home.design
 """Builders of calls of the tools of assistant.devices."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -2,6 +2,6 @@
 # Design: tests.cases.names.design
 """Names that are taken: "design"."""
 
-from toolgen.runtime import check_format
+from toolgen.runtime.generated import check_format
 
 check_format(__name__, 2)

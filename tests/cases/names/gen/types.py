@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Annotated as _Annotated
 
 from pydantic import Field as _Field
-from toolgen.runtime import Nullable, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import Nullable
 
 
 class Annotated(ToolModel):

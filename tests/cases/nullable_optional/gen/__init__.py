@@ -2,6 +2,6 @@
 # Design: tests.cases.nullable_optional.design
 """Absent, null and given."""
 
-from toolgen.runtime import check_format
+from toolgen.runtime.generated import check_format
 
 check_format(__name__, 2)

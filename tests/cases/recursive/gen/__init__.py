@@ -2,6 +2,6 @@
 # Design: tests.cases.recursive.design
 """Recursion."""
 
-from toolgen.runtime import check_format
+from toolgen.runtime.generated import check_format
 
 check_format(__name__, 2)

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import lazy_attribute
+from toolgen.runtime.generated import lazy_attribute
 
 if TYPE_CHECKING:
     from .service import ClassPayload, ClassResult, HTTPGate

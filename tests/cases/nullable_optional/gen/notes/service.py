@@ -8,7 +8,8 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, Nullable, ToolModel
+from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime.generated import Nullable
 
 
 class UpdatePayload(ToolModel):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import Codec, CodecModule
+from toolgen.runtime import Codec
+from toolgen.runtime.generated import CodecModule
 
 if TYPE_CHECKING:
     from . import types

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import LazyModule, lazy_attribute
+from toolgen.runtime.generated import LazyModule, lazy_attribute
 
 from .executor import DevicesExecutor, registration
 from .specs import COUNT, SPECS, ToolId

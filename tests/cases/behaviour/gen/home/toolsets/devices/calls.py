@@ -2,7 +2,7 @@
 # Design: tests.cases.behaviour.design
 """Builders of calls of the tools of home.devices."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

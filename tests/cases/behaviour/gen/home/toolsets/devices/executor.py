@@ -13,8 +13,8 @@ from toolgen.runtime import (
     ToolContext,
     ToolReturn,
     ToolsetRegistration,
-    tool_method,
 )
+from toolgen.runtime.generated import tool_method
 
 from . import specs
 

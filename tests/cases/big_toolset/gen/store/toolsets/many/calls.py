@@ -2,7 +2,7 @@
 # Design: tests.cases.big_toolset.design
 """Builders of calls of the tools of store.many."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

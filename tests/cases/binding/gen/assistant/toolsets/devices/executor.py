@@ -8,14 +8,13 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from toolgen.runtime import (
-    LazyModule,
     RawExecutor,
     ToolContext,
     ToolOutcome,
     ToolReturn,
     ToolsetRegistration,
-    tool_method,
 )
+from toolgen.runtime.generated import LazyModule, tool_method
 
 from . import specs
 

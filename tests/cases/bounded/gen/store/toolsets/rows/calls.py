@@ -2,7 +2,7 @@
 # Design: tests.cases.bounded.design
 """Builders of calls of the tools of store.rows."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -2,7 +2,7 @@
 # Design: tests.cases.enums.design
 """Builders of calls of the tools of states.more."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -7,14 +7,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import (
-    LazyModule,
-    RawExecutor,
-    ToolContext,
-    ToolReturn,
-    ToolsetRegistration,
-    tool_method,
-)
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import LazyModule, tool_method
 
 from . import specs
 

@@ -2,7 +2,7 @@
 # Design: tests.cases.maps.design
 """Builders of calls of the tools of atlas.maps."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, Nullable, SchemaModel
+from toolgen.runtime import AnyJson
+from toolgen.runtime.generated import Nullable, SchemaModel
 
 
 class GitAddPayload(SchemaModel):

@@ -2,7 +2,7 @@
 # Design: tests.cases.mcp.design
 """Builders of calls of the tools of helper.memory."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

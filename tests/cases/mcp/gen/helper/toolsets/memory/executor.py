@@ -7,13 +7,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
-from toolgen.runtime import (
-    RawExecutor,
-    ToolContext,
-    ToolReturn,
-    ToolsetRegistration,
-    tool_method,
-)
+from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
+from toolgen.runtime.generated import tool_method
 
 from . import specs
 

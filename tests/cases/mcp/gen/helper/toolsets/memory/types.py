@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import ConfigDict, Field
-from toolgen.runtime import SchemaModel
+from toolgen.runtime.generated import SchemaModel
 
 
 class AddObservationsPayload(SchemaModel):

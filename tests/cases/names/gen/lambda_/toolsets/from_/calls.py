@@ -2,7 +2,7 @@
 # Design: tests.cases.names.design
 """Builders of calls of the tools of lambda.from."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -8,7 +8,7 @@ from abc import abstractmethod as _abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from toolgen.runtime import RawExecutor, ToolContext, ToolReturn, ToolsetRegistration
-from toolgen.runtime import tool_method as _tool_method
+from toolgen.runtime.generated import tool_method as _tool_method
 
 from . import specs
 

@@ -2,7 +2,7 @@
 # Design: tests.cases.nullable_optional.design
 """Builders of calls of the tools of notes.notes."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

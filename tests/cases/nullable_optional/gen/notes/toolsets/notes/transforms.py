@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.runtime import present_fields
+from toolgen.runtime.generated import present_fields
 
 from ... import service as notes
 from . import types

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from pydantic import Field
-from toolgen.runtime import AnyJson, Nullable, ToolModel
+from toolgen.runtime import AnyJson, ToolModel
+from toolgen.runtime.generated import Nullable
 
 
 class UpdatePayload(ToolModel):

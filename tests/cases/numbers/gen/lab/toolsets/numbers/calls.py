@@ -2,7 +2,7 @@
 # Design: tests.cases.numbers.design
 """Builders of calls of the tools of lab.numbers."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
-from toolgen.runtime import Nullable, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import Nullable
 
 from ....types import Point
 

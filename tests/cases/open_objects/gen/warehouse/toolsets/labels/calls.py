@@ -2,7 +2,7 @@
 # Design: tests.cases.open_objects.design
 """Builders of calls of the tools of warehouse.labels."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

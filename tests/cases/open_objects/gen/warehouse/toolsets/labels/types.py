@@ -8,7 +8,8 @@ import datetime as dt
 from typing import Annotated, Literal
 
 from pydantic import Field
-from toolgen.runtime import Bounds, Nullable, OpenModel, ToolModel
+from toolgen.runtime import Bounds, OpenModel, ToolModel
+from toolgen.runtime.generated import Nullable
 
 from ....types import Label
 

@@ -2,7 +2,7 @@
 # Design: tests.cases.recursive.design
 """Builders of calls of the tools of library.documents."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

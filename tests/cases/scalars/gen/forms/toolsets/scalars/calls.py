@@ -2,7 +2,7 @@
 # Design: tests.cases.scalars.design
 """Builders of calls of the tools of forms.scalars."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -11,17 +11,8 @@ from uuid import UUID
 
 from annotated_types import MultipleOf
 from pydantic import Field, JsonValue
-from toolgen.runtime import (
-    AnyJson,
-    Email,
-    Hostname,
-    IPv4,
-    IPv6,
-    Nullable,
-    ToolModel,
-    UniqueItems,
-    Url,
-)
+from toolgen.runtime import AnyJson, ToolModel, Url
+from toolgen.runtime.generated import Email, Hostname, IPv4, IPv6, Nullable, UniqueItems
 
 
 class RequiredPayload(ToolModel):

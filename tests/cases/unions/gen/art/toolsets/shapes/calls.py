@@ -2,7 +2,7 @@
 # Design: tests.cases.unions.design
 """Builders of calls of the tools of art.shapes."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -2,7 +2,7 @@
 # Design: tests.cases.agents.design
 """Builders of calls of the tools of assistant.checks."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -4,7 +4,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.runtime import LazyModule, lazy_attribute
+from toolgen.runtime.generated import LazyModule, lazy_attribute
 
 from .export import registration
 from .specs import BUY, SPECS, ToolId

@@ -2,7 +2,7 @@
 # Design: tests.cases.sensitive.design
 """Builders of calls of the tools of bank.shopping."""
 
-from toolgen.runtime import CallBuilder
+from toolgen.runtime.generated import CallBuilder
 
 from . import specs
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field
-from toolgen.runtime import Nullable, ToolModel
+from toolgen.runtime import ToolModel
+from toolgen.runtime.generated import Nullable
 
 from ......types import Account, Card
 
