@@ -18,11 +18,9 @@ from toolgen.waiting.loop import OPEN_TURN
 from toolgen.waiting.options import WAIT_OPTIONS
 from toolgen.waiting.wait_registry import WaitRegistry
 
-from .activities.accepting import accept
 from .activities.call_activities import CallActivities
 from .activities.planning import Planning
-from .activities.recording import give_back, keep, record
-from .activities.store_waits import waiting_for_stores
+from .activities.recording import Recording, waiting_for_stores
 from .checking import CheckedSessions, check_sessions
 from .client import AgentClient
 from .conversations import Sessions
@@ -88,17 +86,17 @@ class Agents:
         self._runs = Runs(host)
         retention = Retention(host, keep_sessions, keep_sessions_s)
         assembly.join(self, AgentLoops(host, self._runs, retention), waits)
-        planning, calling = Planning(host), CallActivities(host)
+        planning, calling, recording = Planning(host), CallActivities(host), Recording(host)
         host.serve(
             {
                 "plan": planning.plan,
                 "tool": calling.tool,
                 "answer": calling.answer,
                 "conclude": calling.conclude,
-                "accept": accept(host),
-                "record": waiting_for_stores(host, record(host)),
-                "keep": keep(host),
-                "give_back": waiting_for_stores(host, give_back(host)),
+                "accept": recording.accept,
+                "record": waiting_for_stores(host, recording.record),
+                "keep": recording.keep,
+                "give_back": waiting_for_stores(host, recording.give_back),
                 OPEN_TURN: waiting_for_stores(host, self._open_turn),
             },
             forgetting(host),

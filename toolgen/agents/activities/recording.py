@@ -1,52 +1,109 @@
-"""The activities `record`, `keep` and `give_back`: changes of the conversation outside plannings."""
+"""Activities that plan and call nothing: they change the conversation of a run, or accept an answer."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runs import ActivityInfo
+from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
+from toolgen.waiting.resuming import UNSEALED
+from toolgen.waiting.sealing import question_claims
 
 from ..host import AgentHost
-from ..loop.documents import KeepArgument
+from ..loop.documents import TRANSFER, AcceptArgument, KeepArgument
 from ..planner.messages import ToolMessage, messages_from_json
+from ..sessions.sessions import Turn
 from .conversation import record_position
-from .hand_overs import previous_agent
 
 
-def record(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return the activity `record` for the runs of a host."""
+class StoreUnavailableError(NonRetryableError):
+    """A store failed, for as long as it was waited for; the message names neither a server nor a file."""
 
-    async def write(info: ActivityInfo, argument: Any) -> Json:
+
+class Recording:
+    """The activities `record`, `keep`, `give_back` and `accept` of the runs of a host."""
+
+    def __init__(self, host: AgentHost) -> None:
+        self._host = host
+
+    async def record(self, info: ActivityInfo, argument: Any) -> Json:
+        """Store the messages of a step."""
         messages = messages_from_json(argument["new"])
         place, heard = record_position(argument["step"]) - 1, argument.get("heard", ())
-        await host.sessions.write(info.run_id, place, messages, heard=heard)
+        await self._host.sessions.write(info.run_id, place, messages, heard=heard)
         return None
 
-    return write
-
-
-def keep(host: AgentHost) -> Callable[[ActivityInfo, KeepArgument], Awaitable[Json]]:
-    """Return the activity `keep`, which stores the result of a call that the loop did not make."""
-
-    async def answer(info: ActivityInfo, argument: KeepArgument) -> Json:
+    async def keep(self, info: ActivityInfo, argument: KeepArgument) -> Json:
+        """Store the result of a call that the loop did not make."""
         (message,) = messages_from_json([{"type": "tools", "answers": [argument["answer"]]}])
         if isinstance(message, ToolMessage):
-            await host.conversations.answer(info.run_id, message.answers[0])
+            await self._host.conversations.answer(info.run_id, message.answers[0])
         return None
 
-    return answer
-
-
-def give_back(host: AgentHost) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return the activity `give_back`, which returns the conversation to the agent that handed it over."""
-
-    async def give(info: ActivityInfo, argument: Any) -> Json:
+    async def give_back(self, info: ActivityInfo, argument: Any) -> Json:
+        """Return the conversation to the agent that handed it over, and its id; None where none did."""
         session_id = argument["facts"]["session_id"]
-        agent = previous_agent(await host.sessions.turns(session_id))
+        agent = previous_agent(await self._host.sessions.turns(session_id))
         if agent is not None:
-            await host.sessions.hand_over(session_id, agent)
+            await self._host.sessions.hand_over(session_id, agent)
         return agent
 
-    return give
+    async def accept(self, info: ActivityInfo, argument: AcceptArgument) -> Json:
+        """Return the text of an answer to a planner's question, or why it is asked again.
+
+        It is sealed as the answers to calls are, over the run, the wait, the question and what its answer may
+        be: one that a host of another secret took is not accepted.
+        """
+        claims, answer = question_claims(info.run_id, argument["about"]), argument["given"]
+        text: Json = None
+        if isinstance(answer, dict) and self._host.sealer.is_sealed(claims, answer):
+            text = answer["answer"]
+        return {"text": text, "reason": "" if isinstance(text, str) else UNSEALED}
+
+
+def waiting_for_stores(
+    host: AgentHost, activity: Callable[[ActivityInfo, Any], Awaitable[Json]]
+) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return an activity that repeats an idempotent one while a store is away.
+
+    It raises `StoreUnavailableError` when the time is over, and for other errors of stores.
+    """
+
+    async def perform(info: ActivityInfo, argument: Any) -> Json:
+        what = f"run {info.run_id}: {info.op}"
+        try:
+            return await host.store_retry.run(partial(activity, info, argument), what, is_idempotent=True)
+        except StoreError as error:
+            log.error("%s failed", what, exc_info=error)
+            raise StoreUnavailableError(public_text(error)) from error
+
+    return perform
+
+
+def previous_agent(turns: Iterable[Turn]) -> str | None:
+    """Return the agent that handed the conversation to the newest one; None for the first agent.
+
+    The turns are in the order in which their runs began. A run that took the conversation over has the id
+    of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the
+    conversation over, that agent has it back.
+    """
+    agents: dict[str, str] = {}
+    below: list[str] = []
+    has_it = ""
+    for turn in turns:
+        agents[turn.run_id] = turn.agent
+        before, _, op = turn.run_id.rpartition("/")
+        is_taken = op.startswith(TRANSFER) and before in agents
+        goes_on = agents[before] if is_taken else turn.agent
+        while below and has_it != goes_on:
+            has_it = below.pop()
+        has_it = goes_on
+        if is_taken:
+            below.append(has_it)
+            has_it = turn.agent
+    return below[-1] if below else None
