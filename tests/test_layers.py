@@ -20,7 +20,7 @@ MODULES = {
 }
 LOOPS = ("agents/loop", "waiting/cut_calls.py", "waiting/loop.py")
 """May be executed again from a journal."""
-EDGES = ("cli", "codegen/write", "stores", "adapters/mcp/serving/stdin_lines.py", "__main__.py")
+EDGES = ("cli", "codegen/write", "stores", "adapters/mcp/serving/stdio.py", "__main__.py")
 """The only ones that touch files and processes by themselves."""
 
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}

@@ -21,7 +21,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.agents.activities.call_ids import CallIds
+from toolgen.agents.activities.planned_calls import CallIds
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.events.records import Event
 from toolgen.runtime import CallMeta, Runtime

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from toolgen.contract.errors import ToolgenError
 
 from .registered_agents import RegisteredAgent
-from .run_options import RunOptions
+from .run_facts import RunOptions
 
 
 class UnknownRestrictionError(ToolgenError):

@@ -6,11 +6,14 @@ calls of that run have theirs of these.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
 from toolgen.calls.call import CallMeta
 from toolgen.contract.json_value import Json
+from toolgen.contract.policy import RunPolicy
 
 from .loop.documents import LOOP_VERSION, Parent, RunFacts
-from .run_options import RunOptions
 
 
 def meta_of(run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
@@ -108,3 +111,15 @@ def _parent(meta: CallMeta, tool: str) -> Parent:
         "tool_call_id": meta.tool_call_id,
         "tool": tool,
     }
+
+
+class RunOptions(TypedDict, total=False):
+    """Arguments of `AgentClient.start`, which says what they mean; each may be left out."""
+
+    run_id: str
+    labels: Mapping[str, str] | None
+    requested_by: str
+    policy: RunPolicy | None
+    allowed_tags: Sequence[str]
+    denied_tags: Sequence[str]
+    restrict_to_tool: str

@@ -15,10 +15,10 @@ from toolgen.events.document import logged_event
 from toolgen.events.records import Event
 from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
 from toolgen.runtime.run_listing import runs_in_state
-from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
+from toolgen.waiting.asking import answer_question
+from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.waiting.frozen import FrozenCall
 
-from .answers import answer_question
 from .host import AgentHost
 from .loop.documents import TRANSFER, RunFacts
 from .output import (
@@ -37,8 +37,7 @@ from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .restrictions import check_restrictions
 from .run_artifacts import artifacts_so_far
-from .run_facts import conversation_of, event_ids, first_facts
-from .run_options import RunOptions
+from .run_facts import RunOptions, conversation_of, event_ids, first_facts
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn
 from .turns import SessionBusyError
@@ -302,7 +301,16 @@ class Runs:
         if awaiting.token:
             await self._host.caller.waits.answer(awaiting.token, answer, session_id=session_id, by=by)
             return
-        await answer_question(self._host, awaiting, answer, by)
+        if awaiting.kind == "pause":
+            raise BadAnswerError("the run is paused and asks nothing; handle.resume(…) lets it go on")
+        if awaiting.kind == "unsealed":
+            raise UnsealedSuspensionError(awaiting.run_id)
+        if awaiting.kind == "tampered":
+            raise TamperedSuspensionError(awaiting.run_id)
+        names = ("kind", "id", "question", "answer_schema")
+        about = {name: getattr(awaiting, name) for name in names}
+        host = self._host
+        await answer_question(host.waits, host.tools.limits, awaiting.run_id, about, answer, by)
 
     async def open_turn(self, facts: RunFacts, frozen: FrozenCall, status: str, result: str) -> str:
         """Start the turn of the session that receives the result of pending work of a run, or of one below.

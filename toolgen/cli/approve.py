@@ -20,11 +20,18 @@ from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionEr
 
 from .call import LEFT_WORK, left_work, waiting_text
 from .config import Project
-from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
-from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
+from .runtime import (
+    ELSEWHERE_S,
+    NOT_OVER,
+    collect_unimplemented,
+    durable_engine,
+    load_runtime,
+    not_over_elsewhere,
+    specs_of,
+    waiting_elsewhere,
+)
 from .sensitive import shown_document, waiting_secrets
-from .terminal import Listing, is_confirmed, show_document, show_line
-from .user import user_name
+from .terminal import Listing, is_confirmed, show_document, show_line, user_name
 from .waiting import RESOLUTIONS, describe_suspended, summarize_suspended, suspended_record
 
 _MOST_SEARCHED: Final = 200

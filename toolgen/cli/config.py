@@ -169,3 +169,15 @@ def _is_dotted(text: str) -> bool:
 def _is_reference(text: str) -> bool:
     module, colon, name = text.partition(":")
     return bool(colon) and _is_dotted(module) and _is_dotted(name)
+
+
+def host_and_port(option: str, text: str) -> tuple[str, int]:
+    """Return the address and the port of `HOST:PORT`; a port alone is one of 127.0.0.1.
+
+    Raises:
+        ToolgenError: it is neither.
+    """
+    host, colon, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 0xFFFF or (colon and not host):
+        raise ToolgenError(f"{option} {text!r} is not HOST:PORT", hint=f"write {option} 127.0.0.1:8000")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)

@@ -25,8 +25,7 @@ from toolgen.shapes.sensitive import redacted
 
 from .config import Project
 from .load import load_design, load_module
-from .outcome import print_outcome, print_output, render_diagnostics, reported
-from .problem import FoundError
+from .outcome import FoundError, print_outcome, print_output, render_diagnostics, reported
 from .problem_codes import EXAMPLE_FAILED, EXAMPLE_NOT_RUN
 from .runtime import (
     collect_logged_causes,

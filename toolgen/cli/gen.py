@@ -1,26 +1,52 @@
-"""`toolgen gen`: loads, builds, generates and writes; or shows what that would change."""
+"""`toolgen gen`: loads, builds, generates and writes; or shows what would change, as findings or a diff."""
 
 from __future__ import annotations
 
+import difflib
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Final, TypeAlias
 
 from toolgen.codegen import generate
-from toolgen.codegen.write import Report, compare, preview, write
-from toolgen.dsl import build
-from toolgen.findings import Finding, Format
+from toolgen.codegen.write import Change, Comparison, Report, compare, preview, write
+from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
+from toolgen.dsl.evaluation.clause_lookup import walk
+from toolgen.findings import Code, Finding, Format, Place
 
-from .comparing import GENERATE, differences, kept
 from .config import Project
 from .load import load_design, load_module
 from .lock import read_lock, write_lock
 from .outcome import Outcome, reported
-from .patch import unified_diff
+from .problem_codes import (
+    CLAUSE_UNLISTED,
+    OUTPUT_CHANGED,
+    OUTPUT_EDITED,
+    OUTPUT_KEPT,
+    OUTPUT_MISSING,
+    OUTPUT_STALE,
+    OUTPUT_UNRECORDED,
+)
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
-from .unlisted import unlisted
+
+_Listed: TypeAlias = Service | Agent | Completion | Method | Toolset | Tool
+_OWNERS: Final[Mapping[type[_Listed], str]] = {
+    Service: "Design",
+    Agent: "Service",
+    Completion: "Service",
+    Method: "Service",
+    Toolset: "Service, Use or Export",
+    Tool: "Toolset",
+}
+"""What is generated for itself, and the clause that lists it."""
+
+_STYLES: Final = {"@": "36", "-": "31", "+": "32"}
+"""Terminal style of a line by its first character."""
+
+GENERATE: Final = "run: toolgen gen"
 
 _MOST_NAMES: Final = 3
 """New stubs that the summary names; of more it only gives the number."""
@@ -135,3 +161,76 @@ def _summary(plan: _OutputPlan, report: Report) -> list[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def differences(out: Path, comparison: Comparison) -> list[Finding]:
+    """Return a finding for each generated file that differs from the design."""
+    groups: tuple[tuple[Code, str, tuple[str, ...]], ...] = (
+        (OUTPUT_MISSING, "the file is missing", comparison.missing),
+        (OUTPUT_CHANGED, "the file is not what the design says now", comparison.changed),
+        (OUTPUT_EDITED, "the file was edited", comparison.edited),
+        (OUTPUT_UNRECORDED, "the file is there, but not in the manifest", comparison.unrecorded),
+        (OUTPUT_STALE, "the file is no longer generated", comparison.stale),
+    )
+    findings = [
+        code.finding(message, place=Place(file=str(out / path)), hint=GENERATE)
+        for code, message, paths in groups
+        for path in paths
+    ]
+    return [*findings, *(kept(out / path) for path in comparison.kept)]
+
+
+def kept(file: Path) -> Finding:
+    return OUTPUT_KEPT.finding(
+        "the file is no longer generated, but was edited",
+        place=Place(file=str(file)),
+        hint="delete it if you do not need it",
+    )
+
+
+def unified_diff(changes: Iterable[Change], *, colour: bool = False) -> str:
+    """Return one unified diff of all changes, without a final newline; surrogates stand for odd bytes."""
+    lines = (line for change in changes for line in _lines(change))
+    return "\n".join(f"\x1b[{style}m{line}\x1b[0m" if colour and style else line for style, line in lines)
+
+
+def _lines(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield each line with the colours of its kind."""
+    old, new = ("/dev/null" if data is None else str(change.file) for data in (change.old, change.new))
+    lines = difflib.unified_diff(_split(change.old), _split(change.new), lineterm="")
+    hunks = list(lines)[2:]  # without the names, which an empty file that comes or goes has too
+    yield from (("1", f"--- {old}"), ("1", f"+++ {new}"))
+    yield from ((_STYLES.get(line[0], ""), line) for line in hunks)
+
+
+def _split(data: bytes | None) -> list[str]:
+    lines = (data or b"").decode("utf-8", "surrogateescape").split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+    else:
+        lines.pop()
+    return lines
+
+
+def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
+    """Yield a warning for each clause that has a name in the module and does not stand in the design.
+
+    One whose name begins with an underscore is not meant to, nor one of another file, nor one within another
+    that is not listed.
+    """
+    listed = {id(clause) for clause in walk(design, set())}
+    named = {
+        id(value): (name, value)
+        for name, value in vars(module).items()
+        if isinstance(value, _Listed) and not name.startswith("_") and id(value) not in listed
+    }
+    within = {id(inner) for _, value in named.values() for inner in walk(value, set()) if inner is not value}
+    for key, (name, value) in named.items():
+        if key in within or value.source.file != module.__file__:
+            continue
+        kind = type(value).__name__
+        yield CLAUSE_UNLISTED.finding(
+            f"{kind.lower()} {value.name!r} does not stand in the design; nothing is generated for it",
+            place=value.source.located(),
+            hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
+        )

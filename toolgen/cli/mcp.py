@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, Runtime
 
-from .address import host_and_port
-from .config import Project
+from .config import Project, host_and_port
 from .load import load_module
 from .runtime import load_runtime
 

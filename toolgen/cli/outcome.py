@@ -1,4 +1,4 @@
-"""The outcome of a command: its texts, and the stream of each."""
+"""The outcome of a command: its texts, and the stream of each; errors of the environment as findings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format, render
 
-from .problem import finding_of
+from .problem_codes import ENVIRONMENT
 from .terminal import has_colours
 
 
@@ -82,3 +82,18 @@ def _print_bytes(data: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:  # `toolgen gen --diff | head`: enough was read
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class FoundError(ToolgenError):
+    """An error of the environment with a finding of its own for programs; its text is for people."""
+
+    def __init__(self, message: str, *, finding: Finding) -> None:
+        super().__init__(message, hint=finding.hint)
+        self.finding = finding
+
+
+def finding_of(error: ToolgenError) -> Finding:
+    """Return the finding of an error of the environment."""
+    if isinstance(error, FoundError):
+        return error.finding
+    return ENVIRONMENT.finding(error.message, hint=error.hint)

@@ -18,7 +18,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.expr.source import Source
 from toolgen.findings import Finding, Place, shown
 
-from .problem import FoundError
+from .outcome import FoundError
 from .problem_codes import PYTHON_ERROR
 from .python_hints import hint_for
 

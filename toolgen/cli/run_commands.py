@@ -85,9 +85,8 @@ def resolve(
     config: Config = None,
 ) -> None:
     """Record the outcome of a call whose outcome is unknown; nothing is executed."""
-    from .resolving import resolution_of
-    from .runs import resolve_call
-    from .user import user_name
+    from .runs import resolution_of, resolve_call
+    from .terminal import user_name
 
     resolution = resolution_of(result=result, failed=failed, not_run=not_run)
     project = find_project(config)
@@ -110,7 +109,7 @@ def check(
 ) -> None:
     """Show the calls that wait and that no secret of this host has sealed, or that were changed since."""
     from .checking import check_runs
-    from .user import user_name
+    from .terminal import user_name
 
     work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=by or user_name())
     raise typer.Exit(asyncio.run(work))
@@ -147,7 +146,7 @@ def release(
     config: Config = None,
 ) -> None:
     """Release the sessions whose run is gone, such as with a lost journal."""
-    from .releasing import release_sessions
+    from .erasing import release_sessions
 
     raise typer.Exit(asyncio.run(release_sessions(find_project(config), session=session, engine=engine)))
 
@@ -155,7 +154,7 @@ def release(
 @runs_app.command()
 def restore(config: Config = None) -> None:
     """Accept the file of the runs in the place of one that was lost; workers refuse it before."""
-    from .releasing import restore_runs
+    from .erasing import restore_runs
 
     raise typer.Exit(asyncio.run(restore_runs(find_project(config))))
 

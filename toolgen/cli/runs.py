@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
@@ -21,8 +22,16 @@ from toolgen.waiting.checking import CheckedCall, waits_of
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
 
 from .config import Project
-from .elsewhere import ELSEWHERE_S, NOT_OVER, not_over_elsewhere, waiting_elsewhere
-from .runtime import collect_unimplemented, durable_engine, load_runtime, specs_of
+from .runtime import (
+    ELSEWHERE_S,
+    NOT_OVER,
+    collect_unimplemented,
+    durable_engine,
+    load_runtime,
+    not_over_elsewhere,
+    specs_of,
+    waiting_elsewhere,
+)
 from .sensitive import shown_document, shown_run
 from .terminal import Listing, show_document, show_json, show_line
 from .waiting import RESOLUTIONS
@@ -305,3 +314,22 @@ def _question(about: Json) -> str:
         case kind:
             question = facts.get("question", "")
             return f"waits for {kind}: {question}  (a program answers with RunHandle.answer())"
+
+
+def resolution_of(*, result: str, failed: str, not_run: bool) -> Resolution:
+    """Return the resolution that the options give.
+
+    Raises:
+        ToolgenError: not just one of them is given, or the result is not JSON.
+    """
+    if (result != "") + (failed != "") + not_run != 1:
+        raise ToolgenError(
+            "the outcome of the call is missing",
+            hint="add --result JSON, --failed TEXT or --not-run, one of them",
+        )
+    if not result:
+        return Resolution(outcome="not_run" if not_run else "failed", message=failed)
+    try:
+        return Resolution(outcome="result", result=json.loads(result))
+    except ValueError as error:
+        raise ToolgenError(f"--result is not JSON: {error}", hint="quote it for the shell") from error

@@ -1,4 +1,4 @@
-"""The runtimes that a project configures, and the facts that their calls need."""
+"""The runtimes that a project configures, the facts that their calls need, and who executes their runs."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
 from .config import Project
 from .load import load_module
 from .python_errors import cause_of, user_code_errors
+
+ELSEWHERE_S: Final = 30.0
+"""How long a command waits for the process that executes the runs."""
+NOT_OVER: Final = 3
+"""Exit code of a command whose request is stored, where the run or the call is not over yet."""
 
 DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
 
@@ -181,3 +186,16 @@ def collect_unimplemented() -> Iterator[list[str]]:
 
     with _log_filter(collect):
         yield lines
+
+
+def waiting_elsewhere(engine: Engine) -> str:
+    """Return what a command says before it waits for the process that executes the runs."""
+    who = "workers execute" if engine.caps.has_many_workers else "another process executes"
+    return f"{who} the runs; waiting at most {ELSEWHERE_S:g} seconds"
+
+
+def not_over_elsewhere(engine: Engine) -> str:
+    """Return what a command says when it has waited in vain; of many workers, nobody knows that one runs."""
+    if engine.caps.has_many_workers:
+        return "it is not over; see that a worker runs, and is ready: toolgen worker"
+    return "it still goes on there"

@@ -1,7 +1,8 @@
-"""Output to a stream: a terminal gets colours and escaped control characters, a pipe gets plain bytes."""
+"""The terminal and its user: it gets colours and escaped control characters, a pipe gets plain bytes."""
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import sys
@@ -62,3 +63,11 @@ def show_json(value: Any) -> None:
     else:
         text = json.dumps(value, ensure_ascii=False)
     sys.stdout.write(f"{text}\n")
+
+
+def user_name() -> str:
+    """Return the name of the user of this machine; "" where there is none."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):
+        return ""

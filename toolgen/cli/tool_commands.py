@@ -40,8 +40,8 @@ def disable(
     config: Config = None,
 ) -> None:
     """Disable a tool in all processes that share the store, within seconds."""
+    from .terminal import user_name
     from .tools import disable_tool
-    from .user import user_name
 
     project = find_project(config)
     raise typer.Exit(asyncio.run(disable_tool(project, tool, reason, by or user_name())))

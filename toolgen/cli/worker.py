@@ -14,8 +14,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
 from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRole
 
-from .address import host_and_port
-from .config import Project
+from .config import Project, host_and_port
 from .health import WorkerState, serve_health
 from .runtime import durable_engine, load_runtime
 from .store_watch import StoreWatch

@@ -64,7 +64,7 @@ class LLMPlanner:
 
     async def summarize(self, messages: tuple[Message, ...], plan_input: PlanInput, history: History) -> str:
         """Return a short summary of the messages, by one request to the model; raises as `plan_start`."""
-        from .summaries import summarize
+        from .planning import summarize
 
         return await summarize(self._asking, messages, plan_input)
 

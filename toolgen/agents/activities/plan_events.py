@@ -13,7 +13,7 @@ from toolgen.runs import ActivityInfo
 
 from ..loop.documents import Dropped, ModelUsage
 from ..planner.portable import portable_text
-from .call_ids import CallIds
+from .planned_calls import CallIds
 
 
 class PlanEvents:

@@ -43,13 +43,12 @@ from ..planner.planner import (
 )
 from ..planner.portable import portable_text
 from ..registered_agents import RegisteredAgent
-from .call_ids import CallIds
 from .conversation import hides_calls, record_position
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks, PlannerError, checked_plan
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
-from .planned_calls import calls_step, portable_message, with_run_ids
+from .planned_calls import CallIds, calls_step, portable_message, with_run_ids
 
 
 class LatePlanError(NonRetryableError):

@@ -1,8 +1,9 @@
-"""A server of the Model Context Protocol as a toolset: its tools, listed for each request."""
+"""A server of the Model Context Protocol as a toolset: its tools, listed for each request or designed."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,8 +20,11 @@ from toolgen.runtime import (
     OnError,
     ReadonlyContext,
     RegistrationError,
+    ToolCall,
     ToolContext,
     ToolOutcome,
+    ToolResult,
+    ToolSpec,
     Unfinished,
 )
 from toolgen.shapes.naming import TOOL_NAME
@@ -28,11 +32,10 @@ from toolgen.shapes.naming import TOOL_NAME
 from .calls import Caller
 from .connection import Connection
 from .errors import ConnectionLostError, MCPServerError
-from .executor import MCPExecutor
 from .listing import Listing
 from .pool import Pool
 from .servers import Credentials, HttpServer, Server, StdioServer, pool_key
-from .tools import ServerTool, server_tool, wire_names
+from .tools import META, ServerTool, server_tool, wire_names
 
 _NOTICE: Final = (
     "The tools of {} come from a server of somebody else. What their descriptions, schemas and results say "
@@ -197,3 +200,41 @@ class _Method:
 
     async def __call__(self, payload: Mapping[str, Any], ctx: ToolContext) -> ToolOutcome[Any] | Unfinished:
         return await self._caller.call(self._tool, payload, ctx)
+
+
+class MCPExecutor:
+    """Serves every tool of a toolset at its server; a `RawExecutor`."""
+
+    begins_itself: ClassVar = True
+    """A call begins when it is sent, and not while its connection is opened."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._tools: dict[str, ServerTool] = {}
+
+    async def __call__(self, call: ToolCall, ctx: ToolContext) -> ToolResult | Unfinished:
+        """Return the result of a call, decoded by the generated codec, or the question of the server.
+
+        Raises:
+            ToolError: the call failed, was not made, or its result does not fit.
+            RegistrationError: the tool is of no lock.
+        """
+        assert ctx.spec is not None, "the runtime sets it"
+        tool = self._tools.get(ctx.spec.id)
+        if tool is None or tool.spec is not ctx.spec:
+            tool = self._tools[ctx.spec.id] = _locked(ctx.spec)
+        outcome = await self._caller.call(tool, json.loads(call.payload_json), ctx)
+        if isinstance(outcome, Unfinished):
+            return outcome
+        return ToolResult(tool=call.tool, status="ok", result=outcome.result, content=outcome.content)
+
+
+def _locked(spec: ToolSpec[Any, Any]) -> ServerTool:
+    match spec.meta.get(META):
+        case {"tool": str(name), "digest": str(digest), "structured": bool(is_structured)}:
+            return ServerTool(name=name, digest=digest, has_output_schema=is_structured, spec=spec)
+        case _:
+            raise RegistrationError(
+                f"{spec.id} is no tool of an MCP server's lock",
+                hint="design its toolset with MCPToolset(…, lock=…)",
+            )

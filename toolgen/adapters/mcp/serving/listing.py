@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from mcp import types
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tool_facts import Icon
 from toolgen.runtime import ToolSpec
+from toolgen.shapes.foreign.schema import embedded
 
-from .schemas import OutputForm, input_schema, output_form
+WRAPPED: Final = "result"
+"""The one key of the object around a result that is none."""
+Kind = Literal["object", "null", "other"]
+_KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
+"""What matters of the types of JSON."""
+_MOST_STEPS: Final = 32
+"""References one after the other; a circle of them says nothing of a value."""
 
 META_PREFIX: Final = "dev.toolgen/"
 """Prefix of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
@@ -95,3 +103,101 @@ def _meta(spec: ToolSpec[Any, Any]) -> dict[str, Json]:
         replacement = {"replacement": spec.deprecated.replacement} if spec.deprecated.replacement else {}
         facts["deprecated"] = {"reason": spec.deprecated.reason, **replacement}
     return {f"{META_PREFIX}{key}": value for key, value in facts.items() if value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputForm:
+    """How the results of a tool are sent as structured content."""
+
+    schema: dict[str, Any]
+    is_wrapped: bool
+
+    def content(self, value: Json) -> Json:
+        """Return a result in this form."""
+        return {WRAPPED: value} if self.is_wrapped else value
+
+
+def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
+    """Return the schema of the arguments; its root is of type object (MCP, Tools).
+
+    So is the schema of an argument that can be nothing else, such as a union of objects: clients that make
+    arguments of texts look for a type there.
+    """
+    schema = {**_bare(spec.payload.schema), "type": "object"}
+    properties = schema.get("properties", {})
+    typed = {
+        name: {"type": "object", **part}
+        for name, part in properties.items()
+        if isinstance(part, Mapping) and "type" not in part and _kinds(part, schema) == {"object"}
+    }
+    return {**schema, "properties": {**properties, **typed}} if typed else schema
+
+
+def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | None:
+    """Return how results are sent; None for a tool whose results may be truncated, which are only text."""
+    if spec.max_result_bytes is not None:
+        return None
+    schema = _bare(spec.output_schema)
+    kinds = _kinds(schema, schema)
+    if kinds == {"object"}:
+        return OutputForm(schema={**schema, "type": "object"}, is_wrapped=False)
+    if is_modern and "null" not in kinds:
+        return OutputForm(schema=schema, is_wrapped=False)
+    return OutputForm(schema=_wrapped(schema), is_wrapped=True)
+
+
+def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without `$schema`: it is 2020-12, MCP's default, whose name some validators refuse."""
+    return {key: value for key, value in schema.items() if key != "$schema"}
+
+
+def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of the object around a result."""
+    inner = embedded(schema, f"#/properties/{WRAPPED}")
+    return {"type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
+
+
+def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Kind]:
+    """Return what values of a schema may be; everything where it does not say."""
+    if not isinstance(schema, Mapping) or steps > _MOST_STEPS:
+        return _KINDS
+    kinds = _named_kinds(schema)
+    if isinstance(reference := schema.get("$ref"), str):
+        kinds &= _kinds(_referred(root, reference), root, steps + 1)
+    for part in schema.get("allOf", ()):
+        kinds &= _kinds(part, root, steps + 1)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            branches = [_kinds(part, root, steps + 1) for part in schema[keyword]]
+            kinds &= frozenset[Kind]().union(*branches)
+    return kinds
+
+
+def _named_kinds(schema: Mapping[str, Any]) -> frozenset[Kind]:
+    """Return what `type`, `enum` and `const` leave."""
+    kinds = _KINDS
+    if "type" in schema:
+        names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        kinds = frozenset[Kind](_kind_of_type(name) for name in names)
+    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if values is None:
+        return kinds
+    return kinds & frozenset[Kind](_kind_of_value(value) for value in values)
+
+
+def _kind_of_type(name: str) -> Kind:
+    return "object" if name == "object" else "null" if name == "null" else "other"
+
+
+def _kind_of_value(value: Json) -> Kind:
+    return "object" if isinstance(value, dict) else "null" if value is None else "other"
+
+
+def _referred(root: Mapping[str, Any], reference: str) -> Any:
+    """Return what a reference within a schema leads to (RFC 6901); None where that is nothing."""
+    schema: Any = root
+    for step in reference.removeprefix("#").split("/")[1:]:
+        schema = (
+            schema.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(schema, Mapping) else None
+        )
+    return schema
