@@ -129,9 +129,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             if isinstance(payload, ToolResult):
                 return payload
         if frame.secrets is not None:
-            from .secrets import note_value
-
-            note_value(frame.secrets, spec.payload, payload)
+            frame.note_payload(payload)
         if trace is not None:
             trace.mark("decode", payload)
         if is_watched:
@@ -170,9 +168,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             return await _delegate_or_suspend(frame, returned)
         result = encode_result(spec, returned, meta, trace)
         if frame.secrets is not None:
-            from .secrets import note_result
-
-            note_result(frame.secrets, spec, result)
+            frame.note_result(result)
         if services.policy is not None:
             from .bounds import remember
 
@@ -330,10 +326,7 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
         asyncio.CancelledError: the caller's own task is being cancelled.
     """
     with hiding(frame.secrets):
-        if frame.secrets is not None:
-            from .secrets import note_result
-
-            note_result(frame.secrets, frame.spec, result)
+        frame.note_result(result)
         try:
             if result.status == "ok":
                 from .artifact_refs import truncate_result
@@ -358,13 +351,9 @@ def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
     The error is what `boundary.as_exception` makes of what came out of the task.
     """
     with hiding(frame.secrets):
-        return _escaped(frame, error)
-
-
-def _escaped(frame: Frame, error: Exception) -> ToolResult:
-    if isinstance(error.__cause__, asyncio.CancelledError):  # that one was told on its way
-        return _cancelled_result(frame)
-    return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
+        if isinstance(error.__cause__, asyncio.CancelledError):  # its end was emitted on its way
+            return _cancelled_result(frame)
+        return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
 
 
 def failed_call_result(

@@ -254,6 +254,20 @@ class Frame:
             for answer in resumption.answers:
                 note_answer(self.secrets, self.spec.confirm.payload, answer)
 
+    def note_payload(self, payload: ToolModel) -> None:
+        """Add the sensitive values of the decoded arguments to those of the call."""
+        from .secrets import note_value
+
+        if self.secrets is not None:
+            note_value(self.secrets, self.spec.payload, payload)
+
+    def note_result(self, result: ToolResult) -> None:
+        """Add the sensitive values of a result to those of the call."""
+        from .secrets import note_result
+
+        if self.secrets is not None:
+            note_result(self.secrets, self.spec, result)
+
     @property
     def limit(self) -> int:
         """The largest size of an outgoing document in bytes."""

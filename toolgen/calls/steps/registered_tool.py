@@ -101,26 +101,8 @@ class RegisteredTool:
         self.takes_sync_context = not raw and takes_sync_context(execute)
         self.preview = preview
         """Says what a call would do; takes a copy of the payload, without injected fields."""
-        self.interceptors = tuple(
-            one for one in options.interceptors if not one.fills.isdisjoint(spec.injected)
-        )
-        self.meta_fields = tuple(
-            (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
-        )
-        """Injected fields that `CallMeta` fills, with their attributes."""
-        self.intercepted_fields = tuple(
-            field_name(name) for name in spec.injected if name not in CALL_META_NAMES
-        )
-        """Attributes that the interceptors must have set."""
-        self.before: tuple[HookMethod, ...] = ()
-        self.after: tuple[HookMethod, ...] = ()
-        self.on_error: tuple[HookMethod, ...] = ()
-        if options.hooks:
-            from .hooks import overridden_methods
-
-            self.before = overridden_methods(options.hooks, "before_tool", spec.id)
-            self.after = overridden_methods(options.hooks, "after_tool", spec.id)
-            self.on_error = overridden_methods(options.hooks, "on_tool_error", spec.id)
+        self._set_injection(options)
+        self._set_hooks(options)
         self.may_need_approval = options.has_policy or spec.confirm is not None
         self.has_checks_before = bool(self.before) or self.may_need_approval
         """Whether anything stands between the arguments and the executor."""
@@ -147,6 +129,33 @@ class RegisteredTool:
         """The largest size of an outgoing document of its calls."""
         self.is_sensitive = spec.is_sensitive
         """Whether anything that it takes or gives has sensitive values."""
+
+    def _set_injection(self, options: RuntimeOptions) -> None:
+        """Set what fills the injected fields of a call."""
+        spec = self.spec
+        self.interceptors = tuple(
+            one for one in options.interceptors if not one.fills.isdisjoint(spec.injected)
+        )
+        self.meta_fields = tuple(
+            (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
+        )
+        """Injected fields that `CallMeta` fills, with their attributes."""
+        self.intercepted_fields = tuple(
+            field_name(name) for name in spec.injected if name not in CALL_META_NAMES
+        )
+        """Attributes that the interceptors must have set."""
+
+    def _set_hooks(self, options: RuntimeOptions) -> None:
+        """Set the methods of the hooks that are for this tool."""
+        self.before: tuple[HookMethod, ...] = ()
+        self.after: tuple[HookMethod, ...] = ()
+        self.on_error: tuple[HookMethod, ...] = ()
+        if options.hooks:
+            from .hooks import overridden_methods
+
+            self.before = overridden_methods(options.hooks, "before_tool", self.spec.id)
+            self.after = overridden_methods(options.hooks, "after_tool", self.spec.id)
+            self.on_error = overridden_methods(options.hooks, "on_tool_error", self.spec.id)
 
     def with_spec(self, spec: ToolSpec[Any, Any], options: RuntimeOptions) -> RegisteredTool:
         """Return the tool with another spec, such as one with another wire name."""
