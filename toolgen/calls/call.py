@@ -54,4 +54,4 @@ class ToolCall:
     payload: Any = field(default=None, repr=False)
     """The decoded arguments; None before they are decoded."""
     seen_bounds: tuple[SeenBounds, ...] = ()
-    """For policies: the bounds of the results that the turn has seen in this process, oldest first."""
+    """The bounds of the results that the turn has seen in this process, oldest first; for policies."""

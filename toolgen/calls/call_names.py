@@ -29,9 +29,9 @@ class CallName:
     """
 
     door: str
-    """Of the runtime, such as the adapter of a framework."""
+    """What took the call from the peer, such as the adapter of a framework."""
     call_id: str
-    """Of the peer."""
+    """The id that the peer gave the call."""
     checkpoint: str = ""
     """The place in the conversation, the same whenever the peer makes the call again; "" where it knows none,
     and `CallMeta.turn_id` counts. At another place the same id names another call."""

@@ -51,7 +51,7 @@ class CallScope:
     report: ProgressCallback | None = field(default=None, repr=False)
     """Receives progress for subscribers; None without any."""
     store_retry: StoreRetry = ONCE
-    """For the steps of `close` on a store: in a run they wait for one that is away."""
+    """Repeats the steps of `close` on a store: in a run they wait for one that is away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Conflict:
     scope: str
     key: str
     tool_call_ids: tuple[str, ...]
-    """Of the calls, in their order."""
+    """Ids of the calls, in their order."""
     kept: str
     """The call whose change stands."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Arguments = bytes | str | Mapping[str, object]
-"""Of a call, as they came: JSON text, or a mapping of JSON values."""
+"""Arguments of a call, as they came: JSON text, or a mapping of JSON values."""
 NO_ARGUMENTS: Final = b"{}"
 
 MOST_SHOWN: Final = 20
@@ -304,8 +304,8 @@ def _check_limits(data: bytes | str, limits: Limits) -> None:
     Raises:
         ToolValidationError: it does, and was not decoded.
     """
-    if (excess := exceeded_limit(data, limits)) is not None:
-        issue = FieldIssue(keys=(), constraint="invalid_length", message=excess.message, limit=excess.limit)
+    if (over := exceeded_limit(data, limits)) is not None:
+        issue = FieldIssue(keys=(), constraint="invalid_length", message=over.message, limit=over.limit)
         raise ToolValidationError((issue,))
 
 

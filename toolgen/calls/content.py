@@ -69,12 +69,12 @@ class ResourceContent:
                 "type": "resource",
                 "resource": {"uri": self.uri, "mimeType": self.media_type, "blob": blob},
             }
-        given: dict[str, Json] = {
+        optional: dict[str, Json] = {
             "mimeType": self.media_type or None,
             "description": self.description or None,
             "size": self.size,
         }
-        facts = {key: value for key, value in given.items() if value is not None}
+        facts = {key: value for key, value in optional.items() if value is not None}
         return {"type": self.type, "uri": self.uri, "name": self.name, **facts}
 
 

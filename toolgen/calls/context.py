@@ -59,8 +59,8 @@ class Values:
         return key in self._values
 
     def get(self, key: Key[T], default: T) -> T:
-        found: T = self._values.get(key, default)
-        return found
+        value: T = self._values.get(key, default)
+        return value
 
 
 STATE: Final[Key[State]] = Key("state")
@@ -132,7 +132,7 @@ class ToolContext:
     kept: Json = None
     """What the executor kept with the question that was answered last: `ToolOutcome.ask(…, keep=…)`."""
     deadline: float | None = None
-    """On the clock of the running loop, `loop.time()`; None without a timeout."""
+    """When its time is over, on the clock of the running loop, `loop.time()`; None without a timeout."""
     has_begun: bool = False
     """Whether what the tool does may have begun: True once its executor is called. A call that has begun, and
     may not run twice, has the status `unknown` where nobody heard of its end; another one was not run. An
@@ -143,7 +143,7 @@ class ToolContext:
     report: Callable[..., None] | None = None
     """Takes progress and text; None where nobody listens."""
     place: int = 0
-    """Among the calls that were made at once."""
+    """Its place among the calls that were made at once."""
     _actions: Actions | None = None
     _key: str = ""
     _opened: dict[str, Any] | None = None
@@ -279,8 +279,8 @@ class ToolContext:
             self._touch()
         if name not in opened:
             opened[name] = self._batch.open(name, self)
-        found: T = opened[name]
-        return found
+        provided: T = opened[name]
+        return provided
 
     if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
 
@@ -332,8 +332,8 @@ def in_thread_of(context: ToolContext, key: Key[T], wait: Wait) -> T:
     """
     opened = context.capability(key)
     assert context._batch is not None
-    found: T = context._batch.in_thread(key.name, opened, wait)
-    return found
+    provided: T = context._batch.in_thread(key.name, opened, wait)
+    return provided
 
 
 def opened_by(context: ToolContext) -> Mapping[str, Any]:

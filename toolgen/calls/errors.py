@@ -141,7 +141,7 @@ class DeclaredError(ToolError):
         self.code = code
         """The name of the error."""
         self.details = details
-        """Of the type that the design gives; None for an error without details."""
+        """The details, of the type that the design gives; None for an error without them."""
         self.details_json = details_json
         """The details as canonical JSON; set by the runtime."""
 
@@ -211,12 +211,12 @@ class RuntimeClosedError(NotBegunError):
 
 def causes_of(error: ToolError | None) -> tuple[ToolError, ...]:
     """Return what stands behind a failure, the nearest first; it ends before what is no `ToolError`."""
-    found: list[ToolError] = []
+    causes: list[ToolError] = []
     cause: object = None if error is None else error.cause
-    while isinstance(cause, ToolError) and cause not in found:
-        found.append(cause)
+    while isinstance(cause, ToolError) and cause not in causes:
+        causes.append(cause)
         cause = cause.cause
-    return tuple(found)
+    return tuple(causes)
 
 
 class ToolValidationError(ValueError):
@@ -230,14 +230,16 @@ class ToolValidationError(ValueError):
         self.is_counted = is_counted
         """Whether there are just so many more; else there are at least so many."""
 
-    def without_other_keys(self, known: Set[str]) -> ToolValidationError:
+    def without_other_keys(self, allowed: Set[str]) -> ToolValidationError:
         """Return the error whose issues quote no other keys than these."""
-        issues = tuple(issue.without_other_keys(known) for issue in self.issues)
+        issues = tuple(issue.without_other_keys(allowed) for issue in self.issues)
         return ToolValidationError(issues, self.more, is_counted=self.is_counted)
 
     def __str__(self) -> str:
-        told = "; ".join(map(str, self.issues))
-        return f"{told}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else told
+        shown = "; ".join(map(str, self.issues))
+        return (
+            f"{shown}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else shown
+        )
 
 
 class MalformedResultError(RuntimeError):

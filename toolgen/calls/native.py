@@ -20,4 +20,4 @@ class NativeTool:
     kind: str
     """The provider's name of the tool."""
     config: Mapping[str, Json] = field(default_factory=dict)
-    """As the provider takes it."""
+    """Its settings, as the provider takes them."""

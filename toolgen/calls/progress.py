@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .specs import ToolSpec
 
 _ROUNDING: Final = 1e-9
-"""Of a sum of parts, such as ten times 0.1."""
+"""The error of a sum of parts, such as ten times 0.1, that is rounding."""
 
 
 def checked_fraction(fraction: object) -> float | None:

@@ -56,7 +56,7 @@ class ArtifactInfo:
 
     name: str
     version: int
-    """From 1, by name."""
+    """The version, from 1; each name counts its own."""
     media_type: str
     size: int
     """Bytes."""

@@ -21,6 +21,6 @@ class Resolution:
 
     outcome: Literal["result", "failed", "not_run"]
     result: Json = None
-    """Of a call that ended well, as the result schema of its tool says."""
+    """The result of a call that ended well, as the result schema of its tool says."""
     message: str = ""
     """Why a call has failed, for the model."""

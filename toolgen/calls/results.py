@@ -202,7 +202,7 @@ class Delegated(WithoutResult):
     message: str
     """The message to the agent."""
     span: OpenSpan | None = field(default=None, repr=False, compare=False)
-    """That of the call, which lasts until its run is over; set by the runtime, where there are spans."""
+    """The span of the call, which lasts until its run is over; set by the runtime, where there are spans."""
 
 
 @record
@@ -214,7 +214,7 @@ class RunLink:
     parent_run_id: str = ""
     parent_tool_call_id: str = ""
     pending: tuple[Suspended, ...] = ()
-    """Of a direct call: work that was acknowledged in the run, or below it, and that goes on elsewhere."""
+    """Work that was acknowledged in the run of a direct call, or below it, and that goes on elsewhere."""
 
 
 @record
@@ -222,12 +222,12 @@ class OuterCall:
     """The direct call of an agent's tool that has no result before the run of its agent has an answer."""
 
     run_id: str
-    """Of the call itself; to cancel it is to cancel all below it."""
+    """The run of the call itself; to cancel it is to cancel all below it."""
     tool: str
     """Id."""
     tool_call_id: str = ""
     arguments_mac: str = field(default="", repr=False)
-    """As that of a suspended call, of the arguments of this call."""
+    """The MAC of the arguments of this call, as a suspended call has one."""
 
 
 class SuspendedCall(Protocol):
@@ -279,11 +279,11 @@ class Suspended:
     expires_at: float
     """Seconds since 1970; 0 for a planner's question, which waits as long as its run."""
     handle: str = ""
-    """Of pending work."""
+    """The name that the executor gave pending work."""
     request: Mapping[str, Json] | None = None
     """What credential is missing."""
     run_id: str = ""
-    """Of the run that waits."""
+    """The run that waits."""
     tool_call_id: str = ""
     requested_by: str = ""
     """The person for whom the call was made; "" where nobody said."""
@@ -366,7 +366,7 @@ class ToolResult:
     artifacts: tuple[Artifact, ...] = ()
     content: tuple[Content, ...] = ()
     display: str = ""
-    """For people; the tool's result hint, or what the executor said."""
+    """The text for people: the tool's result hint, or what the executor said."""
     is_final: bool = False
     """The result ends the turn as it is."""
     actions: Actions | None = None

@@ -79,7 +79,7 @@ class ErrorSpec(Generic[E]):
 
     name: str
     codec: Codec[E] | None = None
-    """Of the details; None for an error without them, and for that of a method."""
+    """The codec of the details; None for an error without them, and for that of a method."""
     description: str = ""
     is_retryable: bool = False
     """The same call may work a moment later."""
@@ -178,10 +178,10 @@ def _error_document(seen: SeenResult | str | bytes) -> dict[str, Any]:
             return {}
         seen = seen.text
     try:
-        found = json.loads(seen)
+        document = json.loads(seen)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("error"), str) else {}
+    return document if isinstance(document, dict) and isinstance(document.get("error"), str) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,9 +226,9 @@ class ToolSpec(ToolFacts, Generic[P, R]):
     """JSON keys of the fields that the server fills."""
     bounded: BoundedSpec | None = None
     artifacts: Mapping[str, ArtifactSpec[Any]] = field(default_factory=dict)
-    """By kind."""
+    """The artifacts beside a result, by kind."""
     errors: Mapping[str, ErrorSpec[Any]] = field(default_factory=dict)
-    """By name."""
+    """The declared errors, by name."""
     example: str | None = None
     """The author's first example of a payload, as JSON text."""
     confirm: ConfirmSpec | None = None
@@ -317,11 +317,14 @@ class ToolSpec(ToolFacts, Generic[P, R]):
             bounded=self.bounded,
             artifacts=tuple(
                 tool_facts.Artifact(
-                    kind=kind, type=_type(one.codec), description=one.description, view=one.view
+                    kind=kind,
+                    type=_type(declared.codec),
+                    description=declared.description,
+                    view=declared.view,
                 )
-                for kind, one in self.artifacts.items()
+                for kind, declared in self.artifacts.items()
             ),
-            errors=tuple(_error(one) for one in self.errors.values()),
+            errors=tuple(_error(declared) for declared in self.errors.values()),
             confirmation=self.confirm.typed(_type) if self.confirm else None,
             long_running=self.long_running.typed(_type) if self.long_running else None,
             injected=self.injected,

@@ -77,7 +77,7 @@ class SyncToolContext:
 
     @property
     def idempotency_key(self) -> str:
-        """As `ToolContext.idempotency_key`."""
+        """Return the idempotency key of the call, as `ToolContext.idempotency_key`."""
         return self._context.idempotency_key
 
     @property
@@ -151,8 +151,8 @@ class SyncToolContext:
         self._bridge.check()
         if key.name not in self._opened:
             self._opened[key.name] = in_thread_of(self._context, key, self._bridge.wait)
-        found: T = self._opened[key.name]
-        return found
+        provided: T = self._opened[key.name]
+        return provided
 
     if not TYPE_CHECKING:  # a type checker knows the two above, and a misspelt one is an error
 

@@ -49,13 +49,13 @@ class TypeCodec(Codec[T]):
         """
         core = _core(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation")
-        found = str(schema.get("title") or _title(schema))
-        is_name = found in (
+        own_title = str(schema.get("title") or _title(schema))
+        is_name = own_title in (
             "",
             getattr(type_, "__name__", ""),
         )  # which pydantic gives a class without a title
-        name = found or name
-        schema["title"] = title or (type_title(name) if is_name else found)
+        name = own_title or name
+        schema["title"] = title or (type_title(name) if is_name else own_title)
         if description:
             schema.setdefault("description", description)
         places, schema = sensitive_places_of(schema), without_marks(schema)
@@ -63,15 +63,15 @@ class TypeCodec(Codec[T]):
         super().__init__(None, "", name, {name: text}, sensitive=places)
         exactness = Exactness(has_labels=True)
         labelled = exactness.of(core)
-        told_apart = discriminate_unions(labelled)
+        discriminated = discriminate_unions(labelled)
         self._validate = _validator(labelled).validate_json
         self._own = exactness.own
         plain: Any = Exactness(has_labels=False).of(core)
         plain = discriminate_unions(plain) or plain
         self._check = _validator(plain).validate_python
         self._dump = self._dumping(SchemaSerializer(plain, CONFIG, _use_prebuilt=False))
-        if told_apart is not None:
-            self._validate = within_budget(_validator(told_apart).validate_json)
+        if discriminated is not None:
+            self._validate = within_budget(_validator(discriminated).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)

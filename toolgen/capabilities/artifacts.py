@@ -58,9 +58,9 @@ class ArtifactStore(Protocol):
         ...
 
 
-def is_of(owner: str, given: str) -> bool:
+def is_of(owner: str, owner_or_prefix: str) -> bool:
     """Return whether an owner is the one passed to `ArtifactStore.forget`, or begins with it."""
-    return owner == given or (given.endswith("/") and owner.startswith(given))
+    return owner == owner_or_prefix or (owner_or_prefix.endswith("/") and owner.startswith(owner_or_prefix))
 
 
 def too_many_bytes(most: int) -> ToolError:
@@ -101,10 +101,10 @@ class CallArtifacts(Artifacts):
 
     async def load(self, name: str, version: int | None = None) -> StoredArtifact:
         owner, plain = self._place(name)
-        found = await self._capability.store.load(owner, plain, version)
-        if found is None:
+        artifact = await self._capability.store.load(owner, plain, version)
+        if artifact is None:
             raise ToolError(f"there is no artifact {name!r}" + (f" of version {version}" if version else ""))
-        return found
+        return artifact
 
     async def list(self, scope: str = "session") -> tuple[ArtifactInfo, ...]:
         owner, _ = self._place("user:x" if scope == "user" else "x")
@@ -214,10 +214,12 @@ class ArtifactsCapability:
             ToolError: as `save`.
         """
         owner = _run(session_id, run_id)
-        known = await self.store.listed(owner, digest)
+        versions = await self.store.listed(owner, digest)
         facts: dict[str, Json] = {"kind": artifact.kind, "tool": artifact.source_tool}
         version = (
-            known[-1].version if known else await self.save(owner, digest, artifact.json, JSON_TYPE, facts)
+            versions[-1].version
+            if versions
+            else await self.save(owner, digest, artifact.json, JSON_TYPE, facts)
         )
         return _uri(owner, digest, version)
 
@@ -233,8 +235,8 @@ class ArtifactsCapability:
         owner, name = unquote(parts[1]), unquote(parts[2])
         if session_id is not None and not any(is_of(owner, own) for own in _of_session(session_id)):
             return None
-        found = await self.store.load(owner, name, int(parts[3]))
-        return None if found is None else replace(found, info=replace(found.info, uri=uri))
+        artifact = await self.store.load(owner, name, int(parts[3]))
+        return None if artifact is None else replace(artifact, info=replace(artifact.info, uri=uri))
 
     async def drop(self, session_id: str, run_id: str) -> int:
         """Drop the artifacts of one run, without those of its children; return how many versions."""
@@ -253,8 +255,8 @@ class ArtifactsCapability:
 
 def artifacts_of(capabilities: Mapping[str, Capability]) -> ArtifactsCapability | None:
     """Return the capability of a runtime that keeps artifacts; None where it has none."""
-    found = capabilities.get(ArtifactsCapability.name)
-    return found if isinstance(found, ArtifactsCapability) else None
+    keeper = capabilities.get(ArtifactsCapability.name)
+    return keeper if isinstance(keeper, ArtifactsCapability) else None
 
 
 def _run(session_id: str, run_id: str) -> str:

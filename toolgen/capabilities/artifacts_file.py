@@ -39,30 +39,30 @@ class FileArtifactStore:
             size = (shelf.document(_OWNER) or {"bytes": 0})["bytes"] + len(data)
             if size > most:
                 raise too_many_bytes(most)
-            kept = (shelf.document(name) or {"versions": []})["versions"]
+            versions = (shelf.document(name) or {"versions": []})["versions"]
             # First, so that what a killed process leaves here is found, and counts.
             shelf.put(_OWNER, {"owner": owner, "saved_at": self._clock(), "bytes": size})
             version = {
                 "name": name,
-                "version": len(kept) + 1,
+                "version": len(versions) + 1,
                 "media_type": media_type,
                 "size": len(data),
                 "metadata": dict(metadata),
                 "digest": shelf.add_blob(data),
             }
-            shelf.put(name, {"versions": [*kept, version]})
-            return len(kept) + 1
+            shelf.put(name, {"versions": [*versions, version]})
+            return len(versions) + 1
 
         return await self._folder.run_exclusive(step)
 
     async def load(self, owner: str, name: str, version: int | None) -> StoredArtifact | None:
         def step() -> StoredArtifact | None:
             shelf = self._folder.bucket(owner)
-            kept = (shelf.document(name) or {"versions": []})["versions"]
-            found = [one for one in kept if version is None or one["version"] == version]
-            if not found:
+            versions = (shelf.document(name) or {"versions": []})["versions"]
+            wanted = [stored for stored in versions if version is None or stored["version"] == version]
+            if not wanted:
                 return None
-            return StoredArtifact(info=_info(found[-1]), data=shelf.blob(found[-1]["digest"]))
+            return StoredArtifact(info=_info(wanted[-1]), data=shelf.blob(wanted[-1]["digest"]))
 
         return await self._folder.run_shared(step)
 
@@ -85,7 +85,7 @@ class FileArtifactStore:
                 if about is None or not is_of(about["owner"], owner):
                     continue
                 if before is None or about["saved_at"] < before:
-                    count += sum(len(one.get("versions", ())) for one in shelf.documents())
+                    count += sum(len(document.get("versions", ())) for document in shelf.documents())
                     self._folder.remove(shelf)
             return count
 

@@ -20,9 +20,9 @@ from toolgen.contract.tasks import start_task
 from .state import Change, StateStore
 
 _OWNER: Final = "toolgen.disabled_tools"
-"""In the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""
+"""The owner in the scope `app`; no executor sees it, for theirs is that of the `StateCapability`."""
 _PATIENCE_S: Final = 1.0
-"""For which a call waits for the store; then what was known holds."""
+"""Seconds that a call waits for the store; then what was read before holds."""
 _NOTHING_KNOWN: Final = "it is not known which tools are disabled"
 
 log = logger("toolgen.runtime")
@@ -54,8 +54,8 @@ class DisabledTools:
         self.store = store
         self._read_every_s = read_every_s
         self._clock = clock
-        self._known: Mapping[str, DisabledTool] | None = None
-        """By id; None before the store was read."""
+        self._loaded: Mapping[str, DisabledTool] | None = None
+        """The disabled tools by id; None before the store was read."""
         self._read_at: float | None = None
         """When it was read last, or that was tried; None where it has to be read."""
         self._reading: asyncio.Task[None] | None = None
@@ -65,14 +65,14 @@ class DisabledTools:
         """Return the disabled tools by id, as they were some seconds ago; none where nothing is known."""
         if self._read_at is None or not 0 <= self._clock() - self._read_at < self._read_every_s:
             await self._read()
-        return self._known or {}
+        return self._loaded or {}
 
     async def reason(self, tool: str) -> str | None:
         """Return why a tool is not executed now, by id; "" where nobody said, None where it is executed."""
-        found = (await self.now()).get(tool)
-        if found is not None:
-            return found.reason
-        return _NOTHING_KNOWN if self._known is None else None
+        disabled = (await self.now()).get(tool)
+        if disabled is not None:
+            return disabled.reason
+        return _NOTHING_KNOWN if self._loaded is None else None
 
     async def all(self) -> tuple[DisabledTool, ...]:
         """Return the disabled tools as the store has them now, by id.
@@ -80,7 +80,7 @@ class DisabledTools:
         Raises:
             StoreError: the store cannot be used.
         """
-        return tuple(sorted((await self._load()).values(), key=lambda one: one.tool))
+        return tuple(sorted((await self._load()).values(), key=lambda disabled: disabled.tool))
 
     async def disable(self, tool: str, reason: str = "", *, by: str = "") -> None:
         """Disable a tool by id, whether or not there is one.
@@ -115,16 +115,16 @@ class DisabledTools:
 
     async def _update(self) -> None:
         try:
-            found = await self._load()
+            loaded = await self._load()
         except Exception as error:
             log.warning("disabled tools cannot be read, and what was known before holds: %s", error)
             return
-        before = self._known or {}
-        for tool in found.keys() - before.keys():
-            log.info("%s is disabled: %s", tool, found[tool].reason)
-        for tool in before.keys() - found.keys():
+        before = self._loaded or {}
+        for tool in loaded.keys() - before.keys():
+            log.info("%s is disabled: %s", tool, loaded[tool].reason)
+        for tool in before.keys() - loaded.keys():
             log.info("%s is enabled again", tool)
-        self._known = found
+        self._loaded = loaded
 
     async def _load(self) -> dict[str, DisabledTool]:
         stored = await self.store.load("app", _OWNER)

@@ -36,7 +36,7 @@ class Change:
     """One change of the state by a call."""
 
     key: str
-    """Without its scope."""
+    """The key without its scope."""
     operation: Operation
     value: Json = None
 
@@ -92,21 +92,21 @@ def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, 
     """
     result = dict(values)
     for change in changes:
-        found = result.get(change.key)
+        value = result.get(change.key)
         match change.operation:
             case "set":
                 result[change.key] = change.value
             case "delete":
                 result.pop(change.key, None)
             case "append":
-                if not isinstance(found, list | None):
+                if not isinstance(value, list | None):
                     raise ValueError(f"{change.key!r} is no list, so nothing can be appended to it")
-                result[change.key] = [*(found or []), change.value]
+                result[change.key] = [*(value or []), change.value]
             case "add":
-                if isinstance(found, bool) or not isinstance(found, int | float | None):
+                if isinstance(value, bool) or not isinstance(value, int | float | None):
                     raise ValueError(f"{change.key!r} is no number, so nothing can be added to it")
                 assert isinstance(change.value, int | float)
-                result[change.key] = (found or 0) + change.value
+                result[change.key] = (value or 0) + change.value
     return result
 
 
@@ -117,7 +117,7 @@ class CallState(State):
         self._capability = capability
         self.call = call
         self.changes: dict[tuple[Scope, str], list[Change]] = {}
-        """By scope and owner, in the order in which they were made."""
+        """The changes by scope and owner, in the order in which they were made."""
 
     async def get(self, key: str, default: Json = None) -> Json:
         scope, owner, name = self._place(key)
@@ -202,7 +202,7 @@ class StateCapability:
         self._user = user
         self._rules = dict(rules or {})
         self._turns: OrderedDict[str, dict[str, Json]] = OrderedDict()
-        """By owner."""
+        """The state of turns by owner."""
 
     def open(self, call: CallScope) -> CallState:
         return CallState(self, call)
@@ -212,23 +212,23 @@ class StateCapability:
 
     async def close(self, opened: Sequence[tuple[CallState, bool]]) -> Sequence[Conflict]:
         """Store the changes of calls that succeeded; the changes of other calls are dropped."""
-        kept = [state for state, succeeded in opened if succeeded]
+        succeeded_calls = [state for state, succeeded in opened if succeeded]
         merged: dict[tuple[Scope, str], list[Change]] = {}
-        for state in kept:
+        for state in succeeded_calls:
             for place, changes in state.changes.items():
                 merged.setdefault(place, []).extend(changes)
         for (scope, owner), changes in merged.items():
             if scope != "temp":
-                retry, what = kept[0].call.store_retry, f"state of the {scope}"
+                retry, what = succeeded_calls[0].call.store_retry, f"state of the {scope}"
                 await retry.run(partial(self._store.apply, scope, owner, changes), what, is_idempotent=False)
             elif owner != _NO_TURN:
                 self._turns[owner] = applied(self._turns.get(owner, {}), changes)
                 self._turns.move_to_end(owner)
                 while len(self._turns) > _MOST_TURNS:
                     self._turns.popitem(last=False)
-            for state in kept:
+            for state in succeeded_calls:
                 _report_changes(state, (scope, owner))
-        return tuple(_conflicts(kept))
+        return tuple(_conflicts(succeeded_calls))
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
         return self._turns.get(owner, {}) if scope == "temp" else await self._store.load(scope, owner)
@@ -244,14 +244,14 @@ class StateCapability:
             (scope, owner) for scope in scopes if (owner := self._owner(scope, meta))
         ]
         if isinstance(self._store, BulkStateStore):
-            found = list(await self._store.load_each(places))
+            states = list(await self._store.load_each(places))
         else:
-            found = [await self._store.load(scope, owner) for scope, owner in places]
+            states = [await self._store.load(scope, owner) for scope, owner in places]
         places.append(("temp", turn := self._owner("temp", meta)))
-        found.append(self._turns.get(turn, {}))
+        states.append(self._turns.get(turn, {}))
         return {
             key if scope == "session" and ":" not in key else f"{scope}:{key}": value
-            for (scope, _), values in zip(places, found, strict=True)
+            for (scope, _), values in zip(places, states, strict=True)
             for key, value in values.items()
         }
 
@@ -311,8 +311,8 @@ def _report_changes(state: CallState, place: tuple[Scope, str]) -> None:
     if state.call.report is None or place == ("temp", _NO_TURN):
         return
     changes = state.changes.get(place, ())
-    found = (ChangedKey(scope=place[0], key=one.key, operation=one.operation) for one in changes)
-    for changed in dict.fromkeys(found):
+    keys = (ChangedKey(scope=place[0], key=change.key, operation=change.operation) for change in changes)
+    for changed in dict.fromkeys(keys):
         state.call.report(changed=changed)
 
 
@@ -323,7 +323,9 @@ def _conflicts(states: Sequence[CallState]) -> list[Conflict]:
         for (scope, owner), changes in state.changes.items():
             if (scope, owner) == ("temp", _NO_TURN):
                 continue
-            for key in dict.fromkeys(one.key for one in changes if one.operation in ("set", "delete")):
+            for key in dict.fromkeys(
+                change.key for change in changes if change.operation in ("set", "delete")
+            ):
                 writers.setdefault((scope, owner, key), []).append(state.call.meta.tool_call_id)
     return [
         Conflict(scope=scope, key=key, tool_call_ids=tuple(calls), kept=calls[-1])

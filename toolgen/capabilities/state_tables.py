@@ -38,8 +38,8 @@ class TableStateStore:
         self.database = database
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        (found,) = await self.load_each([(scope, owner)])
-        return found
+        (state,) = await self.load_each([(scope, owner)])
+        return state
 
     async def load_each(self, places: Sequence[tuple[Scope, str]]) -> Sequence[dict[str, Json]]:
         for _, owner in places:
@@ -59,7 +59,9 @@ class TableStateStore:
         await self.database.write(step)
 
     async def forget(self, scope: Scope, owner: str) -> int:
-        return await self.database.write(lambda one: one.change(_FORGET, scope, owner), may_repeat=True)
+        return await self.database.write(
+            lambda transaction: transaction.change(_FORGET, scope, owner), may_repeat=True
+        )
 
 
 class MemoryStateStore(TableStateStore):

@@ -14,7 +14,7 @@ from toolgen.contract.json_value import Json
 from .records import Event
 
 FORMAT: Final = 1
-"""Of the JSON. Within a format events and fields are added, never changed or removed."""
+"""The format of the JSON. Within a format events and fields are added, never changed or removed."""
 
 
 def as_json(event: Event) -> dict[str, Json]:
@@ -44,9 +44,9 @@ def from_json(document: Mapping[str, Any]) -> Event:
     Raises:
         ValueError: it is of another format, of an unknown type, or does not fit its type.
     """
-    found = document.get("format")
-    if found != FORMAT:
-        raise ValueError(f"the event is of format {found!r}; this version reads format {FORMAT}")
+    format_ = document.get("format")
+    if format_ != FORMAT:
+        raise ValueError(f"the event is of format {format_!r}; this version reads format {FORMAT}")
     event: Event = _adapter().validate_python(document)
     return event
 

@@ -130,8 +130,8 @@ class EventReporter(CallReports):
             elif text is not None:
                 self._emit(ToolOutputDelta(tool=spec.id, text=self._truncate_text(text)), meta)
             else:
-                shown, told = self._truncate_value(_progress(spec, value)), self._truncate_text(message)
-                update = ToolUpdate(tool=spec.id, fraction=fraction, message=told, value=shown)
+                shown, text_shown = self._truncate_value(_progress(spec, value)), self._truncate_text(message)
+                update = ToolUpdate(tool=spec.id, fraction=fraction, message=text_shown, value=shown)
                 self._emit(update, meta)
 
         return report
@@ -195,7 +195,7 @@ class EventReporter(CallReports):
         is_whole = texts.items() <= shown.items()
         shown |= {**texts, "is_shortened": call.is_shortened or not is_whole, "suspension_id": call.id}
         kind = AwaitConfirmation if call.kind == "confirmation" else AwaitInput
-        event = kind(**{one.name: shown[one.name] for one in fields(kind) if one.name in shown})
+        event = kind(**{field.name: shown[field.name] for field in fields(kind) if field.name in shown})
         self._emit(event, call.meta)
 
     def answered(self, call: SuspendedCall, person: str) -> None:

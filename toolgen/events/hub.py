@@ -21,7 +21,7 @@ from toolgen.contract.logs import logger
 from .records import Event, EventsDropped
 
 _MOST_RUNS: Final = 10_000
-"""Whose numbers are remembered; a run that was silent while as many others spoke begins at 1 again."""
+"""Runs whose numbers are remembered; one that was silent while as many others spoke begins at 1 again."""
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 
 log = logger("toolgen.runtime")
@@ -141,7 +141,9 @@ class Events:
 
     def _leave(self, leaving: Subscription) -> None:
         with self._lock:
-            self._subscriptions = tuple(one for one in self._subscriptions if one is not leaving)
+            self._subscriptions = tuple(
+                subscription for subscription in self._subscriptions if subscription is not leaving
+            )
             self.is_idle = not self._subscriptions
 
 
@@ -299,9 +301,9 @@ class Listener:
 
     async def _call(self, event: Event) -> None:
         try:
-            said = self._callback(event)
-            if said is not None:
-                await said
+            awaitable = self._callback(event)
+            if awaitable is not None:
+                await awaitable
         except BaseException as error:
             exception = as_task_exception(error)
             self.failed += 1

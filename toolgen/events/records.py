@@ -21,7 +21,7 @@ class Head:
     """The number, time and ids of an event; filled by `Events.emit`."""
 
     seq: int = 0
-    """From 1 without gaps, per run; 0 is in no log: of the subscription, or of a call that a tool made."""
+    """Number per run, from 1 without gaps; 0 in no log, of a subscription or a call of a tool."""
     time: float = 0.0
     """Seconds since 1970."""
     run_id: str = ""
@@ -29,7 +29,7 @@ class Head:
     turn_id: str = ""
     tool_call_id: str = ""
     agent_id: str = ""
-    """Of the agent whose run it is, or whose run makes the call. All ids: "" where the call has none."""
+    """The agent whose run it is, or whose run makes the call. All ids: "" where the call has none."""
 
 
 @record
@@ -61,7 +61,7 @@ class ToolStart(Head):
     arguments: Any = None
     """The model's arguments, decoded; never with injected values."""
     text: str = ""
-    """For people: the tool's call hint, filled."""
+    """The text for people: the tool's call hint, filled."""
     parent_tool_call_id: str = ""
     runs_once: bool = False
     """Whether a second execution might have an effect that the first one had."""
@@ -84,7 +84,7 @@ class ToolUpdate(Head):
     type: Literal["tool_update"] = "tool_update"
     tool: str
     fraction: float | None = None
-    """From 0 to 1; None when it is not known."""
+    """How far the work is, from 0 to 1; None when it is not known."""
     message: str = ""
     value: Any = None
     """What the tool's progress codec encodes."""
@@ -105,7 +105,7 @@ class ToolEnd(Head):
 
     type: Literal["tool_end"] = "tool_end"
     tool: str
-    """As asked for when no tool has the name."""
+    """The id of the tool; the name that was asked for when no tool has it."""
     status: ToolStatus
     result: Any = None
     """What the model saw; None while there is nothing to see."""
@@ -122,7 +122,7 @@ class ToolEnd(Head):
     bounds: Bounds | None = None
     artifacts: tuple[ArtifactRef, ...] = ()
     text: str = ""
-    """For people: the tool's result hint, filled, or what the executor said."""
+    """The text for people: the tool's result hint, filled, or what the executor said."""
     is_final: bool = False
     duration_s: float = 0.0
     suspension_id: str = ""
@@ -191,7 +191,7 @@ class AwaitInput(Head):
     kind: Literal["input", "credential"]
     question: str
     arguments: Any = None
-    """Of the call that asks, as they were frozen."""
+    """The arguments of the call that asks, as they were frozen."""
     answer_schema: Mapping[str, Any]
     """JSON Schema."""
     expires_at: float
@@ -285,7 +285,7 @@ class StateChanged(Head):
     tool: str
     scope: Literal["app", "user", "session", "temp"]
     key: str
-    """Without its scope."""
+    """The key without its scope."""
     operation: Literal["set", "delete", "append", "add"]
 
 
@@ -297,7 +297,7 @@ class StateConflict(Head):
     scope: str
     key: str
     tool_call_ids: tuple[str, ...]
-    """Of the calls, in their order."""
+    """Ids of the calls, in their order."""
     kept: str = ""
     """The call whose change stands; "" when none does."""
 

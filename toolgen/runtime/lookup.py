@@ -21,17 +21,17 @@ async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listin
         UnknownToolError: no tool, or more than one, has the name; with close names.
         SnapshotError: no tool that could be listed has it, and a toolset cannot list its tools.
     """
-    if found := registered.by_name.get(name):
-        return found.spec.id
-    listed = await asyncio.gather(*(listing() for listing in listings), return_exceptions=True)
+    if tool := registered.by_name.get(name):
+        return tool.spec.id
+    snapshots = await asyncio.gather(*(listing() for listing in listings), return_exceptions=True)
     tools = {tool.spec.id: tool for tool in registered.tools}
-    for one in listed:
-        if isinstance(one, Snapshot):
-            tools |= {tool.spec.id: tool for tool in one.directory.tools if tool.spec.id not in tools}
-    known = Directory(tools.values())
-    if found := known.by_name.get(name):
-        return found.spec.id
-    for one in listed:
-        if isinstance(one, BaseException):
-            raise one
-    raise UnknownToolError(known.unknown_tool_message(name))
+    for snapshot in snapshots:
+        if isinstance(snapshot, Snapshot):
+            tools |= {tool.spec.id: tool for tool in snapshot.directory.tools if tool.spec.id not in tools}
+    directory = Directory(tools.values())
+    if tool := directory.by_name.get(name):
+        return tool.spec.id
+    for error in snapshots:
+        if isinstance(error, BaseException):
+            raise error
+    raise UnknownToolError(directory.unknown_tool_message(name))

@@ -41,8 +41,8 @@ def stores_of(
 ) -> dict[str, object]:
     """Return the stores of a runtime, by what a host constructs with each."""
     users = [*capabilities.values(), *([] if disabled is None else [disabled])]
-    found = ((type(one).__name__, getattr(one, "store", None)) for one in users)
-    return {name: store for name, store in found if store is not None}
+    stores = ((type(user).__name__, getattr(user, "store", None)) for user in users)
+    return {name: store for name, store in stores if store is not None}
 
 
 def require_shared(engine: Engine, stores: Mapping[str, object], *, has_secret: bool = True) -> None:

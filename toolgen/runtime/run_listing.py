@@ -23,12 +23,12 @@ async def runs_in_state(
     asked = None if state in ("completed", "failed") else state
     most = limit
     while True:
-        found = await engine.list_runs(state=asked, session=session, limit=most)
+        statuses = await engine.list_runs(state=asked, session=session, limit=most)
         wanted = []
-        for status in found:
+        for status in statuses:
             by_client = seen(status)
             if by_client is not None and state in (None, by_client.state):
                 wanted.append(status)
-        if len(wanted) >= limit or len(found) < most:
+        if len(wanted) >= limit or len(statuses) < most:
             return tuple(wanted[:limit])
         most *= 4

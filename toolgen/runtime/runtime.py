@@ -189,20 +189,20 @@ class Runtime:
         directory = self._directory if within is None else within.directory
         # By class, not by `type()`: a call each for every call of a tool.
         name: str = tool if tool.__class__ is str else tool_name(tool)  # pyright: ignore[reportAssignmentType]
-        found = directory.by_name.get(name)
-        if found is None:
+        registered = directory.by_name.get(name)
+        if registered is None:
             if trace is not None:
                 trace.require_unused()
             result = unknown_tool_result(directory, name, meta, services)
         else:
-            given: Arguments = (
+            received: Arguments = (
                 arguments  # pyright: ignore[reportAssignmentType]
                 if arguments.__class__ is bytes
-                else call_arguments(found.spec, arguments)
+                else call_arguments(registered.spec, arguments)
             )
-            result = await dispatch(Frame(found, given, meta, batch, services, trace))
+            result = await dispatch(Frame(registered, received, meta, batch, services, trace))
             if result.status != "ok" and (result.delegated is not None or result.frozen is not None):
-                result = await self.assembly.calls.later(found, given, result, meta)
+                result = await self.assembly.calls.later(registered, received, result, meta)
         if batch.touched:
             (result,) = await batch.settle((result,), self._services.reports)
         if trace is not None and result.error is not None:

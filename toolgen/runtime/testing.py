@@ -38,7 +38,7 @@ class RecordingExecutor:
     def __init__(self, answers: Mapping[str, object]) -> None:
         self._answers = dict(answers)
         self.calls: list[RecordedCall] = []
-        """In the order in which they came."""
+        """The calls, in the order in which they came."""
 
     def __getattr__(self, method: str) -> Callable[[Any, ToolContext], Awaitable[Any]]:
         if method.startswith("_"):

@@ -95,9 +95,9 @@ def with_confirmation(
     `hint` is what the person is asked, in the place of the design's own; `{field}` stands for an argument.
     """
 
-    async def change(found: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
-        asked = {tool.spec.id for tool in (_named(inner.name, found, tools) if tools else found)}
-        return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in found]
+    async def change(listed: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+        asked = {tool.spec.id for tool in (_named(inner.name, listed, tools) if tools else listed)}
+        return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in listed]
 
     inner = as_toolset(toolset)
     return _View(inner=inner, change=change)
@@ -105,8 +105,8 @@ def with_confirmation(
 
 def _named(toolset: str, tools: Sequence[BoundTool], names: Sequence[str]) -> Sequence[BoundTool]:
     wanted = frozenset(names)
-    known = {name for tool in tools for name in (tool.spec.id, tool.spec.name)}
-    if unknown := [name for name in names if name not in known]:
+    listed = {name for tool in tools for name in (tool.spec.id, tool.spec.name)}
+    if unknown := [name for name in names if name not in listed]:
         has = ", ".join(tool.spec.name for tool in tools) or "none"
         raise SnapshotError(
             f"toolset {toolset!r} has no tool {', '.join(map(repr, unknown))}", hint=f"its tools are {has}"

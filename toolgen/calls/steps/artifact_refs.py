@@ -30,8 +30,8 @@ async def store_artifacts(frame: Frame, result: ToolResult) -> ToolResult:
 
     The result stands where the store fails; the reference says so, and the log has the failure.
     """
-    found = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
-    return replace(result, artifacts=tuple(found))
+    stored = [replace(artifact, ref=await _reference(frame, artifact)) for artifact in result.artifacts]
+    return replace(result, artifacts=tuple(stored))
 
 
 async def truncate_result(frame: Frame, result: ToolResult) -> ToolResult:

@@ -109,5 +109,5 @@ async def _preview(tool: RegisteredTool, frozen: bytes, arguments: Mapping[str, 
     """Return the preview of a call: by the executor's preview function, else by its call hint."""
     if tool.preview is None:
         return render_template(tool.spec.call_hint, arguments)
-    said = tool.preview(tool.spec.payload.decode(frozen, UNLIMITED))
-    return str(await said if inspect.isawaitable(said) else said)
+    preview = tool.preview(tool.spec.payload.decode(frozen, UNLIMITED))
+    return str(await preview if inspect.isawaitable(preview) else preview)

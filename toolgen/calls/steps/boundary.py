@@ -27,7 +27,7 @@ T = TypeVar("T")
 log = logger("toolgen.runtime")
 
 _ABANDONED_S: Final = 2 * GRACE_S
-"""For work to end after it was cancelled: longer than the tool in it has."""
+"""Seconds for work to end after it was cancelled: longer than the tool in it has."""
 
 
 class StrayExceptionError(RuntimeError):

@@ -73,14 +73,14 @@ def dispatch(frame: Frame) -> Coroutine[Any, Any, ToolResult]:
         or (services.reports is not SILENT and not services.reports.is_idle)
     )
     if frame.secrets is not None:
-        work = _hiding(frame, is_watched)
+        work = _dispatch_redacted(frame, is_watched)
     else:
         work = _dispatch_observed(frame) if is_watched else _run_steps(frame, False)
     caller = CALLER.get()
     return work if caller is None else waited_for(caller, work)
 
 
-async def _hiding(frame: Frame, is_watched: bool) -> ToolResult:
+async def _dispatch_redacted(frame: Frame, is_watched: bool) -> ToolResult:
     """Return the result of a call that has sensitive values, with redaction of everything that it reports."""
     with hiding(frame.secrets):
         return await (_dispatch_observed(frame) if is_watched else _run_steps(frame, False))
@@ -157,8 +157,8 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
                 except ToolError as error:
                     returned = await services.execution.retry(running, tool, error, payload, context)
             else:
-                given = frame.call if tool.raw else payload
-                returned = await services.execution.run(running, tool, given, context)
+                argument = frame.call if tool.raw else payload
+                returned = await services.execution.run(running, tool, argument, context)
         finally:
             scheduler.leave(running)
             CALLER.reset(token)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .thread_pool import ThreadPool
 
 _FIRST_PAUSE_S: Final = 0.1
-"""Before the first retry; it doubles with each."""
+"""Seconds before the first retry; they double with each."""
 MAX_PAUSE_S: Final = 5.0
 """A longer pause that an executor asks for by `RetryHint.retry_after` is left to the planner."""
 
@@ -39,7 +39,7 @@ class Execution:
         self._metrics = metrics
         self._options = options
         self._threads: ThreadPool | None = None
-        """Of synchronous executors; None before the first."""
+        """The threads of synchronous executors; None before the first."""
 
     def timeout_of(self, tool: RegisteredTool) -> float | None:
         """Return the seconds for one call of a tool; None for no limit."""
@@ -50,7 +50,7 @@ class Execution:
         """Number of threads by tool whose calls are over and whose functions still run."""
         return {} if self._threads is None else self._threads.stuck
 
-    async def run(self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext) -> Any:
+    async def run(self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext) -> Any:
         """Run the executor of an admitted call, whose time begins now, and return its value.
 
         `given` is the payload, or the call for a raw executor.
@@ -64,9 +64,9 @@ class Execution:
         if timeout is not None:
             context.deadline = asyncio.get_running_loop().time() + timeout
         try:
-            returned = await self._run_attempt(call, tool, given, context)
+            returned = await self._run_attempt(call, tool, argument, context)
         except ToolError as error:
-            returned = await self.retry(call, tool, error, given, context)
+            returned = await self.retry(call, tool, error, argument, context)
         return _outcome_of_raw(returned) if tool.raw else returned
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class Execution:
             self._threads.close()
 
     async def retry(
-        self, call: RunningCall, tool: RegisteredTool, error: ToolError, given: Any, context: ToolContext
+        self, call: RunningCall, tool: RegisteredTool, error: ToolError, argument: Any, context: ToolContext
     ) -> Any:
         """Retry an executor after a failed attempt, with backoff, and return its value.
 
@@ -102,21 +102,21 @@ class Execution:
             if self._metrics is not None:
                 self._metrics.retry("call", tool.spec.id)
             try:
-                return await self._run_attempt(call, tool, given, context)
+                return await self._run_attempt(call, tool, argument, context)
             except ToolError as another:
                 error = another
         raise error
 
     async def _run_attempt(
-        self, call: RunningCall, tool: RegisteredTool, given: Any, context: ToolContext
+        self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext
     ) -> Any:
         left = context.time_left
         try:
             if not tool.is_async:
-                return await self._in_thread(call, tool, left, given, context)
+                return await self._in_thread(call, tool, left, argument, context)
             if left is None:
-                return await tool.execute(given, context)
-            work = tool.execute(given, context)
+                return await tool.execute(argument, context)
+            work = tool.execute(argument, context)
             return await run_in_task(work, name=tool.spec.id, seconds=left, on_late=call.set_late)
         except TimeLimitError as over:
             limit, has_begun = self.timeout_of(tool), over.has_begun and context.has_begun
@@ -136,8 +136,8 @@ class Execution:
         clock = asyncio.get_running_loop().time
         began = clock()
         with Bridge(call) as bridge:
-            given = SyncToolContext(context, bridge) if tool.takes_sync_context else context
-            call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, given)
+            own_context = SyncToolContext(context, bridge) if tool.takes_sync_context else context
+            call.thread = job = self._threads.start(tool.spec.id, tool.execute, payload, own_context)
             try:
                 returned = await self._threads.ended(job, seconds)
             except (asyncio.CancelledError, TimeLimitError):

@@ -100,37 +100,39 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     if not isinstance(error, DeclaredError):
         return error
     code: object = error.code  # an executor may have put anything there
-    known = spec.errors.get(code) if isinstance(code, str) else None
-    if known is None:
+    spec_of_error = spec.errors.get(code) if isinstance(code, str) else None
+    if spec_of_error is None:
         log.warning(_UNDECLARED, spec.id, error.code, error.code)
         return ToolError(
             error.message, cause=error.cause, retry_hint=error.retry_hint, is_retryable=error.is_retryable
         )
     try:
-        details = _details(known, error.details)
+        details = _details(spec_of_error, error.details)
     except MalformedResultError as malformed:
         return internal_error(spec, malformed)
     return DeclaredError(
         error.message,
-        code=known.name,
+        code=spec_of_error.name,
         details=error.details,
         details_json=details,
         cause=error.cause,
         retry_hint=error.retry_hint,
-        is_retryable=known.is_retryable,
+        is_retryable=spec_of_error.is_retryable,
     )
 
 
-def _details(known: ErrorSpec[Any], details: object) -> bytes:
+def _details(declared_error: ErrorSpec[Any], details: object) -> bytes:
     """Return the details of a declared error as JSON; empty for an error without them.
 
     Raises:
         MalformedResultError: they are not of the type that the design gives.
     """
-    if known.codec is not None:
-        return known.codec.encode(details)
+    if declared_error.codec is not None:
+        return declared_error.codec.encode(details)
     if details is not None:
-        raise MalformedResultError(f"the error {known.name} has details, and its design declares none")
+        raise MalformedResultError(
+            f"the error {declared_error.name} has details, and its design declares none"
+        )
     return b""
 
 
@@ -155,8 +157,8 @@ def error_result(tool: str, error: ToolError, meta: CallMeta, limit: int) -> Too
 def _scrubbed_error(error: ToolError) -> ToolError:
     """Return an error with its sensitive values redacted; the same one where it has none."""
     cause: ToolError | None = None
-    for one in reversed(causes_of(error)):  # an executor may have made a circle of them
-        cause = _without_secrets(one, cause)
+    for error_below in reversed(causes_of(error)):  # an executor may have made a circle of them
+        cause = _without_secrets(error_below, cause)
     return _without_secrets(error, cause)
 
 
@@ -166,8 +168,8 @@ def _without_secrets(error: ToolError, cause: ToolError | None) -> ToolError:
     hint = error.retry_hint
     if isinstance(hint, RetryHint) and _is_well_typed(hint):
         asked = hint.clarifying_question and scrubbed(hint.clarifying_question)
-        told = replace(hint, message=hint.message and scrubbed(hint.message), clarifying_question=asked)
-        hint = hint if told == hint else told
+        redacted = replace(hint, message=hint.message and scrubbed(hint.message), clarifying_question=asked)
+        hint = hint if redacted == hint else redacted
     if message == error.message and cause is error.cause and hint is error.retry_hint:
         return error
     if isinstance(error, DeclaredError):
@@ -288,8 +290,8 @@ def readable(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
         KeyboardInterrupt: it was raised there.
     """
     try:
-        for one in (error, *causes_of(error)):
-            _facts_of(one)
+        for failure in (error, *causes_of(error)):
+            _facts_of(failure)
     except BaseException as broken:
         return internal_error(spec, as_exception(broken))
     return error
@@ -308,8 +310,8 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
         return readable(spec, error)
     from .unimplemented import find_unimplemented, unavailable
 
-    if found := find_unimplemented(spec, error):
-        return unavailable(spec, found)
+    if stub := find_unimplemented(spec, error):
+        return unavailable(spec, stub)
     return internal_error(spec, error)
 
 

@@ -102,7 +102,7 @@ class RuntimeServices:
     stage_timeout: float | None = None
     """Seconds for one step of the host's own code."""
     store_retry: StoreRetry = ONCE
-    """Of artifacts and changes of state that are stored after an executor."""
+    """Repeats the steps that store artifacts and changes of state after an executor."""
 
     def __post_init__(self) -> None:
         self.is_measured = self.spans is not None or self.metrics is not None
@@ -138,9 +138,9 @@ class Batch:
         """
         capability = self._capabilities.get(name)
         if capability is None or context.spec is None:
-            known = ", ".join(self._capabilities) or "none"
+            provided = ", ".join(self._capabilities) or "none"
             raise AttributeError(
-                f"ctx has no {name!r}: this runtime provides {known}; give it the capability, and say "
+                f"ctx has no {name!r}: this runtime provides {provided}; give it the capability, and say "
                 f"Needs({name!r}) in the design, so that it is missed at registration"
             )
         scope = CallScope(
@@ -206,11 +206,11 @@ class Frame:
     """The state of one call that has begun, with a context of its own."""
 
     call: ToolCall | None = None
-    """For what stands between the arguments and the executor; None before that, and for tools without any."""
+    """The call as hooks, policies and interceptors see it; None before them, and for tools without any."""
     once: OnceCall | None = None
-    """Of a call of a run whose tool may not run twice."""
+    """What the engine keeps of a call of a run whose tool may not run twice."""
     resumption: Resumption | None = None
-    """Of a call that was suspended, and goes on."""
+    """The answers to a call that was suspended, and goes on."""
     secrets: Secrets | None = None
     """The sensitive values of the call; None where its design has none."""
     trace_before: str = ""
@@ -229,7 +229,7 @@ class Frame:
         self.spec = spec
         self.tool = tool
         self.arguments = arguments
-        """As they came."""
+        """The arguments as they came."""
         self.meta = meta
         self.batch = batch
         self.services = services
@@ -291,13 +291,13 @@ class Frame:
     def error_result(self, error: ToolError) -> ToolResult:
         """Return the error result of a failure whose text is for the model."""
         with hiding(self.secrets):
-            known = declared(self.spec, readable(self.spec, error))
-            if self.secrets is not None and isinstance(known, DeclaredError):
+            readable_error = declared(self.spec, readable(self.spec, error))
+            if self.secrets is not None and isinstance(readable_error, DeclaredError):
                 from .secrets import note_document
 
-                codec = self.spec.errors[known.code].codec
-                note_document(self.secrets, codec, known.details_json)
-            return error_result(self.spec.id, known, self.meta, self.limit)
+                codec = self.spec.errors[readable_error.code].codec
+                note_document(self.secrets, codec, readable_error.details_json)
+            return error_result(self.spec.id, readable_error, self.meta, self.limit)
 
     def denied_result(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""

@@ -70,7 +70,7 @@ async def run_after_hooks(frame: Frame, result: ToolResult) -> ToolResult:
             result = left.result if isinstance(left, Stop) else left
         except BaseException as error:
             exception = as_task_exception(error)
-            if result.status in _KEPT:
+            if result.status in _FINAL:
                 internal_error(frame.spec, exception)
             elif result.status == "ok" and frame.context.has_begun and not isinstance(exception, ToolError):
                 result = frame.error_result(unreadable_result(frame.spec, exception))
@@ -159,7 +159,7 @@ def _refuse_denied(result: ToolResult, verdict: str) -> None:
         raise TypeError(f"a hook returned {verdict} for a denied call; a denied call stays denied")
 
 
-_KEPT: Final = ("denied", "unknown")
+_FINAL: Final = ("denied", "unknown")
 """Statuses of results that stay although a hook fails that sees them."""
 _BEFORE: Final[Stage[Frame, ToolCall, ToolResult]] = Stage(
     on_continue=_replace_payload,

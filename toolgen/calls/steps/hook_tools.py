@@ -22,7 +22,7 @@ class HookTools:
     def __init__(self, hooks: Iterable[Hook]) -> None:
         self._hooks = {tool: type(hook).__name__ for hook in hooks for tool in sorted(hook.tools or ())}
         """Class of the hook, by the id that it names."""
-        self._known: set[str] = set()
+        self._tool_ids: set[str] = set()
         self._silent: set[str] = set()
         """Names of dynamic toolsets that do not say what they may list."""
         self.is_settled = not self._hooks
@@ -30,7 +30,7 @@ class HookTools:
 
     def add(self, tools: Iterable[str]) -> None:
         """Record that tools with these ids exist, or may be listed."""
-        self._known.update(tools)
+        self._tool_ids.update(tools)
 
     def add_silent(self, toolset: str) -> None:
         """Record a dynamic toolset that does not declare its tool ids, so any id of it may exist."""
@@ -45,7 +45,7 @@ class HookTools:
         if self.is_settled:
             return
         for tool, hook in self._hooks.items():
-            if tool not in self._known and _toolset(tool) not in self._silent:
+            if tool not in self._tool_ids and _toolset(tool) not in self._silent:
                 raise RegistrationError(
                     f"hook {hook} names {tool!r}, but no tool has this id", hint=self._hint(tool)
                 )
@@ -57,14 +57,14 @@ class HookTools:
         `listed` are the ids by toolset. Of a toolset that lists nothing, nothing runs without its hooks.
         """
         for tool, hook in self._hooks.items():
-            found = listed.get(_toolset(tool), ())
-            if found and tool not in self._known and tool not in found:
+            ids = listed.get(_toolset(tool), ())
+            if ids and tool not in self._tool_ids and tool not in ids:
                 return f"hook {hook} names {tool!r}, which toolset {_toolset(tool)!r} does not list"
         return ""
 
     def _hint(self, tool: str) -> str:
-        known = sorted(self._known)
-        near = [one for one in known if one.endswith(f".{tool}")] or difflib.get_close_matches(tool, known, 1)
+        ids = sorted(self._tool_ids)
+        near = [id_ for id_ in ids if id_.endswith(f".{tool}")] or difflib.get_close_matches(tool, ids, 1)
         if near:
             return f"did you mean {near[0]!r}?"
         return "register the toolset before the runtime opens or serves its first call"

@@ -134,7 +134,7 @@ def checked_hook(hook: Hook) -> Hook:
         )
     named: object = hook.tools
     if named is not None and not (
-        isinstance(named, Set) and named and all(isinstance(one, str) for one in named)
+        isinstance(named, Set) and named and all(isinstance(tool, str) for tool in named)
     ):
         raise RegistrationError(
             f"{type(hook).__name__}.tools is {named!r}, not a frozenset of ids of tools",

@@ -20,7 +20,7 @@ from ..errors import DeadlockError, StuckLockError
 from .running_call import FairQueue, LateExecutor, Lock, Queues, RunningCall
 
 _LATE_S: Final = 60.0
-"""For which calls wait for the lock of an executor that outlives its call, which may hang for ever."""
+"""Seconds that calls wait for the lock of an executor that outlives its call, which may hang for ever."""
 
 log: Final = logger("toolgen.runtime")
 
@@ -164,17 +164,17 @@ def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> 
         DeadlockError: as said.
     """
     own = set(call.lineage())
-    if all(one.lock is None for one in own):
+    if all(other.lock is None for other in own):
         return
     holders = lock.holders_below(above)
     seen, left = set[RunningCall](), list(holders)
     while left:
-        one = left.pop()
-        if one in own:
-            raise DeadlockError(call.tool, holders[0].tool, one.tool)
-        if one in seen:
+        other = left.pop()
+        if other in own:
+            raise DeadlockError(call.tool, holders[0].tool, other.tool)
+        if other in seen:
             continue
-        seen.add(one)
-        left += one.children or ()
-        if (waited := one.waits_for) is not None:
-            left += waited.holders_below(waited.holder_above(one))
+        seen.add(other)
+        left += other.children or ()
+        if (waited := other.waits_for) is not None:
+            left += waited.holders_below(waited.holder_above(other))

@@ -20,7 +20,7 @@ Declared: TypeAlias = (
 )
 """A method of a protocol that either form implements: as an instance has it, and as a class defines it."""
 
-_CONTEXTS: Final = {one.__name__: one for one in (ToolContext, SyncToolContext)}
+_CONTEXTS: Final = {context.__name__: context for context in (ToolContext, SyncToolContext)}
 
 
 def tool_method(method: Callable[[Any, P, ToolContext], Coroutine[Any, Any, R]]) -> Declared[P, R]:
@@ -45,13 +45,13 @@ def context_problem(name: str, function: Callable[..., object]) -> str:
 
     A method that says nothing gets the right one.
     """
-    said = set(_contexts(function))
-    if takes_sync_context(function) and said == {ToolContext}:
+    named = set(_contexts(function))
+    if takes_sync_context(function) and named == {ToolContext}:
         return (
             f"{name} is not asynchronous, and its capabilities would be; "
             "write `ctx: SyncToolContext`, or `async def`"
         )
-    if is_async(function) and said == {SyncToolContext}:
+    if is_async(function) and named == {SyncToolContext}:
         return f"{name} is asynchronous, and a SyncToolContext waits; write `ctx: ToolContext`, or `def`"
     return ""
 
@@ -63,7 +63,7 @@ def _contexts(function: Callable[..., object]) -> Iterator[type]:
         if parameter == "return":
             continue
         if isinstance(annotation, str):
-            text, known = annotation.strip("\"'"), getattr(routine, "__globals__", {})
-            annotation = known.get(text) or _CONTEXTS.get(text.rpartition(".")[2])
+            text, names = annotation.strip("\"'"), getattr(routine, "__globals__", {})
+            annotation = names.get(text) or _CONTEXTS.get(text.rpartition(".")[2])
         if annotation in (ToolContext, SyncToolContext):
             yield annotation

@@ -23,7 +23,7 @@ class Ask:
     """A person must approve the call."""
 
     question: str = ""
-    """In the place of the design's own."""
+    """What the person is asked; "" for the question of the design."""
 
 
 Decision: TypeAlias = Allow | Ask | Deny

@@ -42,7 +42,7 @@ class RuntimeOptions:
     interceptors: tuple[Interceptor, ...] = ()
     hooks: tuple[Hook, ...] = ()
     hook_tools: HookTools = field(default_factory=lambda: HookTools(()))
-    """Of the hooks; shared by all toolsets of the runtime."""
+    """The tools that the hooks name; shared by all toolsets of the runtime."""
     capabilities: Mapping[str, Capability] = field(default_factory=dict)
     has_policy: bool = False
     timeout: float | None = None
@@ -134,7 +134,9 @@ class RegisteredTool:
         """Set what fills the injected fields of a call."""
         spec = self.spec
         self.interceptors = tuple(
-            one for one in options.interceptors if not one.fills.isdisjoint(spec.injected)
+            interceptor
+            for interceptor in options.interceptors
+            if not interceptor.fills.isdisjoint(spec.injected)
         )
         self.meta_fields = tuple(
             (name, field_name(name)) for name in spec.injected if name in CALL_META_NAMES
@@ -195,7 +197,9 @@ class RegisteredTool:
 
 def problems_of(spec: ToolSpec[Any, Any], options: RuntimeOptions) -> list[str]:
     """Return the reasons why the tool cannot be registered."""
-    filled = frozenset[str]().union(CALL_META_NAMES, *(one.fills for one in options.interceptors))
+    filled = frozenset[str]().union(
+        CALL_META_NAMES, *(interceptor.fills for interceptor in options.interceptors)
+    )
     problems = [
         f"nobody fills the injected field {name!r} of {spec.name!r}; give the Runtime an interceptor with "
         f"fills=frozenset({{{name!r}}})"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .trace import Trace
 
 _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
-"""Of the fields of content that are no texts."""
+"""The types of the fields of content that are no texts."""
 _ELLIPSIS: Final = "…"
 _BY: Final = b"toolgen's size limit"
 _PART: Final = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
@@ -120,12 +120,12 @@ def _checked_block(block: object) -> Content:
     if not isinstance(block, Content):
         raise MalformedResultError(f"content must hold content blocks, not {type(block).__name__}")
     texts = {}
-    for one in fields(block):
-        value = getattr(block, one.name)
-        if not isinstance(value, _TYPES.get(one.name, str)):
-            raise MalformedResultError(f"{one.name} of a block of {block.type} is a {type(value).__name__}")
+    for field in fields(block):
+        value = getattr(block, field.name)
+        if not isinstance(value, _TYPES.get(field.name, str)):
+            raise MalformedResultError(f"{field.name} of a block of {block.type} is a {type(value).__name__}")
         if isinstance(value, str):
-            texts[one.name] = portable_text(value)
+            texts[field.name] = portable_text(value)
     whole: Content = replace(block, **texts)  # type: ignore[arg-type]  # to each its own fields
     return whole
 
@@ -135,8 +135,8 @@ def _encoded_artifact(spec: ToolSpec[Any, Any], artifact: object) -> Artifact:
         raise MalformedResultError(f"artifacts must hold artifacts, not {type(artifact).__name__}")
     declared = spec.artifacts.get(artifact.kind)
     if declared is None:
-        known = ", ".join(map(repr, spec.artifacts)) or "none"
-        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {known}")
+        kinds = ", ".join(map(repr, spec.artifacts)) or "none"
+        raise MalformedResultError(f"artifact kind {artifact.kind!r} is not declared; declared are {kinds}")
     document = declared.codec.encode(artifact.data)
     return Artifact(kind=artifact.kind, data=artifact.data, source_tool=spec.id, json=document)
 
@@ -167,12 +167,12 @@ def decode_truncated(data: bytes, limit: int) -> str:
     return truncate_text(data[: limit + 1].decode(errors="replace"), limit)
 
 
-def truncate_document(document: bytes, limit: int, kept: str = "") -> bytes:
+def truncate_document(document: bytes, limit: int, uri: str = "") -> bytes:
     """Return a JSON document, or the marker of a truncated one: its size, beginning and URI."""
     if len(document) <= limit:
         return document
     head = b'{"truncated_by":"%b","bytes":%d' % (_BY, len(document))
-    where = b',"kept":%b' % to_json(kept) if kept else b""
+    where = b',"kept":%b' % to_json(uri) if uri else b""
     room = limit - len(b'%b,"shown":%d,"beginning":}' % (head, limit))
     if len(where) > room // 2:
         where = b""
@@ -263,10 +263,10 @@ def _literal(data: bytes, limit: int, end: str) -> bytes:
     if len(data) <= limit and len(literal := to_json(data.decode())) <= limit:
         return literal
     shown = _beginning(data, limit - len(to_json(end)))
-    excess = len(to_json(shown + end)) - limit
-    if excess > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
+    surplus = len(to_json(shown + end)) - limit
+    if surplus > 0:  # what is escaped is longer; a byte less of the text is at least one less of the literal
         whole = shown.encode()
-        shown = _beginning(whole, len(whole) - excess)
+        shown = _beginning(whole, len(whole) - surplus)
     return to_json(shown + end)
 
 
@@ -280,15 +280,15 @@ def render_template(template: str, values: Mapping[str, Any], *, longest: int | 
     Of each value `longest` characters are shown, and how many more there are; None for all.
     """
 
-    def part(found: re.Match[str]) -> str:
-        return found[0][0] if found[1] is None else _text(values.get(found[1]), longest)
+    def part(match: re.Match[str]) -> str:
+        return match[0][0] if match[1] is None else _text(values.get(match[1]), longest)
 
     return _PART.sub(part, template)
 
 
 def is_shortened_by(template: str, values: Mapping[str, Any]) -> bool:
     """Return whether rendering the template shortens a value."""
-    names = [found[1] for found in _PART.finditer(template) if found[1] is not None]
+    names = [match[1] for match in _PART.finditer(template) if match[1] is not None]
     return any(len(_whole(values.get(name))) > _LONGEST for name in names)
 
 

@@ -202,26 +202,26 @@ class RunningCall:
     caller: RunningCall | None = None
     """The call that has made it, or the run."""
     waiters: tuple[RunningCall, ...] = ()
-    """Of a run: the calls that wait for it."""
+    """The calls that wait for it, where it is a run."""
     users: int = 0
-    """Of a run: the activities that go on, and the calls that wait for it."""
+    """The number of activities that go on, and of calls that wait for it, where it is a run."""
     children: dict[RunningCall, None] | None = None
     """Calls that it has made and that ask for admission or run."""
     lane: Gate | None = None
     """The gate of its run; calls that wait take turns by it."""
     gates: tuple[Gate, ...] = ()
     key: Hashable = None
-    """Of the lock that it must hold; None for none."""
+    """The key of the lock that it must hold; None for none."""
     lock: Lock | None = None
     """What it holds."""
     waits_for: Lock | None = None
     queue: FairQueue | None = None
-    """In which it waits for a lock."""
+    """The queue in which it waits for a lock."""
     thread: Thread | None = None
     late: LateExecutor | None = None
     """What runs on of it when its time is over or its caller was cancelled."""
     is_stuck: bool = False
-    """That has run on for so long that nobody waits for its lock any more."""
+    """It has run on for so long that nobody waits for its lock any more."""
 
     def lineage(self) -> Iterator[RunningCall]:
         """Yield the call and all open calls that wait for it: its caller, those that wait for its run."""
@@ -294,12 +294,12 @@ class Lock:
         self.holders: list[RunningCall] = []
         """The innermost last: each is a descendant of the one before it, unless that has ended early."""
         self.queues: dict[RunningCall | None, FairQueue] = {}
-        """By the holder under which a call may enter, who waits; None for those below no holder."""
+        """Who waits, by the holder under which a call may enter; None for those below no holder."""
 
     def holder_above(self, call: RunningCall) -> RunningCall | None:
         """Return the innermost holder among the ancestors of a call; None without one."""
-        above = {one for one in call.lineage() if one.lock is self}
-        return next((one for one in reversed(self.holders) if one in above), None)
+        above = {other for other in call.lineage() if other.lock is self}
+        return next((other for other in reversed(self.holders) if other in above), None)
 
     def holders_below(self, above: RunningCall | None) -> list[RunningCall]:
         """Return the holders that a call waits for which may enter under `above`."""

@@ -153,7 +153,7 @@ class ThreadPool:
             if worker is None:
                 return True
             self._stuck[job] = worker
-            mine, all_ = sum(one.name == job.name for one in self._stuck), len(self._stuck)
+            mine, all_ = sum(stuck.name == job.name for stuck in self._stuck), len(self._stuck)
             self._assign()
         log.warning(
             "%s did not end in its time, and its thread is stuck: %d of it, %d in all, at most %d replaced",
@@ -175,8 +175,8 @@ class ThreadPool:
 
     def _forget_other_process(self) -> None:
         """Reset the pool in a forked process, which has none of its threads; under the lock."""
-        known = next((worker for group in (self._busy.values(), self._idle) for worker in group), None)
-        if known is not None and not known.thread.is_alive():
+        worker = next((worker for group in (self._busy.values(), self._idle) for worker in group), None)
+        if worker is not None and not worker.thread.is_alive():
             self._waiting.clear()
             self._busy.clear()
             self._blocked.clear()

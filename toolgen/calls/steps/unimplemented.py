@@ -22,7 +22,7 @@ class Unimplemented:
     tool: str
     """Its id."""
     method: str
-    """With its class: `People.greet`."""
+    """Its name with that of its class: `People.greet`."""
     file: str
     line: int
 
@@ -42,15 +42,15 @@ def find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimpl
     )
 
 
-def unavailable(spec: ToolSpec[Any, Any], found: Unimplemented) -> ToolError:
+def unavailable(spec: ToolSpec[Any, Any], stub: Unimplemented) -> ToolError:
     """Log where the unimplemented method stands and return a `ToolError` without the place."""
     log.error(
         "%s:%d: %s is not implemented (tool %s)",
-        found.file,
-        found.line,
-        found.method,
-        found.tool,
-        extra={"unimplemented": found},
+        stub.file,
+        stub.line,
+        stub.method,
+        stub.tool,
+        extra={"unimplemented": stub},
     )
     message = f"{spec.name} is not implemented"
     return ToolError(message, retry_hint=RetryHint(reason="tool_unavailable", tool=spec.id, message=message))

@@ -71,7 +71,7 @@ class Directory:
     def unknown_tool_message(self, tool: str) -> str:
         """Return the error message for an unknown tool name, with up to three close names."""
         if tool in self._with_name:
-            ids = ", ".join(found.spec.id for found in self._with_name[tool])
+            ids = ", ".join(registered.spec.id for registered in self._with_name[tool])
             return f"more than one tool is called {tool!r}: {ids}; use the id"
         asked = tool if len(tool) <= LONGEST_NAME else f"{tool[:LONGEST_NAME]}…"
         if tool in self._former:

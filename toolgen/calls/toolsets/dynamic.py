@@ -133,8 +133,8 @@ def instructions_of(toolset: object) -> str:
 
 
 def native_of(toolset: object) -> tuple[NativeTool, ...]:
-    found = getattr(toolset, "native", ())
-    return tuple(found) if isinstance(found, list | tuple) else ()
+    native = getattr(toolset, "native", ())
+    return tuple(native) if isinstance(native, list | tuple) else ()
 
 
 def tool_ids_of(toolset: object) -> frozenset[str] | None:
@@ -145,21 +145,21 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
     """
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
-    found: object = getattr(toolset, "tool_ids", None)
-    if found is None:
+    ids: object = getattr(toolset, "tool_ids", None)
+    if ids is None:
         return None
-    if not isinstance(found, Set) or not all(isinstance(one, str) for one in found):
+    if not isinstance(ids, Set) or not all(isinstance(id_, str) for id_ in ids):
         name = getattr(toolset, "name", "")
-        raise RegistrationError(f"tool_ids of toolset {name!r} is {found!r}, not a frozenset of ids")
-    return frozenset(found)
+        raise RegistrationError(f"tool_ids of toolset {name!r} is {ids!r}, not a frozenset of ids")
+    return frozenset(ids)
 
 
 def on_error_of(toolset: object) -> OnError:
     """Return `on_error` of the toolset, or of the one that it is a view of; `fail` where it is not set."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
-    found: OnError = getattr(toolset, "on_error", "fail")
-    return found if found in get_args(OnError) else "fail"
+    policy: OnError = getattr(toolset, "on_error", "fail")
+    return policy if policy in get_args(OnError) else "fail"
 
 
 async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options: RuntimeOptions) -> ToolList:
@@ -169,15 +169,15 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         RegistrationError: something in the list is no tool, or cannot be served.
         Exception: whatever the toolset raised.
     """
-    found = await toolset.tools(context)
-    if not isinstance(found, list | tuple):
+    listed = await toolset.tools(context)
+    if not isinstance(listed, list | tuple):
         raise SnapshotError(
-            f"toolset {toolset.name!r} listed a {type(found).__name__}, not a list of BoundTool"
+            f"toolset {toolset.name!r} listed a {type(listed).__name__}, not a list of BoundTool"
         )
-    problems = [problem for tool in found if (problem := _problem(tool))]
+    problems = [problem for tool in listed if (problem := _problem(tool))]
     if problems:
         raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problems)}")
-    ordered = sorted(found, key=lambda tool: tool.spec.name)
+    ordered = sorted(listed, key=lambda tool: tool.spec.name)
     return ToolList(
         toolset=toolset.name,
         tools=registered_bound_tools(toolset.name, ordered, options),

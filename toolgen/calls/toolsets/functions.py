@@ -182,7 +182,9 @@ def function_toolset(
     Raises:
         RegistrationError: as `func_tool`.
     """
-    bound = tuple(one if isinstance(one, BoundTool) else func_tool(one, toolset=name) for one in functions)
+    bound = tuple(
+        tool if isinstance(tool, BoundTool) else func_tool(tool, toolset=name) for tool in functions
+    )
     return StaticToolset(name=name, bound=bound, instructions=instructions)
 
 
@@ -231,13 +233,15 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
         return _Payload(codec=TypeCodec(model, type_name, title=title), attributes=attributes)
     except Exception as error:  # a type of the author's may raise anything when pydantic asks it
-        known = len(problems)
+        before = len(problems)
         for parameter in parameters:
             try:
                 TypeCodec(parameter.annotation, parameter.name)
-            except Exception as one:
-                problems.append(f"the type of the parameter {parameter.name!r} has no exact JSON form: {one}")
-        if len(problems) == known:
+            except Exception as failure:
+                problems.append(
+                    f"the type of the parameter {parameter.name!r} has no exact JSON form: {failure}"
+                )
+        if len(problems) == before:
             problems.append(f"its parameters have no exact JSON form: {error}")
         return None
 
@@ -245,13 +249,13 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
 def _field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
     """Return the annotation and the default of the payload's field."""
     annotation, default = readable(parameter.annotation), parameter.default
-    given = [one for one in (*get_args(annotation), default) if isinstance(one, FieldInfo)]
+    own_fields = [info for info in (*get_args(annotation), default) if isinstance(info, FieldInfo)]
     facts: dict[str, Any] = {}
-    if parameter.description and not any(one.description for one in given):
+    if parameter.description and not any(info.description for info in own_fields):
         facts["description"] = parameter.description
     if is_marked(annotation):
         facts["repr"] = False
-    if attribute != parameter.name and not any(one.alias for one in given):
+    if attribute != parameter.name and not any(info.alias for info in own_fields):
         facts["alias"] = parameter.name
     if facts:
         annotation = Annotated[annotation, Field(**facts)]
@@ -280,16 +284,20 @@ def _plain(annotation: Any) -> Any:
     parts = [(get_origin(part) or part, part) for part in get_args(annotation)]
     if not any(kind in _NO_RESULT or kind is ToolOutcome for kind, _ in parts):
         return annotation
-    kept = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
-    return Union[tuple(dict.fromkeys(kept))]  # noqa: UP007  # of parts that are known at run time
+    results = [_plain(part) for kind, part in parts if kind not in _NO_RESULT]
+    return Union[tuple(dict.fromkeys(results))]  # noqa: UP007  # of parts that are known at run time
 
 
 def _executor(
     function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
 ) -> Callable[..., Any]:
     """Return the executor that calls the function with the fields and the context."""
-    by_place = [attributes[one.name] for one in read.parameters if one.is_positional]
-    by_name = [(one.name, attributes[one.name]) for one in read.parameters if not one.is_positional]
+    by_place = [attributes[parameter.name] for parameter in read.parameters if parameter.is_positional]
+    by_name = [
+        (parameter.name, attributes[parameter.name])
+        for parameter in read.parameters
+        if not parameter.is_positional
+    ]
 
     def arguments(payload: Any, ctx: ToolContext | SyncToolContext) -> tuple[list[Any], dict[str, Any]]:
         named = {name: getattr(payload, attribute) for name, attribute in by_name} if by_name else {}

@@ -40,9 +40,9 @@ class ToolsetRegistration:
     """Has one method a tool; or is a `RawExecutor`, an async function or callable object; or is an
     `AgentRoute`."""
     format: int = FORMAT
-    """Of the generated code of format 1, which has it nowhere else; see `check_format`."""
+    """The format of the generated code; that of format 1 has it nowhere else (`check_format`)."""
     title: str = ""
-    """For people, where the author gave one."""
+    """Name for people, where the author gave one."""
     instructions: str = ""
     """Instructions for the model."""
     native: Sequence[NativeTool] = ()
@@ -56,7 +56,7 @@ class AgentRoute:
     agent: str
     """Id."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """By tool id, the message to the agent; `{field}` stands for an argument. Without one, it is the
+    """The message to the agent by tool id; `{field}` stands for an argument. Without one, it is the
     canonical JSON of the payload."""
 
     def method_of(self, spec: ToolSpec[Any, Any]) -> Callable[[Any, ToolContext], Awaitable[Delegated]]:
@@ -146,9 +146,9 @@ def _checked(interceptor: Interceptor) -> Interceptor:
             f"{name}.fills is {fills!r}, not a frozenset of field names",
             hint='write fills = frozenset({"tenant"})',
         )
-    if known := fills.intersection(CALL_META_NAMES):
+    if call_facts := fills.intersection(CALL_META_NAMES):
         raise RegistrationError(
-            f"{name}.fills names {', '.join(sorted(known))}, which the runtime fills from the CallMeta",
+            f"{name}.fills names {', '.join(sorted(call_facts))}, which the runtime fills from the CallMeta",
             hint="set it in the CallMeta of the call",
         )
     intercept: object = getattr(interceptor, "intercept", None)
@@ -173,8 +173,8 @@ def registered_tools(
     """
     problems: list[str] = []
     tools = _bound(registration, problems)
-    found = [problem for spec in registration.specs for problem in problems_of(spec, options)]
-    problems += dict.fromkeys(found)
+    of_specs = [problem for spec in registration.specs for problem in problems_of(spec, options)]
+    problems += dict.fromkeys(of_specs)
     _raise_problems(registration.name, problems)
     return _register_bound(registration.name, tools, options)
 
@@ -230,7 +230,7 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
         problems.append(f"{executor.__name__} is a class; give an instance of it")
         return ()
     raw = is_async(executor)
-    found: list[BoundTool] = []
+    tools: list[BoundTool] = []
     for spec in registration.specs:
         method: Any = executor if raw else getattr(executor, spec.method, None)
         if isinstance(executor, AgentRoute):
@@ -243,8 +243,8 @@ def _bound(registration: ToolsetRegistration, problems: list[str]) -> tuple[Boun
             problems.append(problem)
             continue
         preview = None if raw else getattr(executor, f"preview_{spec.method}", None)
-        found.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))
-    return tuple(found)
+        tools.append(BoundTool(spec=spec, execute=method, preview=preview, is_raw=raw))
+    return tuple(tools)
 
 
 def _raise_problems(name: str, problems: list[str]) -> None:

@@ -42,22 +42,24 @@ class Registry:
             FormatError: as `register`.
             RegistrationError: one does not fit, or has another executor than the toolset of its name has.
         """
-        found: dict[str, Prepared] = {}
-        for one in registrations:
-            known = self._served.get(one.name)
-            if known is None and one.name in found:
-                known = found[one.name][0]
-            if known is None and one.name in self._toolsets.names:
-                raise RegistrationError(f"agent {agent!r} brings {one.name!r}, the name of a dynamic toolset")
-            if known is None:
-                found[one.name] = self._prepare(one)
-            elif _executor(known) != _executor(one):
+        prepared: dict[str, Prepared] = {}
+        for registration in registrations:
+            served = self._served.get(registration.name)
+            if served is None and registration.name in prepared:
+                served = prepared[registration.name][0]
+            if served is None and registration.name in self._toolsets.names:
                 raise RegistrationError(
-                    f"agent {agent!r} has another executor for toolset {one.name!r} than was registered "
-                    "before",
+                    f"agent {agent!r} brings {registration.name!r}, the name of a dynamic toolset"
+                )
+            if served is None:
+                prepared[registration.name] = self._prepare(registration)
+            elif _executor(served) != _executor(registration):
+                raise RegistrationError(
+                    f"agent {agent!r} has another executor for toolset {registration.name!r} "
+                    "than was registered before",
                     hint="a toolset has one executor in a runtime; give the same one",
                 )
-        return list(found.values())
+        return list(prepared.values())
 
     def directory_with(self, prepared: Sequence[Prepared]) -> Directory:
         """Return the directory as it would be with these toolsets.
@@ -83,12 +85,12 @@ class Registry:
     def _prepare(self, registration: Served) -> Prepared:
         name = registration.name
         if isinstance(registration, StaticToolset):
-            found = registered_bound_tools(name, registration.bound, self.options)
+            tools = registered_bound_tools(name, registration.bound, self.options)
         else:
-            found = registered_tools(registration, self.options)
+            tools = registered_tools(registration, self.options)
         listed = ToolList(
             toolset=name,
-            tools=found,
+            tools=tools,
             instructions=registration.instructions,
             native=native_of(registration),
         )

@@ -15,7 +15,7 @@ from toolgen.contract.logs import logger
 from ..steps.boundary import as_exception, is_cancelled
 
 _CLOSING_S: Final = 10.0
-"""That one may take to close; then its task is cancelled."""
+"""Seconds that a toolset may take to close; then its task is cancelled."""
 
 log = logger("toolgen.runtime")
 

@@ -105,26 +105,28 @@ class Snapshot:
         self._lists = lists
         self._disabled = frozenset(disabled)
         _refuse_clashes(lists)
-        self.directory = Directory((tool for one in lists for tool in one.tools), former)
+        self.directory = Directory((tool for listed in lists for tool in listed.tools), former)
         """The tools, the disabled ones too, and the names that earlier snapshots of the same run had."""
-        self.native: tuple[NativeTool, ...] = tuple(tool for one in lists for tool in one.native)
+        self.native: tuple[NativeTool, ...] = tuple(tool for listed in lists for tool in listed.native)
         """Tools that the provider runs itself, as data."""
         self.specs: tuple[ToolSpec[Any, Any], ...] = self.directory.specs
         """What is advertised: static toolsets as they were registered, then each dynamic one by wire name."""
         if self._disabled:
             self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
-        self.failures: dict[str, str] = {one.toolset: one.failure for one in lists if one.failure}
-        """By toolset, why it is left out or stale."""
-        self.dropped = tuple(one.toolset for one in lists if one.failure and not one.tools)
+        self.failures: dict[str, str] = {listed.toolset: listed.failure for listed in lists if listed.failure}
+        """Why a toolset is left out or stale, by toolset."""
+        self.dropped = tuple(listed.toolset for listed in lists if listed.failure and not listed.tools)
         """Toolsets that are left out."""
-        self.drop_reasons = {one.toolset: one.public_failure for one in lists if one.toolset in self.dropped}
-        """By toolset that is left out, the reason that subscribers may see."""
+        self.drop_reasons = {
+            listed.toolset: listed.public_failure for listed in lists if listed.toolset in self.dropped
+        }
+        """The reason that subscribers may see, by toolset that is left out."""
         self.instructions = "\n\n".join(_instructions(lists, self._disabled))
         """Instructions for the model; the same list gives the same text."""
 
     def of_toolset(self, name: str) -> Snapshot:
         """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
-        lists = [one for one in self._lists if one.toolset == name]
+        lists = [listed for listed in self._lists if listed.toolset == name]
         return Snapshot(self._caller, lists, (), disabled=self._disabled)
 
     def declarations(self) -> list[dict[str, Json]]:
@@ -181,16 +183,16 @@ def _refuse_clashes(lists: Sequence[ToolList]) -> None:
         SnapshotError: as said.
     """
     seen: dict[tuple[str, str], str] = {}
-    for one in lists:
-        for spec in (tool.spec for tool in one.tools):
+    for listed in lists:
+        for spec in (tool.spec for tool in listed.tools):
             for kind, key in (("id", spec.id), ("wire name", spec.name)):
                 if (first := seen.get((kind, key))) is not None:
                     raise SnapshotError(
                         f"two tools have the {kind} {key!r}: one of toolset {first!r}, "
-                        f"one of toolset {one.toolset!r}",
+                        f"one of toolset {listed.toolset!r}",
                         hint="give one of the toolsets a prefix: prefixed(toolset, …)",
                     )
-                seen[kind, key] = one.toolset
+                seen[kind, key] = listed.toolset
 
 
 def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
@@ -200,13 +202,13 @@ def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
 
 
 def _instructions(lists: Sequence[ToolList], disabled: Set[str]) -> Iterator[str]:
-    for one in lists:
-        tools = [tool for tool in one.tools if tool.spec.id not in disabled]
-        if (tools or one.native) and one.instructions:
-            yield one.instructions
+    for listed in lists:
+        tools = [tool for tool in listed.tools if tool.spec.id not in disabled]
+        if (tools or listed.native) and listed.instructions:
+            yield listed.instructions
         for tool in tools:
-            if told := _instructions_of(tool.spec):
-                yield told
-    for one in lists:
-        if one.failure and not one.tools:
-            yield f"The tools of {one.toolset} are not available now."
+            if text := _instructions_of(tool.spec):
+                yield text
+    for listed in lists:
+        if listed.failure and not listed.tools:
+            yield f"The tools of {listed.toolset} are not available now."

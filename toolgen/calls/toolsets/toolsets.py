@@ -80,7 +80,7 @@ class Toolsets:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the static toolsets, then of the dynamic ones, in the order in which they came."""
-        return (*(one.toolset for one in self._static), *self._added)
+        return (*(listed.toolset for listed in self._static), *self._added)
 
     @property
     def is_dynamic(self) -> bool:
@@ -111,11 +111,11 @@ class Toolsets:
             raise RegistrationError(f"toolset {name!r} is registered already")
         manager = resource_of(dynamic)
         owned = self.managers.resource_for(name, manager) if manager is not None else None
-        known = tool_ids_of(dynamic)
-        if known is None:
+        ids = tool_ids_of(dynamic)
+        if ids is None:
             self._options.hook_tools.add_silent(name)
         else:
-            self._options.hook_tools.add(known)
+            self._options.hook_tools.add(ids)
         self._added[name] = _DynamicToolsetState(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
@@ -159,7 +159,7 @@ class Toolsets:
 
             self._named = with_own_names(self._static, self._options)
         lists = [*self._named, *(await self._dynamic(context) if self._added else ())]
-        ids = {one.toolset: [tool.spec.id for tool in one.tools] for one in lists}
+        ids = {listed.toolset: [tool.spec.id for tool in listed.tools] for listed in lists}
         if problem := self._options.hook_tools.missing(ids):
             hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
             raise SnapshotError(problem, hint=hint)
@@ -184,10 +184,10 @@ class Toolsets:
             return [self._list_after_failure(added, context, error) for added in self._added.values()]
         lists: list[ToolList] = []
         listing = (self._listed(added, context) for added in self._added.values())
-        for found in await asyncio.gather(*listing, return_exceptions=True):
-            if isinstance(found, BaseException):
-                raise found
-            lists.append(found)
+        for listed in await asyncio.gather(*listing, return_exceptions=True):
+            if isinstance(listed, BaseException):
+                raise listed
+            lists.append(listed)
         return lists
 
     async def _with_state(self, context: ReadonlyContext) -> ReadonlyContext:
@@ -202,8 +202,10 @@ class Toolsets:
         if not isinstance(state, ReadableState):
             return context
         seconds = min(added.timeout for added in self._added.values())
-        known = await run_in_task(_read_state(state, context.meta), name="reading the state", seconds=seconds)
-        return replace(context, state={**known, **context.state})
+        values = await run_in_task(
+            _read_state(state, context.meta), name="reading the state", seconds=seconds
+        )
+        return replace(context, state={**values, **context.state})
 
     async def _listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         try:
@@ -212,12 +214,12 @@ class Toolsets:
                     "the runtime is not open", hint="write `async with runtime:` around its use"
                 )
             work = self._opened_and_listed(added, context)
-            found = await run_in_task(work, name=f"toolset {added.toolset.name}", seconds=added.timeout)
+            listed = await run_in_task(work, name=f"toolset {added.toolset.name}", seconds=added.timeout)
         except Exception as error:
             return self._list_after_failure(added, context, error)
         if added.on_error == "stale" and context.meta.session_id:
-            _store_list(added.last, context.meta.session_id, found)
-        return found
+            _store_list(added.last, context.meta.session_id, listed)
+        return listed
 
     async def _opened_and_listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         await _opened(added)
@@ -281,8 +283,8 @@ def _public_reason(error: Exception) -> str:
     return _reason_text(error) if is_ours else f"it cannot list its tools ({name_of(error)})"
 
 
-def _store_list(lists: OrderedDict[str, ToolList], session: str, found: ToolList) -> None:
-    lists[session] = found
+def _store_list(lists: OrderedDict[str, ToolList], session: str, listed: ToolList) -> None:
+    lists[session] = listed
     lists.move_to_end(session)
     while len(lists) > _MOST_STALE:
         lists.popitem(last=False)

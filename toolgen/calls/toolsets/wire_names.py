@@ -31,20 +31,20 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
     All tools of such a name get one, the first too, so that names do not depend on the order of registration.
     Names that no prefix tells apart stay as they are.
     """
-    names = prefixed_names([tool.spec for one in lists for tool in one.tools])
+    names = prefixed_names([tool.spec for listed in lists for tool in listed.tools])
     if not names:
         return tuple(lists)
     return tuple(
         replace(
-            one,
+            listed,
             tools=tuple(
                 tool.with_spec(replace(tool.spec, name=names[tool.spec.id]), options)
                 if tool.spec.id in names
                 else tool
-                for tool in one.tools
+                for tool in listed.tools
             ),
         )
-        for one in lists
+        for listed in lists
     )
 
 
@@ -55,7 +55,7 @@ def prefixed_names(specs: Sequence[ToolSpec[Any, Any]]) -> Mapping[str, str]:
         by_name.setdefault(spec.name, []).append(spec)
     taken = set(by_name)
     names: dict[str, str] = {}
-    for name in sorted(name for name, found in by_name.items() if len(found) > 1):
+    for name in sorted(name for name, same in by_name.items() if len(same) > 1):
         for prefix in _PREFIXES:
             chosen = {spec.id: f"{prefix(spec)}_{name}" for spec in by_name[name]}
             if _are_free(chosen, len(by_name[name]), taken):
