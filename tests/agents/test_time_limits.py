@@ -128,15 +128,13 @@ async def test_the_design_knows_the_time_of_a_tool_better_than_the_policy(
     facts: Any = {} if own is None else {"timeout": own}
     toolset = StaticToolset(name="x.bench", bound=(func_tool(bench.work, toolset="x.bench", **facts),))
     planner = ScriptedPlanner([calling(work("a", 9)), first_answer])
-    found = await ran(
-        planner, RunPolicy(tool_timeout=0.06), toolsets=(toolset,), options={"tool_timeout": 9.0}
-    )
+    options = {"scheduling": Scheduling(tool_timeout_s=9.0)}
+    found = await ran(planner, RunPolicy(tool_timeout=0.06), toolsets=(toolset,), options=options)
     assert found.output.text == f'{{"unknown":"work gave no answer within {limit} seconds; it may have run"}}'
     assert bench.did == ["a begins", "a cancelled"]
     assert planner.inputs[1].retry_hints == ()
 
 
-@pytest.mark.usefixtures("small_heap")
 async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         await until(lambda: bench.did)
