@@ -162,16 +162,29 @@ async def test_a_caller_that_is_cancelled_leaves_a_stuck_thread(caplog: pytest.L
     assert "blocks did not end in its time, and its thread is stuck: 1 of it, 1 in all" in caplog.text
 
 
-@pytest.mark.usefixtures("small_heap")
-async def test_threads_end_with_their_pool() -> None:
-    def names() -> list[threading.Thread]:
-        return [thread for thread in threading.enumerate() if thread.name == "toolgen tool"]
+def threads_of_tools() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "toolgen tool"]
 
-    before = names()
+
+async def test_a_thread_that_is_no_longer_stuck_ends_beside_its_replacement() -> None:
+    pool, before = ThreadPool(1), threads_of_tools()
+    async with LoopClock() as clock, held() as blocks:
+        await stuck(pool, blocks, clock)
+        (thread,) = (thread for thread in threads_of_tools() if thread not in before)
+        assert await pool.run("adds", sum, [1, 2]) == 3
+        blocks.let_go()
+        await free(pool)
+    thread.join(10)
+    assert not thread.is_alive()
+    assert await pool.run("adds", sum, [1, 2]) == 3
+
+
+async def test_threads_end_with_their_pool() -> None:
+    before = threads_of_tools()
     closed, dropped = ThreadPool(2), ThreadPool(2)
     for pool in (closed, dropped):
         await asyncio.gather(*(pool.run("adds", sum, [1, 2]) for _ in range(4)))
-    mine = [thread for thread in names() if thread not in before]
+    mine = [thread for thread in threads_of_tools() if thread not in before]
     closed.close()
     del dropped, pool
     gc.collect()
