@@ -49,7 +49,8 @@ test: compiled ## run the tests
 
 .PHONY: conformance
 conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
-	$(PYTEST) --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
+	$(PYTEST) -m exhaustive
+	$(PYTEST) -m '' --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
 
 .PHONY: fuzz
 fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each

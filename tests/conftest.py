@@ -21,6 +21,13 @@ settings.register_profile("same each time", derandomize=True, database=None, dea
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
 gc.set_threshold(10_000)  # the default visits what a test process keeps so often that it takes a tenth of it
 
+
+def pytest_collection_finish() -> None:
+    """Keep what exists before the tests out of collections of garbage; else each visits the whole suite."""
+    gc.collect()
+    gc.freeze()
+
+
 PACKAGE = str(Path(toolgen.__file__).parent)
 """The folder of toolgen, whose frames no author is shown."""
 
@@ -116,14 +123,6 @@ def surroundings() -> dict[str, str]:
 def forget() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("app", "executors")]:
         del sys.modules[name]
-
-
-@pytest.fixture
-def small_heap() -> Iterator[None]:
-    """Keep what exists already out of collections of garbage; else each visits what the whole suite keeps."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ def test_the_second_run_touches_nothing(project: ProjectFolder) -> None:
     assert (done.code, done.out, done.err) == (0, "", "app/gen: up to date\n")
 
 
+@pytest.mark.exhaustive
 def test_the_working_directory_and_the_hash_seed_do_not_matter(project: ProjectFolder) -> None:
     written = []
     for seed, folder in (("1", project.path), ("2", project.path / "app")):
@@ -123,6 +124,7 @@ def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder,
     assert project.run("gen", "--check").code == 0
 
 
+@pytest.mark.exhaustive
 def test_check_needs_no_ruff(project: ProjectFolder) -> None:
     project.run("gen")
     assert without("ruff", project.path, "gen", "--check").returncode == 0
@@ -307,7 +309,11 @@ def test_wrong_usage(arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("package", "more"),
-    [("typer", ", or 'toolgen[cli]' for the commands that generate nothing"), ("jinja2", ""), ("ruff", "")],
+    [
+        ("typer", ", or 'toolgen[cli]' for the commands that generate nothing"),
+        pytest.param("jinja2", "", marks=pytest.mark.exhaustive),
+        pytest.param("ruff", "", marks=pytest.mark.exhaustive),
+    ],
 )
 def test_a_missing_extra_names_the_command(project: ProjectFolder, package: str, more: str) -> None:
     before = project.files()

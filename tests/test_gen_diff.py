@@ -74,6 +74,7 @@ def test_bytes_and_line_ends_are_shown_as_they_are(project: ProjectFolder) -> No
     assert b"\n-a\x0cb\r\n-\xff\n+" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_reader_that_has_seen_enough_is_no_bug(project: ProjectFolder) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -93,7 +94,10 @@ def test_a_reader_that_has_seen_enough_is_no_bug(project: ProjectFolder) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({}, True), pytest.param({"NO_COLOR": "1"}, False, marks=pytest.mark.exhaustive)],
+)
 def test_colours_are_for_terminals(
     project: ProjectFolder, environment: dict[str, str], coloured: bool
 ) -> None:

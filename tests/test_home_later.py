@@ -93,6 +93,7 @@ print(result.suspension.token)
 """
 
 
+@pytest.mark.exhaustive
 def test_a_reset_denied_in_another_process_never_runs(project: Path, connection: sqlite3.Connection) -> None:
     before = settings(connection, "h09")
     token = run(project, "-c", ASKING).strip()

@@ -137,7 +137,14 @@ def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("arguments", [(), ("--check",), ("--diff",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        pytest.param(("--check",), marks=pytest.mark.exhaustive),
+        pytest.param(("--diff",), marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_run_waits_for_one_that_writes_and_says_so(
     project: ProjectFolder, arguments: tuple[str, ...]
 ) -> None:
@@ -153,6 +160,7 @@ def test_a_run_waits_for_one_that_writes_and_says_so(
     assert waiting.returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_a_killed_run_keeps_nobody_waiting(project: ProjectFolder) -> None:
     project.write(
         "app/design.py", f"import signal, sys\nprint('here', file=sys.stderr)\nsignal.pause()\n{DESIGN}"

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import pytest
+
 from .conftest import DESIGN, ProjectFolder, surroundings
 
 
@@ -88,6 +90,7 @@ def test_ctrl_c_lets_a_round_end(project: ProjectFolder) -> None:
     assert project.run("gen", "--check").code == 0
 
 
+@pytest.mark.exhaustive
 def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:
     project.write("app/design.py", DESIGN.replace("max_length=40", "default=3"))
     with watching(project, "--format", "github") as watch:
@@ -102,6 +105,7 @@ def test_a_round_says_its_problems_as_asked(project: ProjectFolder) -> None:
         assert watch.stop() == []
 
 
+@pytest.mark.exhaustive
 def test_a_module_that_was_missing_and_one_that_is_replaced_begin_a_round(project: ProjectFolder) -> None:
     """Editors write a new file and rename it; a change of what the design did not read says nothing."""
     project.write("app/design.py", f"from app.texts import GREETING\n{DESIGN}")
@@ -116,6 +120,7 @@ def test_a_module_that_was_missing_and_one_that_is_replaced_begin_a_round(projec
         assert watch.stop() == []
 
 
+@pytest.mark.exhaustive
 def test_a_change_during_a_round_begins_another_one(project: ProjectFolder) -> None:
     gate = project.path / "gate"
     os.mkfifo(gate)

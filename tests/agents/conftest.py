@@ -20,7 +20,7 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "virtual")
 
 
-@pytest.fixture(params=["memory", "sqlite"], autouse=True)
+@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.exhaustive)], autouse=True)
 def engine_in(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,

@@ -61,6 +61,7 @@ async def test_the_end_of_a_session_cancels_its_run_in_another_process(tmp_path:
         assert await agents.sessions.list(state="open") == ()
 
 
+@pytest.mark.exhaustive
 async def test_a_process_that_only_has_the_files_ends_a_session_too(tmp_path: Path) -> None:
     async with working(tmp_path, "hang") as printed:
         runtime = desk(tmp_path)  # never opened

@@ -101,7 +101,6 @@ class Name(str):
 
 
 @pytest.mark.parametrize("is_large", [False, True])
-@pytest.mark.usefixtures("small_heap")
 async def test_who_executes_no_run_keeps_nothing_of_it(tmp_path: Path, is_large: bool) -> None:
     engine = InProcessEngine(tmp_path / "runs.db", worker=is_large, max_payload_bytes=5_000)
     runtime = Runtime(engine=engine)

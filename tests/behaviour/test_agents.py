@@ -79,6 +79,7 @@ def catalogue(path: str) -> dict[str, Any]:
     return {**json.loads(file.read_text("utf-8")), "tools": load_catalogue(file).tools}
 
 
+@pytest.mark.exhaustive
 def test_an_agent_imports_the_types_of_a_toolset_at_the_first_call() -> None:
     command = [sys.executable, "-c", PROBE, chat.__name__]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)

@@ -43,7 +43,7 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "real" if item.path.stem.startswith("test_file") else "virtual")
 
 
-@pytest.fixture(params=list(ENGINES))
+@pytest.fixture(params=["memory", "sqlite", pytest.param("sqlite full", marks=pytest.mark.exhaustive)])
 def make_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Return what makes an engine; one in a file has the same file each time."""
     return partial(ENGINES[request.param], tmp_path)

@@ -106,7 +106,7 @@ async def test_a_damaged_run_that_was_cut_off_stalls_alone(tmp_path: Path, row: 
     await engine.close()
 
 
-@pytest.mark.parametrize("column", ["the question", "the input"])
+@pytest.mark.parametrize("column", ["the question", pytest.param("the input", marks=pytest.mark.exhaustive)])
 async def test_what_is_far_too_large_is_named_and_not_read(tmp_path: Path, column: str) -> None:
     path = tmp_path / "runs.db"
     await _write(path)

@@ -106,6 +106,7 @@ def test_what_the_words_cannot_express_stands_beside_the_design(folder: Folder) 
     assert json.loads(schema.read_text("utf-8")) == STRANGE["inputSchema"]
 
 
+@pytest.mark.exhaustive
 def test_the_design_generates(folder: Folder) -> None:
     folder.run("mcp", folder.write([READ, STRANGE]))
     folder.write('[tool.toolgen]\ndesign = "files_design"\n', "pyproject.toml")

@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -104,24 +105,30 @@ def test_headers_are_sent_in_the_clear_where_that_is_allowed(capsys: pytest.Capt
     assert (code, "cannot be connected: ConnectError" in " ".join(told.split())) == (2, True), told
 
 
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Yield the address of a web server in a process of its own."""
+    command = [sys.executable, str(PEERS / "modern.py"), "http"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("secret", ["t0ken", "t0ken\n", "t0kén"])
 def test_a_header_is_of_the_environment_and_shown_nowhere(
     secret: str,
+    url: str,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LOCK_TOKEN", secret)
-    command = [sys.executable, str(PEERS / "modern.py"), "http"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            url = f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"
-            header = "Authorization: Bearer x${LOCK_TOKEN}x"
-            code, out, told = run(capsys, "--url", url, "--header", header, "--out", "it.mcp.json")
-        finally:
-            process.kill()
+    header = "Authorization: Bearer x${LOCK_TOKEN}x"
+    code, out, told = run(capsys, "--url", url, "--header", header, "--out", "it.mcp.json")
     assert code == (0 if secret == "t0ken" else 2), told
     texts = [file.read_text() for file in folder.iterdir()]
     assert "t0k" not in "".join([out, told, caplog.text, *texts])

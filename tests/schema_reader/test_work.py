@@ -17,7 +17,7 @@ def test_a_schema_is_read_in_linear_work(shape: str) -> None:
         schema = SHAPES[shape](number)
         return lines_run(lambda: read(schema, name="Payload", arguments=True))
 
-    assert work(100) < 2.3 * work(50)
+    assert work(60) < 2.3 * work(30)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.virtual_time import in_virtual_time
 @pytest.mark.parametrize(("tools", "keys"), KINDS)
 @in_virtual_time
 async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str) -> None:
-    await check_ends(tools, keys, range(20, 1_000))
+    await check_ends(tools, keys, range(8, 1_000))
 
 
 @in_virtual_time

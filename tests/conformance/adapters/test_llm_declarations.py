@@ -12,7 +12,7 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from tests.adapters.plan_inputs import TOOLS, given
+from tests.conformance.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner

@@ -13,7 +13,7 @@ from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 
-from tests.adapters.plan_inputs import answer, called, given
+from tests.conformance.adapters.plan_inputs import answer, called, given
 from tests.conformance.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
 from tests.conformance.adapters.wire import Called, Place, Said, sse, stream_until
 from toolgen.adapters.llm import LLMPlanner

@@ -21,7 +21,7 @@ from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.google_cloud import GoogleCloudProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from tests.adapters.plan_inputs import TOOLS, given
+from tests.conformance.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import KEY, Provider
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import AgentRegistration, AgentSpec, AgentTool, agents_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic_ai.models import Model
 
-from tests.adapters.plan_inputs import Reports, answer, called, given
+from tests.conformance.adapters.plan_inputs import Reports, answer, called, given
 from tests.conformance.adapters.provider import KEY, Dropped, Provider, Refused
 from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.llm import LLMPlanner

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from pydantic_ai.models import Model
 
-from tests.adapters.plan_inputs import given
+from tests.conformance.adapters.plan_inputs import given
 from tests.conformance.adapters.provider import Provider, Refused
 from tests.conformance.adapters.test_llm_runs import AGENT, runtime
 from tests.conformance.adapters.wire import Called, Said

@@ -25,7 +25,7 @@ from tests.adapters.mcp.serving.project import (
     serve,
     write_project,
 )
-from tests.adapters.mcp.serving.test_stdio import open_session, stdio_process
+from tests.conformance.mcp.test_stdio import open_session, stdio_process
 from tests.conftest import ProjectFolder
 
 

@@ -207,6 +207,7 @@ async def test_a_call_that_one_parser_alone_reads_counts_too() -> None:
     assert [answer.status_code for answer in answers] == [429] * len(bodies)
 
 
+@pytest.mark.exhaustive
 async def test_one_identity_does_not_take_the_calls_of_others(tmp_path: Path) -> None:
     """By the process that the command serves: a quarter of 100 calls at once."""
     async with (

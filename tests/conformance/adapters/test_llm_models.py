@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolC
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
-from tests.adapters.plan_inputs import FOUND, TOOLS, Reports, answer, called, given
+from tests.conformance.adapters.plan_inputs import FOUND, TOOLS, Reports, answer, called, given
 from toolgen.adapters.llm import LLMPlanner
 from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (

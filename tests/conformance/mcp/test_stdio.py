@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from mcp import Client, types
 
-from .desk import ERAS
-from .people import Person, accept
-from .project import by_stdio, environment, serve, write_project
+from tests.adapters.mcp.serving.desk import ERAS
+from tests.adapters.mcp.serving.people import Person, accept
+from tests.adapters.mcp.serving.project import by_stdio, environment, serve, write_project
 
 HELLO = {
     "protocolVersion": "2025-11-25",

@@ -9,7 +9,7 @@ import pytest
 
 from examples.home import mcp_demo
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 async def test_the_demo_shows_a_server_and_its_client(
