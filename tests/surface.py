@@ -1,7 +1,7 @@
 """The public surface by the syntax trees: the names of each public module, their parameters and members.
 
 A default stands as `=`. A class has its fields first; what a property returns stands with it where no module
-exports it.
+exports it, and so do bases at the end of their module.
 """
 
 from __future__ import annotations
@@ -38,8 +38,25 @@ def exported(module: str) -> list[str]:
 
 def _module_lines(module: str) -> Iterator[str]:
     yield module
+    bases = dict[str, tuple[str, ast.stmt]]()
     for name in exported(module):
-        yield from (f"    {line}" for line in _lines(name, *_definition(module, name)))
+        home, node = _definition(module, name)
+        yield from (f"    {line}" for line in _lines(name, home, node))
+        bases |= _bases(home, node)
+    for name, (home, node) in sorted(bases.items()):
+        yield from (f"    {line}" for line in _lines(name, home, node))
+
+
+def _bases(module: str, node: ast.stmt) -> dict[str, tuple[str, ast.stmt]]:
+    """Return the bases of a class, and theirs, that are of toolgen and that no public module exports."""
+    bases = dict[str, tuple[str, ast.stmt]]()
+    for base in node.bases if isinstance(node, ast.ClassDef) else ():
+        name = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
+        if name in _statements(module):
+            home, defined = _definition(module, name)
+            if isinstance(defined, ast.ClassDef) and (home, name) not in _exported_definitions():
+                bases |= {name: (home, defined)} | _bases(home, defined)
+    return bases
 
 
 def _lines(name: str, module: str, node: ast.stmt) -> Iterator[str]:
