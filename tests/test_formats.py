@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 import pytest
 
 from tests.cases.behaviour import design as behaviour
@@ -84,14 +85,16 @@ def test_the_reader_gives_the_same_of_formats_2_and_3(name: str, tmp_path: Path)
         assert heads[0] == heads[1]
 
 
-def test_the_catalogues_of_the_example_are_as_they_were() -> None:
+@pytest.mark.parametrize(("name", "format"), [("home", 1), ("agents", 1), ("agents", 2)])
+def test_the_catalogues_of_a_large_design_are_as_they_were(name: str, format: CatalogFormat) -> None:
     """By their digests, as `sha256sum` writes them; a smaller design shows what differs."""
-    texts = generate(design("home"), module="design", catalog_format=1)
-    stored = (STORED / "1/home.sha256").read_text("utf-8").splitlines()
-    digests = {
-        path: sha256(text.encode()).hexdigest() for path, text in texts.items() if path.endswith(".json")
-    }
-    assert [f"{digest}  home/{path}" for path, digest in sorted(digests.items())] == stored
+    texts = generate(design(name), module="design", catalog_format=format)
+    stored = (STORED / f"{format}/{name}.sha256").read_text("utf-8").splitlines()
+    catalogues = {path: text for path, text in texts.items() if path.endswith(".json")}
+    digests = {path: sha256(text.encode()).hexdigest() for path, text in catalogues.items()}
+    assert [f"{digest}  {name}/{path}" for path, digest in sorted(digests.items())] == stored
+    is_of_the_format = jsonschema_rs.Draft202012Validator(format_schema(format)).is_valid
+    assert all(is_of_the_format(json.loads(text)) for text in catalogues.values())
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +115,7 @@ def test_what_only_later_formats_have_is_left_out_of_format_1(design_2: Design) 
 
 
 GEN_1 = "tests.formats.1.gen"
-"""The code of the example that toolgen wrote in format 1."""
+"""The code of the example that toolgen wrote in format 1, without the services that its tools are bound to."""
 
 
 def gen_1(module: str) -> Any:
