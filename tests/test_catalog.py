@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 import pytest
 
 import benchmarks.generate
@@ -38,10 +40,15 @@ def test_a_catalogue_names_the_schema_of_its_format() -> None:
     assert schema["properties"]["$schema"] == {"const": format_id()}
 
 
+@cache
+def format_validator() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(format_schema())
+
+
 @pytest.mark.parametrize("file", CATALOGUES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_catalogue_is_of_the_format(file: Path) -> None:
     written = json.loads(file.read_text("utf-8"))
-    jsonschema.Draft202012Validator(format_schema()).validate(written)
+    format_validator().validate(written)
     catalogue = {**written, "tools": load_catalogue(file).tools}
     assert catalogue["catalog"]["digest"] == digest_of(catalogue)
     assert all(tool["digest"] == tool_digest(tool) for tool in catalogue["tools"])
@@ -49,12 +56,12 @@ def test_the_catalogue_is_of_the_format(file: Path) -> None:
     assert ids == sorted(ids)
     for tool in (tool for tool in catalogue["tools"] if tool["kind"] != "native"):
         for part in (tool["payload"], tool["result"], *tool.get("artifacts", ()), *_behaviour(tool)):
-            jsonschema.Draft202012Validator.check_schema(part["schema"])
+            jsonschema_rs.meta.validate(part["schema"])
             assert "$schema" not in part["schema"]
-        judge = jsonschema.Draft202012Validator(tool["payload"]["schema"])
+        judge = jsonschema_rs.Draft202012Validator(tool["payload"]["schema"])
         assert all(judge.is_valid(example) for example in tool["payload"].get("examples", ()))
     for completion in catalogue.get("completions", ()):
-        jsonschema.Draft202012Validator.check_schema(completion["result"]["schema"])
+        jsonschema_rs.meta.validate(completion["result"]["schema"])
 
 
 def digest_of(catalogue: dict[str, Any]) -> str:

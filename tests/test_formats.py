@@ -115,7 +115,7 @@ def test_what_only_later_formats_have_is_left_out_of_format_1(design_2: Design) 
 
 
 GEN_1 = "tests.formats.1.gen"
-"""The code of the example that toolgen wrote in format 1, without the services that its tools are bound to."""
+"""The code of the example that toolgen wrote in format 1, without the services of its bound tools."""
 
 
 def gen_1(module: str) -> Any:

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.lab.evidence import Evidence, RunRecord
+from tests.lab.invariants import INVARIANTS, violations
+from tests.lab.ledger import Entry, Kind
 from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolAnswer, ToolMessage, UserMessage
-
-from .evidence import Evidence, RunRecord
-from .invariants import INVARIANTS, violations
-from .ledger import Entry, Kind
 
 NAMED = {"name": "twice", "ms": 1}
 APPROVED, DENIED = {"approved": True}, {"approved": False}

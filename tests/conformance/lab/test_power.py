@@ -10,10 +10,9 @@ from typing import Final
 
 import pytest
 
+from tests.lab.power import Left, disagreements, losses, tape
 from toolgen.engines import InProcessEngine
 from toolgen.stores.sqlite_connection import Synchronous
-
-from .power import Left, disagreements, losses, tape
 
 EVERY: Final = 13
 """Commits between two cuts; `make lab` cuts at every one."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .ledger import Ledger
+from tests.lab.ledger import Ledger
 
 
 @pytest.mark.parametrize("part", ['{"kind": "begin", "ru', '{"kind": "begin", "facts": {"a": {}}', ""])
