@@ -25,6 +25,7 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Runtime,
+    Scheduling,
     SyncToolContext,
     ToolCall,
     ToolContext,
@@ -165,11 +166,17 @@ def contestants(size: int) -> list[Row]:
     """Return what is measured on a result of this many devices."""
     ours, bares = _result(size), _bare_result(size)
     call = _calling(runtime_with(Executor(ours)))
+    limited = Scheduling(tool_timeout_s=60.0)
     return [
         *_against_bare(call, ours, bares),
         *_mistakes(runtime_with(Executor(ours))),
         Row("a hook", _calling(runtime_with(Executor(ours), hooks=[Passing()])), "call", call),
-        Row("a timeout", _calling(runtime_with(Executor(ours), tool_timeout=60.0)), "call", call),
+        Row(
+            "a timeout",
+            _calling(runtime_with(Executor(ours), scheduling=Scheduling(tool_timeout_s=60.0))),
+            "call",
+            call,
+        ),
         Row("a thread", _calling(runtime_with(Blocking(ours))), "call", call),
         Row("a subscriber", _calling(watched(Executor(ours))), "call", call),
     ]

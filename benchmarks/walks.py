@@ -42,6 +42,7 @@ from toolgen.runtime import (
     Continue,
     Hook,
     Runtime,
+    Scheduling,
     ToolCall,
     ToolContext,
     Verdict,
@@ -214,7 +215,8 @@ def main() -> None:
         return
     print(f"{'':40}{'files':>7}{'functions':>11}{'calls':>9}{'lines':>9}")
     print(asyncio.run(call()).line("a call"))
-    print(asyncio.run(call(tool_timeout=5, hooks=[Passing()])).line("a call with a hook and a time limit"))
+    limited = call(scheduling=Scheduling(tool_timeout_s=5), hooks=[Passing()])
+    print(asyncio.run(limited).line("a call with a hook and a time limit"))
     with TemporaryDirectory() as folder:
         for name, path in (("memory", None), ("SQLite", Path(folder, "runs.db"))):
             print(asyncio.run(waiting_call(path)).line(f"a call that waits, {name}"))
