@@ -166,7 +166,6 @@ def contestants(size: int) -> list[Row]:
     """Return what is measured on a result of this many devices."""
     ours, bares = _result(size), _bare_result(size)
     call = _calling(runtime_with(Executor(ours)))
-    limited = Scheduling(tool_timeout_s=60.0)
     return [
         *_against_bare(call, ours, bares),
         *_mistakes(runtime_with(Executor(ours))),
