@@ -31,7 +31,7 @@ from .journal import (
     digest,
     encode,
 )
-from .live_run import Awake, Bell, Run
+from .live_run import Awake, Run, Wakeup
 from .operations import activity_name, attempt_failure, log_cut_off, timed_out
 from .store import RunStore
 
@@ -75,22 +75,22 @@ def result_of(record: OpRecord) -> Json:
 class Operation:
     """An activity that was started; awaiting it gives its result, as often as wanted."""
 
-    __slots__ = ("_first", "bell", "record")
+    __slots__ = ("_first", "record", "wakeup")
 
     def __init__(self, awake: Awake, record: OpRecord | None = None) -> None:
         self.record = record
-        self.bell = Bell(awake)
+        self.wakeup = Wakeup(awake)
         self._first: list[Json] = []
 
     def set_result(self, record: OpRecord, value: Json) -> None:
         """Set the result of the operation and wake the loop."""
         self.record = record
         self._first.append(value)
-        self.bell.ring()
+        self.wakeup.notify()
 
     def __await__(self) -> Generator[Any, None, Json]:
         while self.record is None:
-            yield from self.bell.wait().__await__()
+            yield from self.wakeup.wait().__await__()
         settle(self.record)
         return self._first.pop() if self._first else decode(self.record.value)
 
@@ -252,11 +252,11 @@ class Activities:
     async def _perform(self, call: ActivityCall, arg: Json) -> None:
         """Execute an activity until it gives a result or has failed for good."""
         run, options = call.run, call.options
-        kept = run.record.attempts.get(call.op, NO_ATTEMPT)
-        attempt, pause = kept.failed + 1, options.backoff * 2**kept.failed
+        earlier = run.record.attempts.get(call.op, NO_ATTEMPT)
+        attempt, pause = earlier.failed + 1, options.backoff * 2**earlier.failed
         asked_at = call.asked_at
-        if kept.until:
-            await self._pause(max(0.0, kept.until - self._clock()), asyncio.Event())
+        if earlier.until:
+            await self._pause(max(0.0, earlier.until - self._clock()), asyncio.Event())
             asked_at = self._clock()
         while True:
             until = None if options.timeout is None else run.turnstile.until(asked_at, options.timeout)
@@ -291,7 +291,7 @@ class Activities:
         self._store.end_operation(call.run.record, record)
         self._store.when_durable(partial(_notify_loop, call, record, value))
 
-    async def _begun(
+    async def _keep_begun(
         self, run: Run, op: str, once: bool, events: Sequence[Mapping[str, Json]] = (), /
     ) -> None:
         """Append the events of an activity that begins to the log, and return once they are durable.
@@ -349,7 +349,7 @@ class Activities:
             emit=progress.emit,
             timeout=None if until is None else until - asyncio.get_running_loop().time(),
             is_followed=run.turnstile.has_waiting,
-            begun=partial(self._begun, run, call.op, call.options.once),
+            begun=partial(self._keep_begun, run, call.op, call.options.once),
         )
         limit = asyncio.timeout_at(until)
         try:

@@ -30,7 +30,7 @@ from .journal import (
     encode,
     log_key,
 )
-from .live_run import AT_ONCE, Bell, Run, Wait
+from .live_run import AT_ONCE, Run, Wait, Wakeup
 from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 from .store import RunStore
 
@@ -38,7 +38,7 @@ DEFAULT: Final = CallOptions()
 WAIT: Final = "wait"
 """What the journal holds in the place of an activity's name."""
 _AGAIN_S: Final = 0.02
-"""Before a wait ends that could not be ended because of a signal."""
+"""Seconds until a wait is ended again that could not be ended because of a signal."""
 
 
 class Waits:
@@ -80,7 +80,7 @@ class Waits:
         run.moved()
         try:
             while wait.record is None:
-                await wait.bell.wait()
+                await wait.wakeup.wait()
         finally:
             if wait.timer is not None:
                 wait.timer.cancel()
@@ -124,7 +124,7 @@ class Waits:
     def _tell(self, run: Run, wait: Wait, record: OpRecord) -> None:
         run.unkept -= 1
         wait.record = record
-        wait.bell.ring()
+        wait.wakeup.notify()
         run.moved()
 
     def _record(self, wait: Wait, signal: SignalRecord | None, until: float) -> OpRecord:
@@ -215,7 +215,7 @@ class JournaledContext:
         record = child.record
         if (record.loop, record.input) != (loop, text):
             raise self._note_fault(NondeterminismError(f"run {record.run_id} was started with another input"))
-        child.over = over = child.over or Bell(self._run.awake)
+        child.over = over = child.over or Wakeup(self._run.awake)
         self._run.children[op] = child
         self._run.moved()
         try:
@@ -266,7 +266,7 @@ class JournaledContext:
         about_text, _ = encode(about, f"what the operation {op} is about", self._host.max_payload_bytes)
         recorded = self._take_recorded(op, WAIT, asked)
         if recorded is None:
-            wait = Wait(op, names, digest(asked), about_text, Bell(self._run.awake))
+            wait = Wait(op, names, digest(asked), about_text, Wakeup(self._run.awake))
             until = None if timeout_s is None else LOOP_TIME.get() + timeout_s
             is_final = timeout_s is not None and timeout_s <= 0
             recorded = await self._host.waits.take_or_none(self._run, wait, is_final=is_final)

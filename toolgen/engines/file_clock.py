@@ -12,7 +12,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError
 from .sqlite_tables import newest_run
 
 _LEAP_S: Final = 30 * 86400.0
-"""By which a wall clock may be ahead of the newest time of the file, before something ends by it."""
+"""Seconds that a wall clock may be ahead of the newest time of the file, before something ends by it."""
 
 
 class RunClock:

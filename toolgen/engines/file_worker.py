@@ -24,7 +24,7 @@ from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
 from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen, require_sound_runs
 from .sqlite_steps import CANCEL_TREE
 from .sqlite_store import SqliteStore
-from .witness import told_of
+from .witness import summary_of
 
 _RETRY_S: Final = 1.0
 _HELD: Final = (
@@ -66,7 +66,7 @@ class FileWorker:
         self._secret: bytes | None = None
         self._timer: Timer | None = None
         self._wake: float | None = None
-        self.pruning = Pruning(self._doomed, store.drop, store.clock)
+        self.pruning = Pruning(self._to_forget, store.drop, store.clock)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._starts_in: asyncio.AbstractEventLoop | None = None
         self._starting = asyncio.Lock()
@@ -98,13 +98,13 @@ class FileWorker:
 
     def faults(self) -> tuple[str, ...]:
         """Return why the key, the lock or the witness cannot be used, and what the witness says is lost."""
-        found = []
+        problems = []
         for check in (partial(read_key, self._key_file), self._lease.check, self._store.witness.check):
             try:
                 check()
             except StoreError as error:
-                found.append(error.message)
-        return tuple(found)
+                problems.append(error.message)
+        return tuple(problems)
 
     def describe(self) -> tuple[str, ...]:
         """Return who executes the runs, and whether the file has a key."""
@@ -207,9 +207,9 @@ class FileWorker:
                 return
             raise self._taken_error()
         try:
-            await self._batches.read_beside(require_sound_runs)
+            await self._batches.read_apart(require_sound_runs)
             if lacking := await self._store.reset():
-                log.error(_BEHIND, str(self._path), self._batches.read(partial(told_of, facts=lacking)))
+                log.error(_BEHIND, str(self._path), self._batches.read(partial(summary_of, facts=lacking)))
             self._hold_clock()
             self._only = None if only is None else set(only)
             self._runs.start(worker=True, only=only)
@@ -374,10 +374,10 @@ class FileWorker:
         if oldest is not None and oldest < self._clock() - self._keep_s:
             self.pruning.start()
 
-    def _doomed(self) -> list[Tree]:
+    def _to_forget(self) -> list[Tree]:
         """Return the oldest root runs beyond the limits of the retention, with the runs below them."""
         before = None if self._keep_s is None else self._clock() - self._keep_s
-        return self._store.doomed(self._keep_runs, before)
+        return self._store.to_forget(self._keep_runs, before)
 
 
 def _data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:

@@ -357,10 +357,10 @@ class InProcessEngine:
 
     async def _tell(self) -> bool:
         """Tell the worker of a change; here, wait until it has taken it. Return whether there is one."""
-        is_told = self._worker.tell()
+        has_worker = self._worker.tell()
         if self._worker.is_working:
             await self._store.wait_durable()
-        return is_told
+        return has_worker
 
     async def _comes_true(self, run_id: str, is_so: Callable[[], bool]) -> bool:
         """Tell the worker of a change, and return whether it has done in time what is to come of it."""
@@ -375,12 +375,12 @@ class InProcessEngine:
 
         timer = None if is_late else self._call_later(_TAKEN_S, stop)
         try:
-            while not (found := is_so()) and not is_late:
+            while not (is_true := is_so()) and not is_late:
                 await self._wait_for_change(run_id)
         finally:
             if timer is not None:
                 timer.cancel()
-        return found
+        return is_true
 
     async def _wait_for_change(self, run_id: str) -> None:
         """Wait until a run may have changed; raise as `_require_progress` does."""

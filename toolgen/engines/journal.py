@@ -47,12 +47,12 @@ class OpRecord:
     what: str
     """Name of the activity or of the loop of the child run; `wait`."""
     digest: bytes
-    """Of what it was asked, by `digest`."""
+    """The `digest` of its argument."""
     at: float
     """Seconds since 1970."""
     value: bytes = NULL
     kind: str = ""
-    """Of the failure; nothing when it went well."""
+    """The kind of the failure; "" where there is none."""
     message: str = ""
 
     def failure(self) -> ActivityFailed | None:
@@ -66,7 +66,7 @@ class SignalRecord:
     payload: bytes
     is_taken: bool = False
     key: str = ""
-    """Of an answer: what it has in common with those that say the same."""
+    """What an answer has in common with those that say the same; "" of another signal."""
     no: int = 0
     """Its number in a journal that has numbers."""
 
@@ -120,7 +120,7 @@ class RunRecord:
     signals: dict[str, SignalRecord] = field(default_factory=dict)
     events: list[bytes] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
-    """Of the events that have one."""
+    """The keys of the events that have one."""
     no: int = 0
     """Its number in a journal that has numbers."""
     next_op: int = 0
@@ -202,9 +202,9 @@ class Followers:
     def __init__(self) -> None:
         self._reports: dict[str, list[ReportQueue]] = {}
         self._recent: dict[str, deque[tuple[int, Mapping[str, Json]]]] = {}
-        """By run that goes on, its newest reports."""
+        """The newest reports of each run that goes on."""
         self._changes: dict[str, asyncio.Event] = {}
-        """By run, what wakes those who wait for a change of its state."""
+        """What wakes those who wait for a change of the state of a run."""
 
     @contextmanager
     def follow(self, run_id: str, offset: int) -> Iterator[ReportQueue]:
@@ -231,8 +231,8 @@ class Followers:
         `require_news` raises where nothing more will come; without it nobody waits for more.
         """
         with self.follow(run_id, offset) as reports:
-            while (found := read(offset)) is not None:
-                is_over, events = found
+            while (news := read(offset)) is not None:
+                is_over, events = news
                 for number, event in events:
                     for report in reports.take_until(offset) if require_news else ():
                         yield 0, report
@@ -342,8 +342,8 @@ def _find_non_json(value: object, path: str = "$", depth: int = 0) -> str:
             for key, item in value.items():
                 if not isinstance(key, str):
                     return f"{path} has the key {key!r:.60}, which is not a text"
-                if found := _find_non_json(item, f"{path}.{key}", depth + 1):
-                    return found
+                if problem := _find_non_json(item, f"{path}.{key}", depth + 1):
+                    return problem
             return ""
         case list():
             places = (_find_non_json(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value))

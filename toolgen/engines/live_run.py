@@ -81,7 +81,7 @@ class Awake:
             self.rest()
 
     async def wait(self, waiting: deque[asyncio.Future[None]]) -> bool:
-        """Wait as the last of a queue until `ring` wakes this part; return False where it is cancelled then.
+        """Wait as the last of a queue until `wake_next` wakes it; return False where it is cancelled then.
 
         Raises:
             asyncio.CancelledError: it is cancelled before.
@@ -100,7 +100,7 @@ class Awake:
         self.rest()
         return True
 
-    def ring(self, waiting: deque[asyncio.Future[None]]) -> bool:
+    def wake_next(self, waiting: deque[asyncio.Future[None]]) -> bool:
         """Wake the first part of a queue; return False where none waits."""
         while waiting:
             future = waiting.popleft()
@@ -111,7 +111,7 @@ class Awake:
         return False
 
 
-class Bell:
+class Wakeup:
     """Wakes all parts of a loop that wait for one thing."""
 
     __slots__ = ("_awake", "_waiting")
@@ -121,7 +121,7 @@ class Bell:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def wait(self) -> None:
-        """Wait until it rings.
+        """Wait until `notify` is called.
 
         Raises:
             asyncio.CancelledError: the part is cancelled, before or at the same time.
@@ -129,9 +129,9 @@ class Bell:
         if not await self._awake.wait(self._waiting):
             raise asyncio.CancelledError
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake those that wait now."""
-        while self._awake.ring(self._waiting):
+        while self._awake.wake_next(self._waiting):
             pass
 
 
@@ -232,7 +232,7 @@ class Wait:
     names: tuple[str, ...]
     digest: bytes
     about: bytes
-    bell: Bell
+    wakeup: Wakeup
     timer: Timer | None = None
     until: float | None = None
     """When it ends without a signal, in seconds since 1970."""
@@ -258,7 +258,7 @@ class Run:
     parent: Run | None
     parking: Parking
     task: asyncio.Task[None] | None = None
-    """Of the loop; None before it began."""
+    """The task of the loop; None before it began."""
     in_flight: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     """The activities."""
     waits: dict[str, Wait] = field(default_factory=dict)
@@ -266,7 +266,7 @@ class Run:
     """The child runs that the loop waits for, by their operation."""
     awake: Awake = field(init=False)
     """The parts of the loop that do not wait."""
-    over: Bell | None = None
+    over: Wakeup | None = None
     """Wakes the part of the parent's loop that waits for the end."""
     beginning: set[str] = field(default_factory=set)
     """Activities whose record that they begin is not kept yet, so that they wait for it."""
@@ -279,7 +279,7 @@ class Run:
     fault: ToolgenError | None = None
     """Why the run is stalled in this process; None where it is not."""
     turnstile: Turnstile = field(default_factory=Turnstile)
-    """Before its activities."""
+    """The order in which its activities begin."""
     _is_checking: bool = False
 
     def __post_init__(self) -> None:
@@ -289,14 +289,14 @@ class Run:
         """Return whether an activity began what must not happen twice, in this process or one before."""
         return op not in self.beginning and self.record.attempts.get(op, NO_ATTEMPT).has_begun
 
-    def begun(self) -> Set[str]:
+    def begun_ops(self) -> Set[str]:
         """Return the activities that began what must not happen twice."""
         return frozenset(op for op in self.record.attempts if self.has_begun(op))
 
     def next_signal(self, names: tuple[str, ...]) -> SignalRecord | None:
         """Return the oldest unused signal with one of these names; None where there is none."""
         signals = self.record.signals.values()
-        return next((one for one in signals if not one.is_taken and one.name in names), None)
+        return next((signal for signal in signals if not signal.is_taken and signal.name in names), None)
 
     def waiting_for(self, name: str) -> Wait | None:
         """Return the oldest wait for a name."""

@@ -26,7 +26,7 @@ class MemoryWorker:
         self._runs = runs
         self._keep_runs = keep_runs
         self._secret = secrets.token_bytes(32)
-        self.pruning = Pruning(partial(store.doomed, keep_runs), store.drop, runs.clock)
+        self.pruning = Pruning(partial(store.to_forget, keep_runs), store.drop, runs.clock)
         store.on_signal, store.on_end, store.on_log = runs.take, self._prune, runs.followers.wake
 
     @property

@@ -140,14 +140,14 @@ def ended_run(
     ending: Literal["failed", "canceled"],
     reason: str,
     at: float,
-    begun: Set[str],
+    begun_ops: Set[str],
     find: Callable[[str], RunRecord | None],
 ) -> EndedRun:
     """Return what is known of a run that ended without its loop; `find` returns the record of a child run."""
 
     def child_log(run_id: str) -> list[Mapping[str, Json]] | None:
-        found = find(run_id) if run_id in record.children else None
-        return None if found is None else _log(found)
+        child = find(run_id) if run_id in record.children else None
+        return None if child is None else _log(child)
 
     return EndedRun(
         input=decode(record.input),
@@ -155,7 +155,7 @@ def ended_run(
         reason=reason,
         at=at,
         log=_log(record),
-        begun=begun,
+        begun=begun_ops,
         waits={op: _subject(wait.about) for op, wait in record.waits.items() if op not in record.ops},
         child_log=child_log,
     )
@@ -181,10 +181,10 @@ def _log(record: RunRecord) -> list[Mapping[str, Json]]:
 def _subject(text: bytes) -> Json:
     """Return what a wait is about; None where somebody has changed it into no JSON."""
     try:
-        found: Json = decode(text)
+        subject: Json = decode(text)
     except ValueError:
         return None
-    return found
+    return subject
 
 
 class OneByOne:
@@ -207,27 +207,27 @@ class OneByOne:
         self._leave()
 
     def _leave(self) -> None:
-        self._is_held = self._awake.ring(self._waiting)
+        self._is_held = self._awake.wake_next(self._waiting)
 
 
 class Gathering:
     """Parts of a loop for which another part waits until all have ended, or one of them has failed."""
 
-    __slots__ = ("_awake", "_begun", "_is_over", "_left", "_parts")
+    __slots__ = ("_awake", "_is_over", "_left", "_parts", "_started")
 
     def __init__(self, awake: Awake, parts: int) -> None:
         """Construct the gathering of so many parts, which are about to begin."""
         self._awake = awake
         self._parts = self._left = parts
-        self._begun = 0
+        self._started = 0
         self._is_over = False
         awake.wake(parts)
 
     @contextmanager
     def part(self) -> Iterator[None]:
         """Count one part from its begin to its end."""
-        if self._begun < self._parts:
-            self._begun += 1
+        if self._started < self._parts:
+            self._started += 1
             self._awake.rest()
         is_failed = True
         try:
@@ -248,5 +248,5 @@ class Gathering:
         try:
             await asyncio.gather(*tasks)
         finally:
-            self._awake.rest(self._parts - self._begun + self._is_over)
-            self._begun, self._is_over = self._parts, True
+            self._awake.rest(self._parts - self._started + self._is_over)
+            self._started, self._is_over = self._parts, True

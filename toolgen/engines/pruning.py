@@ -16,7 +16,7 @@ from toolgen.stores import StoreError
 PRUNE: Final = 20
 """Root runs that are forgotten at a time."""
 _PAUSE_S: Final = 60.0
-"""After a failure, before it is tried again."""
+"""Seconds after a failure before it is tried again."""
 
 log = logger("toolgen.engines")
 
@@ -26,7 +26,7 @@ class Tree:
     """A root run that is over, with all runs below it."""
 
     no: int
-    """Of the root, in a journal that has numbers."""
+    """The number of the root, in a journal that has numbers."""
     runs: tuple[ForgottenRun, ...]
     """The root first."""
 
@@ -36,18 +36,18 @@ class Pruning:
 
     def __init__(
         self,
-        doomed: Callable[[], Sequence[Tree]],
+        select: Callable[[], Sequence[Tree]],
         forget: Callable[[Sequence[Tree]], Awaitable[None]],
         clock: Callable[[], float],
     ) -> None:
         """Construct the retention of a journal.
 
         Args:
-            doomed: Returns the oldest runs that are not to be kept, at most `PRUNE` of them.
+            select: Returns the oldest runs that are not to be kept, at most `PRUNE` of them.
             forget: Drops them from the journal.
             clock: Gives seconds since 1970.
         """
-        self._doomed = doomed
+        self._select = select
         self._forget = forget
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
@@ -83,7 +83,7 @@ class Pruning:
 
     async def _prune(self) -> None:
         try:
-            while trees := [tree for tree in self._doomed() if not self._is_awaited(tree)]:
+            while trees := [tree for tree in self._select() if not self._is_awaited(tree)]:
                 if self.on_forget is not None:
                     await self.on_forget([run for tree in trees for run in tree.runs])
                 await self._forget(trees)

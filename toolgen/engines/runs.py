@@ -86,11 +86,11 @@ class Runs:
             self.is_working = False
         if not worker:
             return
-        found: Sequence[RunRecord] = ()
+        unfinished: Sequence[RunRecord] = ()
         if only is not None or not self.is_working:
-            found = self._store.unfinished(only)  # before it works: a start that fails here is tried again
+            unfinished = self._store.unfinished(only)  # first: a start that fails here is tried again
         self.is_working, self._keeps_parked = True, only is not None
-        self.resume(found)
+        self.resume(unfinished)
 
     def resume(self, records: Iterable[RunRecord]) -> None:
         """Execute runs that are not over; running ones are left alone."""
@@ -189,9 +189,9 @@ class Runs:
         if signal.signal_id == CANCEL:
             self.cancel(record, decode(signal.payload))
             return
-        kept = record.signals.setdefault(signal.signal_id, signal)
-        if not kept.is_taken:
-            self.waits.deliver(self.run_of(record), kept)
+        stored = record.signals.setdefault(signal.signal_id, signal)
+        if not stored.is_taken:
+            self.waits.deliver(self.run_of(record), stored)
 
     def cancel(self, record: RunRecord, reason: str) -> None:
         """Cancel a run and all runs that it has started, the children first."""
@@ -206,12 +206,12 @@ class Runs:
         """Cancel those of the runs that are not over; one that cannot be read stays."""
         for run_id in run_ids:
             try:
-                known = self._store.find_open(run_id)
+                record = self._store.find_open(run_id)
             except StoreCorruptError as error:
                 log.error("run %s is not canceled: %s", run_id, error)
                 continue
-            if known is not None:
-                self.cancel(known, reason)
+            if record is not None:
+                self.cancel(record, reason)
 
     def cancel_live(self, run_id: str, reason: str) -> None:
         """Cancel a run if it is in the memory of this process."""
@@ -349,7 +349,7 @@ class Runs:
         self._cancel_all(record.children, reason)
         events: list[Mapping[str, Json]] = [{"type": "run_stream_end"}]
         if ending != "completed":
-            ended = partial(ended_run, record, ending, error, self.clock(), run.begun(), self._readable)
+            ended = partial(ended_run, record, ending, error, self.clock(), run.begun_ops(), self._readable)
             events = ending_events(record.run_id, ending, error, self._last_events, ended)
         for event in events:
             text, copy = encode(event, "an event of the engine")
@@ -372,4 +372,4 @@ class Runs:
 
 def _over(run: Run) -> None:
     if run.over is not None:
-        run.over.ring()
+        run.over.notify()

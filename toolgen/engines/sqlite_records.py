@@ -62,7 +62,7 @@ class Trees:
 
     records: list[RunRecord]
     damaged: dict[str, str]
-    """By run, why its tree cannot be read; such a tree is left out.
+    """Why the tree of a run cannot be read; such a tree is left out.
 
     An exception would keep the cursor of the row in its traceback, and so the snapshot of its connection.
     """
@@ -81,27 +81,27 @@ def read_trees(database: sqlite3.Connection, where: str, *values: object) -> Tre
     """Return the unfinished runs in the trees of the runs that a condition of SQL is true of."""
     rows = database.execute(f"SELECT no FROM run WHERE {where}", values)
     roots = dict(_root(database, no) for (no,) in sorted(rows))
-    found = Trees([], {})
+    trees = Trees([], {})
     for root, is_below_itself in roots.items():
         tree = _tree_numbers(database, root)
         try:
             if is_below_itself:
                 raise _circle(database, root)
-            found.records.extend([read_numbered_record(database, no) for no in tree])
+            trees.records.extend([read_numbered_record(database, no) for no in tree])
         except DamagedRowError as error:
-            found.damaged.update((run_name(database, no), str(error)) for no in tree)
-    return found
+            trees.damaged.update((run_name(database, no), str(error)) for no in tree)
+    return trees
 
 
 def _tree_numbers(database: sqlite3.Connection, root: int) -> list[int]:
     """Return the numbers of the unfinished runs of a tree, parents first."""
-    found, seen = [root], {root}
-    for no in found:
+    numbers, seen = [root], {root}
+    for no in numbers:
         rows = database.execute("SELECT no FROM run WHERE parent = ? AND ended IS NULL ORDER BY no", (no,))
         new = [child for (child,) in rows if child not in seen]
-        found += new
+        numbers += new
         seen.update(new)
-    return found
+    return numbers
 
 
 def _root(database: sqlite3.Connection, no: int) -> tuple[int, bool]:
@@ -145,7 +145,7 @@ def read_numbered_record(database: sqlite3.Connection, no: int) -> RunRecord:
 
 
 def _read(database: sqlite3.Connection, no: int) -> RunRecord:
-    run_id, loop, given, parent, starter, session, state, began, ended, output, error = database.execute(
+    run_id, loop, input_, parent, starter, session, state, began, ended, output, error = database.execute(
         f"""SELECT run_id, loop, {bounded("input")},
         (SELECT run_id FROM run above WHERE above.no = run.parent),
         (SELECT run_id FROM run above WHERE above.no = run.starter), session, state, began, ended, output,
@@ -153,9 +153,9 @@ def _read(database: sqlite3.Connection, no: int) -> RunRecord:
         (no,),
     ).fetchone()
     record = RunRecord(
-        run_id=run_id, loop=loop, input=given, parent=parent, session=session, starter=starter, no=no
+        run_id=run_id, loop=loop, input=input_, parent=parent, session=session, starter=starter, no=no
     )
-    decode(_within_bounds(given, f"the input of run {run_id}"))
+    decode(_within_bounds(input_, f"the input of run {run_id}"))
     record.began, record.error, record.is_parked = began, error or "", state == "parked"
     if ended is not None:
         record.ending, record.output = _ENDINGS[state], output
@@ -226,8 +226,8 @@ def _read_operations(database: sqlite3.Connection, record: RunRecord) -> None:
         decode(about or NULL)
         record.waits[op] = WaitRecord(op, about or record.input, tuple(decode(names)))
     rows = database.execute("SELECT op, failed, until, begun FROM attempt WHERE run = ?", (record.no,))
-    for op, failed, until, begun in rows:
-        record.attempts[op] = AttemptRecord(failed, until, bool(begun))
+    for op, failed, until, has_begun in rows:
+        record.attempts[op] = AttemptRecord(failed, until, bool(has_begun))
 
 
 def _within_bounds(text: bytes | None, what: str) -> bytes:

@@ -68,7 +68,7 @@ def oldest_end(database: sqlite3.Connection) -> float | None:
     return None if ended is None else float(ended)
 
 
-def doomed(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
+def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
     """Return the oldest root runs beyond the limits, at most `PRUNE`, and the runs below them.
 
     Args:
@@ -116,7 +116,7 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
         CAST(name AS BLOB), payload, CAST(key AS BLOB) FROM signal
         JOIN run ON run.no = signal.run WHERE is_seen = 0 ORDER BY signal.no"""
     ).fetchall()
-    found = []
+    unseen = []
     for no, run, run_id, is_late, signal_id, name, payload, key in rows:
         payload = _reason(payload) if signal_id == CANCEL.encode() else payload
         signal = SignalRecord(_text(signal_id), _text(name), payload, key=_text(key), no=no)
@@ -124,8 +124,8 @@ def read_unseen(database: sqlite3.Connection) -> list[UnseenSignal]:
             is_wanted = signal.signal_id == CANCEL or is_awaited(database, run, signal.name)
         except DamagedRowError:
             is_wanted = True  # so that the run is read, and found to be damaged
-        found.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
-    return found
+        unseen.append(UnseenSignal(run, _text(run_id), bool(is_late), is_wanted, signal))
+    return unseen
 
 
 def _reason(payload: bytes) -> bytes:
@@ -151,10 +151,10 @@ def _state(run: str, state: str, ended: float | None) -> RunState:
     Raises:
         DamagedRowError: it is none, or the run is over and has no end.
     """
-    found = _STATES.get(state)
-    if found is None or (ended is None) != (found in ("running", "waiting")):
+    shown = _STATES.get(state)
+    if shown is None or (ended is None) != (shown in ("running", "waiting")):
         raise DamagedRowError(f"the state of {run} cannot be read")
-    return found
+    return shown
 
 
 def _text(text: bytes) -> str:
@@ -311,7 +311,7 @@ def _status(database: sqlite3.Connection, no: int) -> RunStatus:
 
 
 def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
-    run_id, state, ended, given, output, error, session = database.execute(
+    run_id, state, ended, input_, output, error, session = database.execute(
         f"SELECT run_id, state, ended, {bounded('input')}, output, error, session FROM run WHERE no = ?",
         (no,),
     ).fetchone()
@@ -327,9 +327,9 @@ def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
     return RunStatus(
         run_id=run_id,
         state=_state(f"run {run_id}", state, ended),
-        input=_subject(given)["about"],
+        input=_subject(input_)["about"],
         output=decode(output or NULL),
-        error=error or _subject(given).get("fault", ""),
+        error=error or _subject(input_).get("fault", ""),
         children=tuple(child for (child,) in children),
         awaiting=tuple(OpenWait(op=op, **_subject(about)) for op, about in awaiting),
         session=session,
@@ -349,7 +349,7 @@ def _subject(text: bytes | None) -> dict[str, Any]:
 def find_damage(database: sqlite3.Connection) -> list[str]:
     """Return what is wrong with the file as such, and each run with a row that cannot be read."""
     rows = database.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})").fetchall()
-    found = [f"the file: {text}" for (text,) in rows if text != "ok"]
+    problems = [f"the file: {text}" for (text,) in rows if text != "ok"]
     for (no,) in database.execute("SELECT no FROM run NOT INDEXED ORDER BY no").fetchall():
         try:
             record = read_numbered_record(database, no)
@@ -358,8 +358,8 @@ def find_damage(database: sqlite3.Connection) -> list[str]:
                 for text in record.events:
                     decode(text)
         except DamagedRowError as error:
-            found.append(str(error))
-    return found
+            problems.append(str(error))
+    return problems
 
 
 def require_sound_runs(database: sqlite3.Connection) -> None:

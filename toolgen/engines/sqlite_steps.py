@@ -63,24 +63,25 @@ def add_answer(database: sqlite3.Connection, run_id: str, op: str, payload: byte
         WaitOverError: the wait ended without an answer, or the run is over.
     """
     no, name = known_number(database, run_id), answer_name(op)
-    kept = database.execute("SELECT key FROM signal WHERE run = ? AND signal_id = ?", (no, name)).fetchone()
-    if kept is not None:
-        return "same" if kept[0] == key else "conflict"
+    query = "SELECT key FROM signal WHERE run = ? AND signal_id = ?"
+    earlier = database.execute(query, (no, name)).fetchone()
+    if earlier is not None:
+        return "same" if earlier[0] == key else "conflict"
     if is_over(database, no) or is_wait_over(database, no, op):
         raise wait_over(run_id, op)
     _insert(database, no, SignalRecord(name, name, payload, key=key))
     return "recorded"
 
 
-def answer_begun(database: sqlite3.Connection, begun: Mapping[str, Sequence[str]]) -> None:
+def answer_begun(database: sqlite3.Connection, begun_ops: Mapping[str, Sequence[str]]) -> None:
     """End the waits of calls that had begun by an answer which the file has lost: nobody is asked again.
 
-    No such call is executed; its outcome is unknown, whatever the answer was. `begun` are operations by the
-    digests of their runs; the one that an answer begins has the key of its wait.
+    No such call is executed; its outcome is unknown, whatever the answer was. `begun_ops` are operations by
+    the digests of their runs; the one that an answer begins has the key of its wait.
     """
     for no, run_id in open_runs(database):
-        for begun_op in begun.get(run_digest(run_id), ()):
-            name = answer_name(f"wait:{begun_op.partition(':')[2]}")
+        for op in begun_ops.get(run_digest(run_id), ()):
+            name = answer_name(f"wait:{op.partition(':')[2]}")
             with suppress(DamagedRowError):  # such a run is stalled when it is loaded
                 if is_awaited(database, no, name):
                     _insert(database, no, SignalRecord(name, name, NULL, key=_LOST))

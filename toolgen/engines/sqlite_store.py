@@ -95,12 +95,12 @@ class SqliteStore(RunStore):
         """Knows which calls have begun."""
         self._adding: set[asyncio.Task[None]] = set()
         self.seen_numbers: set[int] = set()
-        """Of signals that the worker has seen and that are not written as seen yet."""
+        """The signals that the worker has seen and that are not written as seen yet."""
         self.clock = RunClock(clock)
         self._next = 0
         self._timed = 0.0
         self._damaged: dict[str, StoreCorruptError] = {}
-        """By run, why it could not be loaded the last time."""
+        """Why a run could not be loaded the last time."""
         self.on_park: Callable[[float], None] = lambda wake: None
         """Hears when a run that is parked has to go on by itself."""
         self.on_contested: Callable[[], None] = lambda: None
@@ -123,8 +123,8 @@ class SqliteStore(RunStore):
         self.clock.continue_from(at)
         self.finished = self.batches.read(rows.count_finished)
         lacking = self.witness.open()
-        if self.witness.begun:
-            await self.batches.run(partial(steps.answer_begun, begun=self.witness.begun))
+        if self.witness.lost_calls:
+            await self.batches.run(partial(steps.answer_begun, begun_ops=self.witness.lost_calls))
         return lacking
 
     async def restore(self) -> LostJournal | None:
@@ -156,14 +156,14 @@ class SqliteStore(RunStore):
         return self._records.get(run_id) or self._load(run_id)
 
     def find_open(self, run_id: str) -> RunRecord | None:
-        found = self._records.get(run_id) or self._load(run_id, is_open=True)
-        return None if found is None or found.ending is not None else found
+        record = self._records.get(run_id) or self._load(run_id, is_open=True)
+        return None if record is None or record.ending is not None else record
 
     def _load(self, run_id: str, *, is_open: bool = False) -> RunRecord | None:
-        found = self.batches.read(partial(read_record, run_id=run_id, is_open=is_open))
-        if found is not None and found.ending is None:
-            self._take_records([found])
-        return found
+        record = self.batches.read(partial(read_record, run_id=run_id, is_open=is_open))
+        if record is not None and record.ending is None:
+            self._take_records([record])
+        return record
 
     def unfinished(self, only: Collection[str] | None = None) -> list[RunRecord]:
         if only is None:
@@ -174,7 +174,7 @@ class SqliteStore(RunStore):
         record.no, self._next = self._next, self._next + 2
         self._add_record(record)
         above = [self._records.get(run_id or "") for run_id in (record.parent, record.starter)]
-        numbers = [None if one is None else one.no for one in above]
+        numbers = [None if other is None else other.no for other in above]
         self.batches.put(_RUN, record.no, record.run_id, record.loop, *numbers, record.session, record.input)
         self._recall(record)
 
@@ -336,20 +336,20 @@ class SqliteStore(RunStore):
         while limit > 0:
             most = min(limit, PAGE)
             read = partial(rows.read_open_waits, session=session, after=after, limit=most)
-            found = self.batches.read(read)
-            yield from (wait for _, wait in found)
-            if len(found) < most:
+            page = self.batches.read(read)
+            yield from (wait for _, wait in page)
+            if len(page) < most:
                 return
-            after, limit = found[-1][0], limit - most
+            after, limit = page[-1][0], limit - most
 
     def events(self, run_id: str, after: int) -> Events | None:
         return self.batches.read(partial(rows.read_events, run_id=run_id, after=after))
 
     async def check(self) -> tuple[str, ...]:
-        return tuple(await self.batches.read_beside(rows.find_damage))
+        return tuple(await self.batches.read_apart(rows.find_damage))
 
-    def doomed(self, keep: int, before: float | None = None) -> list[Tree]:
-        return self.batches.read(partial(rows.doomed, keep=keep, before=before))
+    def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
+        return self.batches.read(partial(rows.runs_to_forget, keep=keep, before=before))
 
     def _on_written_end(self, record: RunRecord) -> None:
         self._records.pop(record.run_id, None)
@@ -359,19 +359,19 @@ class SqliteStore(RunStore):
 
     def _take_records(self, records: Iterable[RunRecord]) -> list[RunRecord]:
         """Add records that were read and are not in memory yet; return the unfinished ones."""
-        found = []
+        unfinished = []
         for read in records:
             record = self._records.setdefault(read.run_id, read)
             if record.ending is not None:
                 continue
-            found.append(record)
+            unfinished.append(record)
             if record is not read:
                 continue
             for op in record.ops.values():
                 self.clock.continue_from(op.at)
             self.unpark(record)
             self._recall(record)
-        return found
+        return unfinished
 
     def _recall(self, record: RunRecord) -> None:
         """Record what has begun in a run, where the journal has lost that and its witness has not."""

@@ -54,7 +54,7 @@ class RunStore:
 
     def __init__(self) -> None:
         self.id = f"memory_{uuid.uuid4().hex}"
-        """Of the engine, the same in all processes."""
+        """The id of the engine, the same in all processes."""
         self.file: BatchedFile | None = None
         """The file of the runs, for what is stored beside them; None in memory."""
         self.on_change: Callable[[str], None] = lambda run_id: None
@@ -200,9 +200,9 @@ class RunStore:
             WaitOverError: the wait ended without an answer, or the run is over.
         """
         record, name = self.record(run_id), answer_name(op)
-        kept = record.signals.get(name)
-        if kept is not None:
-            return "same" if kept.key == key else "conflict"
+        earlier = record.signals.get(name)
+        if earlier is not None:
+            return "same" if earlier.key == key else "conflict"
         if record.ending is not None or op in record.ops:
             raise wait_over(run_id, op)
         self.on_signal(record, SignalRecord(name, name, text, key=key))
@@ -226,12 +226,12 @@ class RunStore:
 
     def list_runs(self, state: RunState | None, session: str | None, limit: int) -> list[RunStatus]:
         """Return runs, the newest first."""
-        found = (
+        statuses = (
             _status(record)
             for record in reversed(self._records.values())
             if session in (None, record.session) and state in (None, _state(record))
         )
-        return [*islice(found, limit)]
+        return [*islice(statuses, limit)]
 
     def wait_status(self, run_id: str, op: str) -> WaitStatus | None:
         record = self.record(run_id)
@@ -253,14 +253,14 @@ class RunStore:
 
         Others may go on after each `PAGE` of them.
         """
-        found = (
+        waits = (
             RunWait(run_id=record.run_id, op=wait.op, about=wait.about)
             for record in [*self._open.values()]
             if record.ending is None and session in (None, record.session)
             for wait in _open_waits(record)
             if answer_name(wait.op) not in record.signals
         )
-        return islice(found, limit)
+        return islice(waits, limit)
 
     def events(self, run_id: str, after: int) -> Events | None:
         """Return whether a run is over, and the next of its events; None where it is unknown."""
@@ -285,13 +285,13 @@ class RunStore:
         """Return what is damaged."""
         return ()
 
-    def doomed(self, keep: int, before: float | None = None) -> list[Tree]:
+    def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
         """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time."""
         many = min(len(self._ended) - keep, PRUNE)
         return [Tree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))]
 
     async def drop(self, trees: Sequence[Tree]) -> None:
-        """Drop the runs that `doomed` returned."""
+        """Drop the runs that `to_forget` returned."""
         for tree in trees:
             if self._ended.pop(tree.runs[0].run_id, None) is not None:  # nobody was faster
                 self.finished -= 1

@@ -28,9 +28,9 @@ from .sqlite_tables import ids
 
 Kind: TypeAlias = Literal["begun", "answered"]
 MOST_BYTES: Final = 1 << 20
-"""Of a witness: a larger one loses its older half, some 10,000 facts."""
+"""The size of a witness beyond which it loses its older half, some 10,000 facts."""
 _NUMBER: Final = "INSERT OR REPLACE INTO meta (name, value) VALUES ('witness', ?)"
-_KNOWN: Final = """
+_COMMITTED: Final = """
     SELECT (SELECT value FROM meta WHERE name = 'id'), (SELECT value FROM meta WHERE name = 'witness')"""
 _LOST: Final = b'["lost",'
 """The begin of a line that says what a journal lacked; such lines are right behind the first one."""
@@ -48,12 +48,12 @@ class Fact:
     """What a line says, one or more of it."""
 
     number: int
-    """Of the line."""
+    """The number of the line."""
     kind: Kind
     run: str
     """A digest of its id."""
     op: str
-    """Of the call that has begun, or the name of the answer."""
+    """The key of the call that has begun, or the name of the answer."""
     root: str
     """A digest of the id of the run at the top."""
 
@@ -63,7 +63,7 @@ class _Content:
     """What the lines of a file say."""
 
     engine_id: str = ""
-    """Of the journal."""
+    """The engine of the journal."""
     facts: list[Fact] = field(default_factory=list)
     lost: list[tuple[int, int]] = field(default_factory=list)
     """The numbers, after one and through another, that a journal lacked."""
@@ -100,11 +100,11 @@ class Witness:
         self._journal: tuple[str, int] | None = None
         """While it is open, the id of the engine, and the newest number that is known to be committed."""
         self._new: list[tuple[Kind, str, str, str]] = []
-        """Of the batch that is collected: kinds, runs, operations, and the runs at the top."""
-        self.begun: dict[str, list[str]] = {}
-        """By digest of a run, the calls that had begun and that the journal lacked."""
+        """The facts of the batch that is collected: kinds, runs, operations, and the runs at the top."""
+        self.lost_calls: dict[str, list[str]] = {}
+        """The calls that had begun and that the journal lacked, by the digest of their run."""
         self._unmet: dict[str, set[tuple[str, str]]] = {}
-        """By digest of the run at the top, runs and operations of those that were not met since."""
+        """Runs and operations of those that were not met since, by the digest of the run at the top."""
         self._is_failing = False
 
     def open(self) -> Sequence[Fact]:
@@ -114,7 +114,7 @@ class Witness:
             ReplacedFileError: the witness is that of another journal.
             StoreError: the file cannot be read or written, or is not for this user alone.
         """
-        engine_id, number = self._batches.read(_known)
+        engine_id, number = self._batches.read(_committed)
         lines, is_whole = self._file.read()
         content = _Content(engine_id=engine_id)
         if not (is_whole and _is_in_step(lines, engine_id, number)):
@@ -131,12 +131,12 @@ class Witness:
         self._file.open()
         self._journal = engine_id, number
         self._number, self._batch = max(number, content.newest), 0
-        self.begun.clear()
+        self.lost_calls.clear()
         self._unmet.clear()
         lost = [fact for fact in content.lacking() if fact.kind == "begun"]
         met = self._batches.read(partial(_ended, facts=lost)) if lost else ()
         for fact in lost:
-            self.begun.setdefault(fact.run, []).append(fact.op)
+            self.lost_calls.setdefault(fact.run, []).append(fact.op)
             if (fact.run, fact.op) not in met:
                 self._unmet.setdefault(fact.root, set()).add((fact.run, fact.op))
         return behind
@@ -152,7 +152,7 @@ class Witness:
             StoreError: it cannot be read, or is not for this user alone.
         """
         lines, _ = self._file.read()  # before the journal, which has a number before its line is written
-        engine_id, number = self._batches.read(_known)
+        engine_id, number = self._batches.read(_committed)
         content = _content_of(lines)
         if lines and not content.engine_id:
             raise StoreCorruptError(
@@ -161,9 +161,10 @@ class Witness:
         if content.is_of_other(engine_id):
             raise self._other_journal()
         if behind := [fact for fact in content.facts if fact.number > number]:
-            told = self._batches.read(partial(told_of, facts=behind))
+            summary = self._batches.read(partial(summary_of, facts=behind))
             hint = "start a worker, which ends such calls with an unknown outcome"
-            raise ReplacedFileError(f"is older than its witness ({told})", path=self._batches.path, hint=hint)
+            message = f"is older than its witness ({summary})"
+            raise ReplacedFileError(message, path=self._batches.path, hint=hint)
 
     def _other_journal(self) -> ReplacedFileError:
         return ReplacedFileError(
@@ -185,7 +186,7 @@ class Witness:
         """
         if self._journal is None:
             return
-        engine_id, number = _known(database)
+        engine_id, number = _committed(database)
         if engine_id != self._journal[0] or number < self._journal[1]:
             raise ReplacedFileError(
                 "was replaced under the process that executes its runs",
@@ -207,7 +208,7 @@ class Witness:
 
     def take_begun(self, run_id: str) -> Sequence[str]:
         """Return the calls of a run that had begun and that the journal lacked, once."""
-        return self.begun.pop(run_digest(run_id), ()) if self.begun else ()
+        return self.lost_calls.pop(run_digest(run_id), ()) if self.lost_calls else ()
 
     def meet(self, run_id: str, op: str, root: str) -> bool:
         """Return whether a call that begins may have begun before, and note that it was met.
@@ -232,7 +233,7 @@ class Witness:
         Raises:
             StoreError: as `open`.
         """
-        engine_id, number = self._batches.read(_known)
+        engine_id, number = self._batches.read(_committed)
         content = _content_of(self._file.read()[0])
         if not content.is_of_other(engine_id):
             return None
@@ -275,14 +276,14 @@ def witness_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.witness")
 
 
-def told_of(database: sqlite3.Connection, facts: Sequence[Fact]) -> str:
+def summary_of(database: sqlite3.Connection, facts: Sequence[Fact]) -> str:
     """Return what a journal lacks, in words; runs are named that it has and that are not over."""
     digests = {fact.run for fact in facts}
-    known = [run_id for _, run_id in open_runs(database) if run_digest(run_id) in digests]
-    begun = sum(fact.kind == "begun" for fact in facts)
-    named = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+    names = [run_id for _, run_id in open_runs(database) if run_digest(run_id) in digests]
+    calls = sum(fact.kind == "begun" for fact in facts)
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
     return (
-        f"calls that had begun: {begun}, answers that were taken: {len(facts) - begun},"
+        f"calls that had begun: {calls}, answers that were taken: {len(facts) - calls},"
         f" of runs: {len(digests)}, of which go on: {named or 'none'}"
     )
 
@@ -297,14 +298,14 @@ def _ended(database: sqlite3.Connection, facts: Sequence[Fact]) -> Set[tuple[str
     ops: dict[str, list[str]] = {}
     for fact in facts:
         ops.setdefault(fact.run, []).append(fact.op)
-    found = set()
+    ended = set()
     for no, run_id in database.execute("SELECT no, CAST(run_id AS BLOB) FROM run").fetchall():
         run = digest(run_id)[:8].hex()
         for op in ops.get(run, ()):
             query = "SELECT 1 FROM op WHERE op = ? AND id BETWEEN ? AND ?"
             if database.execute(query, (op, *ids(no))).fetchone():
-                found.add((run, op))
-    return found
+                ended.add((run, op))
+    return ended
 
 
 def _line(*items: object) -> bytes:
@@ -358,9 +359,9 @@ def _take(content: _Content, items: Any) -> None:
                         content.facts.append(Fact(number, kind, run, op, root))
 
 
-def _known(database: sqlite3.Connection) -> tuple[str, int]:
+def _committed(database: sqlite3.Connection) -> tuple[str, int]:
     """Return the id of the engine of a journal, and the newest number of a fact that it has."""
-    engine_id, number = database.execute(_KNOWN).fetchone()
+    engine_id, number = database.execute(_COMMITTED).fetchone()
     return str(engine_id or ""), number if isinstance(number, int) else 0
 
 

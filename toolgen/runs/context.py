@@ -18,11 +18,11 @@ class CallOptions:
     """How an engine treats one activity. Times are seconds."""
 
     attempts: int = 3
-    """In all, for failures of the infrastructure; a tool's errors are data in its result."""
+    """All attempts, for failures of the infrastructure; a tool's errors are data in its result."""
     backoff: float = 0.2
-    """Before the second attempt; it doubles."""
+    """The pause until the second attempt; it doubles."""
     timeout: float | None = None
-    """Of one attempt."""
+    """The limit of one attempt."""
     once: bool = False
     """Nothing is tried again after `ActivityInfo.begun`. When the process ends after it, or the time, and no
     result was kept, the operation ends as `outcome_unknown`."""
@@ -35,13 +35,13 @@ Emit: TypeAlias = Callable[[Mapping[str, Json]], None]
 """Takes an event at once, in any thread, and never raises."""
 
 
-class Begun(Protocol):
+class BeginRecord(Protocol):
     """Keeps that an activity begins, and what its events are so far."""
 
     def __call__(self, events: Sequence[Mapping[str, Json]] = (), /) -> Awaitable[None]: ...
 
 
-async def _begun(events: Sequence[Mapping[str, Json]] = (), /) -> None:
+async def _keep_nothing(events: Sequence[Mapping[str, Json]] = (), /) -> None:
     """Do nothing: outside an engine there is no begun record."""
 
 
@@ -52,7 +52,7 @@ class ActivityInfo:
     run_id: str
     op: str
     attempt: int
-    """From 1."""
+    """The number of the attempt; the first is 1."""
     missed: int = 0
     """Attempts of processes that lacked what it needs, which are not counted by `attempt`."""
     emit: Emit = field(repr=False)
@@ -63,7 +63,7 @@ class ActivityInfo:
     is_followed: Callable[[], bool] = field(default=bool, repr=False)
     """Returns whether further activities that the run has started are about to begin in this process, which
     wait for nobody's end."""
-    begun: Begun = field(default=_begun, repr=False)
+    begun: BeginRecord = field(default=_keep_nothing, repr=False)
     """Awaited immediately before an effect that must not happen twice, with `CallOptions.once`: it returns
     once the engine has kept that the activity begins now. The events are in the log of the run then, or will
     be although this process ends; each is there once, whichever attempt begins."""
@@ -161,7 +161,7 @@ class EndedRun:
     begun: Set[str]
     """Keys of the operations that began with `CallOptions.once`, also of those that ended."""
     waits: Mapping[str, Json]
-    """By the keys of the waits with a subject that were open, what each was about."""
+    """What each wait with a subject was about that was open, by their keys."""
     child_log: Callable[[str], Sequence[Mapping[str, Json]] | None] = lambda run_id: None
     """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
 

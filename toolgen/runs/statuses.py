@@ -75,7 +75,7 @@ class LostJournal:
     """What is known of a journal that another one has replaced."""
 
     engine_id: str
-    """Of the engine that had it."""
+    """The id of the engine that had it."""
     begun: int
     """Calls that had begun."""
     answered: int

@@ -59,7 +59,7 @@ class BatchedFile:
         if not self._batches.is_written(self._put_into):
             self._batches.require_loop()
             await self._batches.flush()
-        return await self._batches.read_beside(on_connection(step), is_brief=is_brief)
+        return await self._batches.read_apart(on_connection(step), is_brief=is_brief)
 
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and empty its write-ahead log.

@@ -38,7 +38,7 @@ BUSY_S: Final = 10.0
 """How long a step waits for other processes, in seconds."""
 _RETRY_S: Final = 0.005
 _MODE: Final = 0o700
-"""Of a new folder: what it holds is the business of its owner."""
+"""The mode of a new folder: what it holds is the business of its owner."""
 _GONE: Final = "gone-"
 """What the name of a shelf begins with that is being removed."""
 

@@ -42,7 +42,7 @@ class StoreRetry:
     total_s: float = 0.0
     """Seconds from the first attempt after which there is no other; 0 for a single attempt."""
     ends_at: float | None = None
-    """In the time of the event loop, when every attempt ends; None without a time limit."""
+    """When every attempt ends, in the time of the event loop; None without a time limit."""
 
     async def run(self, step: Callable[[], Awaitable[T]], what: str, *, is_idempotent: bool) -> T:
         """Return what the step returns; `what` names it in the log.

@@ -38,7 +38,7 @@ T = TypeVar("T")
 _LAZY_S: Final = 0.05
 """How long a row waits that nobody waits for."""
 _RETRY_S: Final = 1.0
-"""Between two attempts to write what could not be written."""
+"""Seconds between two attempts to write what could not be written."""
 
 log = logger("toolgen.stores")
 
@@ -194,7 +194,7 @@ class SqliteBatches:
         """
         return self._reads.run_here(step, busy_s=1.0)
 
-    async def read_beside(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
+    async def read_apart(self, step: Callable[[sqlite3.Connection], T], *, is_brief: bool = False) -> T:
         """Run a step that only reads written rows, by a connection that `read` does not wait for.
 
         Args:
@@ -204,7 +204,7 @@ class SqliteBatches:
         Raises:
             StoreError: the file cannot be used; the class says why.
         """
-        lane = self._reads_beside
+        lane = self._reads_apart
         return await (lane.run_brief(step) if is_brief else lane.run(step))
 
     def write_now(self, step: Callable[[sqlite3.Connection], T]) -> T:
@@ -243,14 +243,14 @@ class SqliteBatches:
         self._stop_timer()
         self._writes.close()
         self._reads.close()
-        self._reads_beside.close()
+        self._reads_apart.close()
         self._is_closed = True
         _fail(self._waiters, closed_error(self.path))
 
     def _open(self) -> None:
         self._writes = SqliteThread(self._settings, "BEGIN IMMEDIATE")
         self._reads = SqliteThread(self._settings, "BEGIN")
-        self._reads_beside = SqliteThread(self._settings, "BEGIN")
+        self._reads_apart = SqliteThread(self._settings, "BEGIN")
         self._is_closed = False
 
     def reopen(self) -> None:
@@ -265,7 +265,7 @@ class SqliteBatches:
         if loop is self._loop:
             return loop
         self._loop, self._is_due, self._timer = loop, False, None
-        self._batch.requests = [one for one in self._batch.requests if one.done.get_loop() is loop]
+        self._batch.requests = [each for each in self._batch.requests if each.done.get_loop() is loop]
         if self._flight is not None:  # of an event loop that has ended
             batch, future = self._flight
             self._finish(batch, future.exception())

@@ -21,7 +21,7 @@ Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
 """What a commit survives: `NORMAL` the end of the process, `FULL` a loss of power too."""
 
 _MODE: Final = 0o600
-"""Of a new file: what it holds is the business of its owner. SQLite gives the files beside it the same."""
+"""The mode of a new file, which is its owner's business. SQLite gives the files beside it the same."""
 _RETRY_S: Final = 0.005
 
 

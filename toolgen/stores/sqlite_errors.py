@@ -21,7 +21,7 @@ _BUSY: Final = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTO
 _FULL: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE}
 """SQLite has FULL for ENOSPC only; quotas and limits of file sizes are errors of writing."""
 _NOT_TEXT: Final = "decode to UTF-8"
-"""In the message of the module `sqlite3`, which gives this error no code."""
+"""A part of the message of the module `sqlite3`, which gives this error no code."""
 _REPAIR: Final = "restore it from a backup, or save what can be read with `sqlite3 FILE .recover`"
 _OURS: Final = {
     sqlite3.SQLITE_CONSTRAINT,

@@ -20,7 +20,7 @@ class SqliteFormat:
     application_id: int
     """The `application_id` of the file (SQLite's database header, offset 68)."""
     migrations: tuple[tuple[str, ...], ...]
-    """For each version, the statements that bring a file of the version before to it; an empty one to 1."""
+    """Statements that bring a file of the version before to each version; an empty one to 1."""
     if_lost: str = "restart the process to begin with an empty one"
     """What to do where a file is gone that nobody can restore; for messages."""
     is_shrinking: bool = False
@@ -91,14 +91,14 @@ def _version_of(database: sqlite3.Connection, format: SqliteFormat, path: Path) 
             path=path,
             hint="use the version of toolgen that wrote it, or another file",
         )
-    found = _schema(database)
+    schema = _schema(database)
     if (application, version) == (0, 0):
-        if not found:
+        if not schema:
             return 0
         versions = range(format.version, 0, -1)
-        known = next((version for version in versions if _tables_of(format, version) <= found), 0)
-        if known:
-            return known
+        earlier = next((version for version in versions if _tables_of(format, version) <= schema), 0)
+        if earlier:
+            return earlier
     raise ForeignFileError(
         f"is a database of something else than {format.content}",
         path=path,
@@ -135,5 +135,5 @@ def _tables_of(format: SqliteFormat, version: int) -> set[tuple[str, str]]:
 
 def _schema(database: sqlite3.Connection) -> set[tuple[str, str]]:
     """Return the names and statements of tables and indexes; white space in a statement does not matter."""
-    found = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
-    return {(name, " ".join((statement or "").split())) for name, statement in found}
+    rows = database.execute("SELECT name, sql FROM sqlite_master").fetchall()
+    return {(name, " ".join((statement or "").split())) for name, statement in rows}

@@ -36,12 +36,12 @@ class _Thread(ThreadPoolExecutor):
 
     def __init__(self) -> None:
         super().__init__(1, thread_name_prefix="toolgen sqlite")
-        self.given: set[Future[Any]] = set()
+        self.pending: set[Future[Any]] = set()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future = super().submit(fn, *args, **kwargs)
-        self.given.add(future)
-        future.add_done_callback(self.given.discard)
+        self.pending.add(future)
+        future.add_done_callback(self.pending.discard)
         return future
 
 
@@ -76,7 +76,7 @@ class SqliteThread:
     @property
     def is_busy(self) -> bool:
         """Whether the thread has steps, for which `run_here` would wait."""
-        return bool(self._thread.given)
+        return bool(self._thread.pending)
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Run the step and return its value; it continues where the caller is cancelled."""

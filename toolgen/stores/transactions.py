@@ -100,5 +100,5 @@ class StoreServer(Protocol):
 
 def servers_of(stores: Iterable[object]) -> tuple[StoreServer, ...]:
     """Return the servers of stores, each once; those in memory or in a file of their own have none."""
-    found = (getattr(store, name, None) for store in stores for name in ("database", "file"))
-    return tuple({id(server): server for server in found if isinstance(server, StoreServer)}.values())
+    servers = (getattr(store, name, None) for store in stores for name in ("database", "file"))
+    return tuple({id(server): server for server in servers if isinstance(server, StoreServer)}.values())

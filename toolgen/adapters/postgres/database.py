@@ -33,7 +33,7 @@ _WRITE: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL loc
 _SNAPSHOT: Final = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE; SET LOCAL lock_timeout = '{_LOCK_S}s'"
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _CANCEL_S: Final = 0.2
-"""For a statement that is cancelled to be ended by the server; then its connection is closed."""
+"""Seconds for the server to end a statement that is cancelled; then its connection is closed."""
 _KEEPALIVE: Final = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -45,7 +45,7 @@ _KEEPALIVE: Final = {
 Where a system has no TCP_USER_TIMEOUT, such as macOS, libpq ignores `tcp_user_timeout`.
 """
 _ATTEMPTS: Final = 10
-"""Of a transaction that the server rolled back, or whose connection broke before its end."""
+"""The most attempts at a transaction that the server rolled back, or whose connection broke."""
 
 
 class _UnknownCommitError(Exception):
@@ -240,7 +240,7 @@ class Postgres:
         """Return the connections of the running loop; those of loops that are closed are closed."""
         loop = asyncio.get_running_loop()
         with self._lock:
-            for other in [one for one in self._loops if one.is_closed()]:
+            for other in [each for each in self._loops if each.is_closed()]:
                 self._loops.pop(other).finish()
             return self._loops.setdefault(loop, _Connections(self._most))
 
@@ -305,5 +305,5 @@ async def _nothing(connection: Connection) -> None:
 
 
 def _finish(loops: dict[asyncio.AbstractEventLoop, _Connections]) -> None:
-    for one in loops.values():
-        one.finish()
+    for connections in loops.values():
+        connections.finish()

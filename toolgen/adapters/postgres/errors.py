@@ -40,18 +40,18 @@ def server_of(conninfo: str) -> str:
         StoreError: it is not a connection string of libpq.
     """
     try:
-        given = conninfo_to_dict(conninfo)
+        parts = conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError:
         raise StoreError(  # libpq's message may quote the password
             "cannot be used: its connection string has another syntax than libpq's",
             server="the PostgreSQL database",
             hint="write postgresql://user@host:5432/database, with special characters percent-encoded",
         ) from None
-    user = f"{given['user']}@" if given.get("user") else ""
-    host = str(given.get("host") or given.get("hostaddr") or "")
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    host = str(parts.get("host") or parts.get("hostaddr") or "")
     place, folder = ("", f"?host={host}") if host.startswith("/") else (host, "")
-    port = f":{given['port']}" if given.get("port") else ""
-    return f"'postgresql://{user}{place}{port}/{given.get('dbname', '')}{folder}'"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"'postgresql://{user}{place}{port}/{parts.get('dbname', '')}{folder}'"
 
 
 def is_lost(error: psycopg.Error) -> bool:

@@ -52,7 +52,7 @@ _PAYLOADS: Final = (
     "CREATE INDEX payload_by_use ON payload (last_used)",
 )
 _HEARD: Final = ("ALTER TABLE spoken ADD COLUMN is_heard boolean NOT NULL DEFAULT false",)
-"""Of versions in which what was heard was said by it; now its `messages` are `[]`, as they were then too."""
+"""A column of earlier versions, which said whether it was heard; now `messages` of `[]` do, as then."""
 MIGRATIONS: Final = (
     (
         *SESSION_MIGRATIONS[0],
@@ -65,7 +65,7 @@ MIGRATIONS: Final = (
     _PAYLOADS,
     _HEARD,
 )
-"""By number, from 1."""
+"""The migrations; the first has the number 1."""
 _TYPES: Final = {
     "INTEGER PRIMARY KEY": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "is_durable INTEGER": "is_durable boolean",
@@ -132,5 +132,5 @@ async def _exists(connection: Connection, query: LiteralString) -> bool:
 
 def _definition(statement: str) -> bytes:
     """Return a statement that defines a table of SQLite, or fills it, as one of the schema."""
-    typed = _TYPE.sub(lambda found: _TYPES[found[0]], statement)
+    typed = _TYPE.sub(lambda match: _TYPES[match[0]], statement)
     return _TABLE.sub(r"\1 toolgen.", typed).encode()

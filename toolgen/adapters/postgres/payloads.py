@@ -60,10 +60,10 @@ class PostgresPayloads:
             StoreCorruptError: the database holds other data there.
             StoreError: the server cannot be used.
         """
-        found = _REF.fullmatch(ref)
-        if found is None:
+        match = _REF.fullmatch(ref)
+        if match is None:
             raise _gone(ref)
-        digest, now = bytes.fromhex(found[1]), float(self._clock())
+        digest, now = bytes.fromhex(match[1]), float(self._clock())
         for data, last_used in await self.database.read(lambda tx: tx.rows(_NEWEST, digest)):
             if sha256(data).digest() != digest:
                 raise StoreCorruptError(
@@ -71,7 +71,7 @@ class PostgresPayloads:
                     server=self.database.server,
                     hint="restore the database from a backup",
                 )
-            if len(data) != int(found[2]):
+            if len(data) != int(match[2]):
                 raise _gone(ref)
             if last_used < now - _USED_S:
                 await self._change(_USE, now, digest)

@@ -28,7 +28,7 @@ from toolgen.runs import (
 from ..activities import Progress
 from ..journal import Followers, digest, encode, tell
 from ..operations import attempt_failure, error_text, log_cut_off
-from .documents import BEGUN, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
+from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
 from .failures import ALL_LOST, LOST
 from .offloading import OffloadingCodec, StoreAwayError, is_reference
 from .received import received_piece
@@ -36,12 +36,12 @@ from .settings import EngineSettings
 
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 10.0
-"""Between two tries to keep a large result."""
+"""The most seconds between two attempts to store a large result."""
 _LOST_WORKERS: Final = 20
 """Attempts of an activity beyond its own, for workers that ended while they executed it."""
 
 _LOGGED: Final = ApplicationErrorCategory.BENIGN
-"""Of a failure that is a line of our log and no fault of the code: the SDK logs no traceback of it."""
+"""The category of a failure that our log has, and that is no fault of the code: the SDK logs no traceback."""
 
 log = logger("toolgen.engines")
 
@@ -54,9 +54,9 @@ class Heartbeats:
         self._context = _context_of(activity.info())
         self._converter = client.data_converter.with_context(self._context)
         self._every = every.total_seconds()
-        kept = activity.info().heartbeat_details
-        self.has_begun = BEGUN in kept
-        self.missed: int = next((one for one in kept if isinstance(one, int)), 0)
+        details = activity.info().heartbeat_details
+        self.has_begun = BEGUN_RECORD in details
+        self.missed: int = next((detail for detail in details if isinstance(detail, int)), 0)
         """Attempts of workers that lacked what the activity needs."""
         self.is_canceled = False
         """The server has said so in its reply to a record, and may not have told the SDK yet."""
@@ -70,7 +70,7 @@ class Heartbeats:
         finally:
             task.cancel()
 
-    async def begun(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
+    async def begin(self, events: Sequence[Mapping[str, Json]] = (), /) -> None:
         """Return once the server has kept that the activity begins now, and its events until now.
 
         Raises:
@@ -103,12 +103,12 @@ class Heartbeats:
         Raises:
             asyncio.CancelledError: the run was canceled, or is over.
         """
-        kept = self._details()
-        activity.heartbeat(*kept)  # in place of an older one that waits to be sent, and would overtake this
+        details = self._details()
+        activity.heartbeat(*details)  # in the place of an older one that waits, and would overtake this
         attempt = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         with self._canceled_where_over():
             try:
-                await attempt.with_context(self._context).heartbeat(*kept)
+                await attempt.with_context(self._context).heartbeat(*details)
             except AsyncActivityCancelledError as error:
                 if error.details is not None and error.details.cancel_requested:
                     self.is_canceled = True
@@ -164,7 +164,7 @@ class Heartbeats:
         workflow = self._client.get_workflow_handle(info.workflow_id or "", run_id=info.workflow_run_id)
         with self._canceled_where_over():
             try:
-                await workflow.signal(BEGUN, sent)
+                await workflow.signal(BEGUN_RECORD, sent)
             except RPCError as error:
                 # The server takes 10,000 signals of a run; what it keeps with the activity is what counts.
                 if events or error.status != RPCStatusCode.INVALID_ARGUMENT:
@@ -172,13 +172,13 @@ class Heartbeats:
                 log.info("run %s: it is not told that %s begins: %s", info.workflow_id, sent["op"], error)
 
     async def _beat(self) -> None:
-        # Not at once: `begun` comes in the first moments, and no older heartbeat is to overtake it.
+        # Not at once: `begin` comes in the first moments, and no older heartbeat is to overtake it.
         while True:
             await asyncio.sleep(self._every)
             activity.heartbeat(*self._details())
 
     def _details(self) -> list[str | int]:
-        return [*([BEGUN] if self.has_begun else []), *([self.missed] if self.missed else [])]
+        return [*([BEGUN_RECORD] if self.has_begun else []), *([self.missed] if self.missed else [])]
 
 
 def _context_of(info: activity.Info) -> ActivitySerializationContext:
@@ -207,10 +207,10 @@ class ActivityWorker:
 
         @activity.defn(dynamic=True)
         async def perform(args: Sequence[RawValue]) -> ActivityEnd | RawValue:
-            given: ActivityStart = activity.payload_converter().from_payload(args[0].payload)
+            start: ActivityStart = activity.payload_converter().from_payload(args[0].payload)
             if activity.info().attempt == 1:
                 self._tell_own(args[1:])
-            return await self._perform(given)
+            return await self._perform(start)
 
         @activity.defn(name=LOG)
         async def tell_piece(piece: RawValue) -> None:
@@ -218,32 +218,32 @@ class ActivityWorker:
 
         return [perform, tell_piece]
 
-    async def _perform(self, given: ActivityStart) -> ActivityEnd | RawValue:
+    async def _perform(self, start: ActivityStart) -> ActivityEnd | RawValue:
         info = activity.info()
         run_id, op = (info.workflow_id or "").removeprefix(self._settings.prefix), info.activity_id
         beats = Heartbeats(self._client, self._settings.beat)
-        if given["once"] and beats.has_begun:
+        if start["once"] and beats.has_begun:
             log.warning("run %s: %s: %s: %s", run_id, op, OUTCOME_UNKNOWN, LOST)
             raise ApplicationError(LOST, type=OUTCOME_UNKNOWN, non_retryable=True, category=_LOGGED)
         attempt = info.attempt - beats.missed
-        if attempt > given["attempts"] + _LOST_WORKERS:
+        if attempt > start["attempts"] + _LOST_WORKERS:
             raise ApplicationError(ALL_LOST, type="failed", non_retryable=True)
-        report = partial(self._report, run_id, given)
+        report = partial(self._report, run_id, start)
         soon = asyncio.get_running_loop().call_soon_threadsafe
         progress = Progress(run_id, op, partial(soon, report))
-        told = ActivityInfo(
+        activity_info = ActivityInfo(
             run_id=run_id,
             op=op,
             attempt=attempt,
             missed=beats.missed,
             emit=progress.emit,
-            timeout=given["timeout"],
-            begun=beats.begun if given["once"] else beats.send,
+            timeout=start["timeout"],
+            begun=beats.begin if start["once"] else beats.send,
         )
-        asked, _ = encode(given["arg"], f"the argument of the operation {op}")
+        asked, _ = encode(start["arg"], f"the argument of the operation {op}")
         try:
             async with beats.meanwhile():
-                value = await self._attempt(told, given, beats)
+                value = await self._attempt(activity_info, start, beats)
                 return await beats.stored({"asked": digest(asked).hex(), "value": value})
         except asyncio.CancelledError:
             if _is_canceled():
@@ -255,44 +255,44 @@ class ActivityWorker:
         finally:
             progress.is_open = False
 
-    async def _attempt(self, info: ActivityInfo, given: ActivityStart, beats: Heartbeats) -> Json:
+    async def _attempt(self, info: ActivityInfo, start: ActivityStart, beats: Heartbeats) -> Json:
         """Return the result of one attempt.
 
         Raises:
             ApplicationError: it failed; its type is the kind of the failure.
             asyncio.CancelledError: the run was canceled, or this process ends.
         """
-        limit = asyncio.timeout(given["timeout"])
+        limit = asyncio.timeout(start["timeout"])
         try:
-            function = self._settings.activities.get(given["activity"])
+            function = self._settings.activities.get(start["activity"])
             if function is None:
-                raise NotRegisteredError(f"no activity is registered as {given['activity']!r}")
+                raise NotRegisteredError(f"no activity is registered as {start['activity']!r}")
             async with limit:
-                result = await function(info, given["arg"])
-            what = f"the result of {given['activity']} for the operation {info.op}"
+                result = await function(info, start["arg"])
+            what = f"the result of {start['activity']} for the operation {info.op}"
             _, copy = encode(result, what, self._settings.limits.max_payload_bytes)
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
             if isinstance(error, asyncio.CancelledError) and (beats.is_canceled or _is_canceled()):
                 if activity.is_worker_shutdown():
-                    is_unknown = given["once"] and beats.has_begun
+                    is_unknown = start["once"] and beats.has_begun
                     log_cut_off(info.run_id, info.op, activity.info().activity_type, is_unknown=is_unknown)
                 raise
             if isinstance(error, NotRegisteredError) and not beats.has_begun:
-                raise await self._missed(info, given, beats, error) from None
-            raise self._failure(info, given, beats, error, is_late=limit.expired()) from None
+                raise await self._missed(info, start, beats, error) from None
+            raise self._failure(info, start, beats, error, is_late=limit.expired()) from None
         value: Json = copy
         return value
 
     async def _missed(
-        self, info: ActivityInfo, given: ActivityStart, beats: Heartbeats, error: NotRegisteredError
+        self, info: ActivityInfo, start: ActivityStart, beats: Heartbeats, error: NotRegisteredError
     ) -> ApplicationError:
         """Return the failure of an attempt at what this worker lacks, which others follow within its time."""
         message, began = error_text(error), activity.info().scheduled_time
         waited_s = (datetime.now(UTC) - began).total_seconds()
-        if given["timeout"] is not None and waited_s >= given["timeout"]:
-            message = f"{message}, nor by another worker within {given['timeout']:g} seconds"
+        if start["timeout"] is not None and waited_s >= start["timeout"]:
+            message = f"{message}, nor by another worker within {start['timeout']:g} seconds"
             log.error("run %s: %s failed: %s", info.run_id, info.op, message)
             return ApplicationError(message, type="timeout", non_retryable=True)
         await beats.miss()
@@ -302,7 +302,7 @@ class ActivityWorker:
     def _failure(
         self,
         info: ActivityInfo,
-        given: ActivityStart,
+        start: ActivityStart,
         beats: Heartbeats,
         error: BaseException,
         *,
@@ -311,19 +311,19 @@ class ActivityWorker:
         kind, message, is_last = attempt_failure(
             info,
             error,
-            limit_s=given["timeout"] if is_late else None,
-            has_begun=given["once"] and beats.has_begun,
-            is_last=info.attempt >= given["attempts"] or isinstance(error, EngineError),
+            limit_s=start["timeout"] if is_late else None,
+            has_begun=start["once"] and beats.has_begun,
+            is_last=info.attempt >= start["attempts"] or isinstance(error, EngineError),
         )
         return ApplicationError(message, type=kind, non_retryable=is_last)
 
-    def _tell_own(self, given: Sequence[RawValue]) -> None:
+    def _tell_own(self, pieces: Sequence[RawValue]) -> None:
         """Tell of a piece, unless it is malformed, or a workflow of somebody else makes it that of a run."""
-        if not given:
+        if not pieces:
             return
         workflow_id = activity.info().workflow_id
         try:
-            piece = received_piece([activity.payload_converter().from_payload(given[0].payload)])
+            piece = received_piece([activity.payload_converter().from_payload(pieces[0].payload)])
         except ApplicationError as error:  # the log itself is in the history
             log.warning("%s; listeners miss events", error.message)
             return
@@ -342,10 +342,10 @@ class ActivityWorker:
             if event.get("type") == "run_stream_end":
                 self._followers.forget(piece["run_id"])
 
-    def _report(self, run_id: str, given: ActivityStart, event: Mapping[str, Json]) -> None:
+    def _report(self, run_id: str, start: ActivityStart, event: Mapping[str, Json]) -> None:
         """Tell those who follow the run in this process, and its listener, of a report."""
-        self._followers.publish(run_id, given["logged"], event)
-        tell(self._settings.on_event, run_id, given["loop"], 0, event)
+        self._followers.publish(run_id, start["logged"], event)
+        tell(self._settings.on_event, run_id, start["loop"], 0, event)
 
 
 def _is_canceled() -> bool:

@@ -51,10 +51,10 @@ from .settings import (
 )
 
 _PATIENCE_S: Final = 60.0
-"""For which a deletion may take, which the server does by itself."""
+"""Seconds that a deletion may take, which the server does by itself."""
 _PAUSE_S: Final = 0.02
 _LOST_TASK_S: Final = 15.0
-"""For which an answer waits for the end of a workflow task; the server ends a lost one after 10."""
+"""Seconds that an answer waits for the end of a workflow task; the server ends a lost one after 10."""
 _NO_ROOM: Final = (RPCStatusCode.RESOURCE_EXHAUSTED, RPCStatusCode.UNAVAILABLE)
 """What the server says of an update where ten of a workflow wait, and of one that it drops."""
 
@@ -83,7 +83,7 @@ class TemporalClient(RunReading):
         copy = self._encoded(arg, f"the input of run {run_id}")
         if loop not in self._settings.loops:
             raise EngineError(f"no loop is registered as {loop!r}, for the run {run_id}")
-        given: RunStart = {
+        start: RunStart = {
             "version": VERSION,
             "run_id": run_id,
             "loop": loop,
@@ -93,12 +93,12 @@ class TemporalClient(RunReading):
         with of_server(), suppress(WorkflowAlreadyStartedError):
             await self.client.start_workflow(
                 WORKFLOW,
-                given,
+                start,
                 id=self._id(run_id),
                 task_queue=self._settings.queue_of(copy),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                search_attributes=search_attributes(given, self.search_attributes),
+                search_attributes=search_attributes(start, self.search_attributes),
                 static_summary=run_summary(loop, copy),
             )
 
@@ -128,7 +128,7 @@ class TemporalClient(RunReading):
         if view.is_over(op) or view.answer(op) is not None:
             return _receipt(run_id, view, sent)
         try:
-            kept: KeptAnswer = await self._handle(run_id).execute_update(
+            reply: KeptAnswer = await self._handle(run_id).execute_update(
                 ANSWER,
                 sent,
                 id=f"{ANSWER}:{op}",
@@ -144,11 +144,11 @@ class TemporalClient(RunReading):
             if isinstance(error, RPCError):
                 await self._require_over(run_id, error)
             return _receipt(run_id, await self._view(run_id), sent)
-        if kept["is_over"]:
+        if reply["is_over"]:
             raise wait_over(run_id, op)
-        if kept["by"] == sent["by"]:
+        if reply["by"] == sent["by"]:
             return "accepted"
-        return "same" if kept["key"] == key else "conflict"
+        return "same" if reply["key"] == key else "conflict"
 
     async def _answer_by_signal(self, run_id: str, sent: SentAnswer) -> Receipt:
         """Leave an answer for a worker to take, unless another one is there.
@@ -270,8 +270,8 @@ class TemporalClient(RunReading):
             EngineError: it is not JSON, or has more bytes than the engine takes; the message names `what`.
         """
         _, copy = encode(value, what, self._settings.limits.max_payload_bytes)
-        found: Json = copy
-        return found
+        decoded: Json = copy
+        return decoded
 
     async def _require_over(self, run_id: str, error: RPCError) -> None:
         """Return where the server found no open run because it is over.
@@ -293,9 +293,9 @@ def _receipt(run_id: str, view: RunView, sent: SentAnswer) -> Receipt:
     Raises:
         WaitOverError: the wait ended without an answer, or the run is over.
     """
-    kept = view.answer(sent["op"])
-    if kept is None or (view.ending is not None and sent["op"] not in view.waits):
+    answer = view.answer(sent["op"])
+    if answer is None or (view.ending is not None and sent["op"] not in view.waits):
         raise wait_over(run_id, sent["op"])
-    if kept["by"] == sent["by"]:
+    if answer["by"] == sent["by"]:
         return "recorded"
-    return "same" if kept["key"] == sent["key"] else "conflict"
+    return "same" if answer["key"] == sent["key"] else "conflict"

@@ -44,9 +44,9 @@ from .settings import EngineSettings, search_attributes
 
 DEFAULT: Final = CallOptions()
 _NO_END: Final = timedelta(days=3650)
-"""Of an activity without a time limit; a dead worker is found by its heartbeats."""
+"""The time of an activity without a limit; a dead worker is found by its heartbeats."""
 _KEEPING: Final = timedelta(minutes=5)
-"""For which a result may wait for the store of large values, after the time of its activity."""
+"""The time that a result may wait for the store of large values, after that of its activity."""
 _MANY_EVENTS: Final = 25_000
 """Events of a history, half of those with which the server terminates a workflow."""
 _MANY_BYTES: Final = 25_000_000
@@ -89,19 +89,19 @@ class WorkflowContext:
     """The `RunContext` of one run."""
 
     def __init__(
-        self, given: RunStart, settings: EngineSettings, inbox: Inbox, *, is_projected: bool
+        self, run_start: RunStart, settings: EngineSettings, inbox: Inbox, *, is_projected: bool
     ) -> None:
         """Construct the context of a run; `is_projected` says whether it began with that patch."""
         self.settings = settings
-        self.log = LogWriter(given, settings.largest_entry, is_brought=is_projected)
-        self.projection = Projection(is_told=is_projected)
-        self._given = given
+        self.log = LogWriter(run_start, settings.largest_entry, is_brought=is_projected)
+        self.projection = Projection(is_sent=is_projected)
+        self._run_start = run_start
         self._inbox = inbox
         self._ops: set[str] = set()
         self.activities = Scheduling()
         self._once: set[str] = set()
         """Activities that must not happen twice."""
-        self.begun: set[str] = set()
+        self.begun_ops: set[str] = set()
         """Those of them that have begun."""
         self.children: list[workflow.ChildWorkflowHandle[Any, Any]] = []
         self.detached: list[str] = []
@@ -112,12 +112,12 @@ class WorkflowContext:
 
     @property
     def run_id(self) -> str:
-        return self._given["run_id"]
+        return self._run_start["run_id"]
 
     @property
     def input(self) -> Any:
         """The argument of the loop."""
-        return self._given["input"]
+        return self._run_start["input"]
 
     @property
     def has_room(self) -> bool:
@@ -137,8 +137,8 @@ class WorkflowContext:
         text, copy = encode(arg, what, self.settings.limits.max_payload_bytes)
         self._take(op)
         chosen = options or DEFAULT
-        given: ActivityStart = {
-            "loop": self._given["loop"],
+        activity_start: ActivityStart = {
+            "loop": self._run_start["loop"],
             "logged": len(self.log.events),
             "activity": activity,
             "arg": copy,
@@ -153,14 +153,14 @@ class WorkflowContext:
         def begin() -> workflow.ActivityHandle[Any]:
             return workflow.start_activity(
                 activity_type(activity, copy),
-                args=[given, *self.log.brought(self.activities.takes)],
+                args=[activity_start, *self.log.brought(self.activities.takes)],
                 activity_id=op,
                 start_to_close_timeout=limit + self.settings.heartbeat + _KEEPING,
                 heartbeat_timeout=self.settings.heartbeat,
                 # Without an end: the worker of an attempt says whether it is the last.
                 retry_policy=RetryPolicy(initial_interval=timedelta(seconds=chosen.backoff)),
                 cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
-                summary=activity_summary(self._given["loop"], self.input, copy),
+                summary=activity_summary(self._run_start["loop"], self.input, copy),
             )
 
         end = self.activities.start(op, begin, self.settings.sent(len(text)), what)
@@ -234,7 +234,7 @@ class WorkflowContext:
     def publish_begun(self, sent: SentBegun) -> None:
         """Keep that an activity begins, and its events; another attempt sends them under the same keys."""
         if sent["op"] in self._once:
-            self.begun.add(sent["op"])
+            self.begun_ops.add(sent["op"])
         for number, event in enumerate(sent["events"]):
             self.log.publish(begun_key(sent["op"], number), event)
 
@@ -249,7 +249,7 @@ class WorkflowContext:
         self._require_fitting(workflow_id)
         if loop not in self.settings.loops:
             raise self._note_fault(EngineError(f"no loop is registered as {loop!r}, for the run {run_id}"))
-        given: RunStart = {**self._given, "run_id": run_id, "loop": loop, "input": copy}
+        child_start: RunStart = {**self._run_start, "run_id": run_id, "loop": loop, "input": copy}
         await self._places.acquire()
         try:
             self.activities.count(self.settings.sent(len(text)), what)
@@ -257,13 +257,13 @@ class WorkflowContext:
                 self.projection.add_child(op)
             handle = await workflow.start_child_workflow(
                 WORKFLOW,
-                given,
+                child_start,
                 id=workflow_id,
                 task_queue=self.settings.queue_of(copy),
                 parent_close_policy=policy,
                 cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_REQUESTED,
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-                search_attributes=search_attributes(given, workflow.info().search_attributes),
+                search_attributes=search_attributes(child_start, workflow.info().search_attributes),
                 static_summary=run_summary(loop, copy),
             )
         except BaseException as error:

@@ -18,11 +18,11 @@ LOG: Final = "toolgen.log"
 SIGNAL: Final = "signal"
 ANSWER: Final = "answer"
 """Name of the update that answers a wait, and of the signal that does where no worker replies."""
-BEGUN: Final = "begun"
-"""In the details of a heartbeat: what must not happen twice begins now. Name of the signal that says so to
-the run, and brings the events of the activity before it."""
+BEGUN_RECORD: Final = "begun"
+"""A detail of a heartbeat: what must not happen twice begins now. Name of the signal that says so to the run,
+and brings the events of the activity before it."""
 VERSION: Final = 1
-"""Of the documents; a run keeps that with which it began."""
+"""The version of the documents; a run keeps that with which it began."""
 PROJECTED: Final = "projected"
 """Patch: activities bring pieces of the log, the memo and a search attribute have what is open, and the runs
 that a run has started at once are bounded."""
@@ -37,9 +37,9 @@ WAITS: Final = "ToolgenWaits"
 NOTHING: Final = "nothing"
 """What a run waits for that waits for nobody."""
 MEMO: Final = "toolgen."
-"""Before our keys in the memo of a run."""
+"""The prefix of our keys in the memo of a run."""
 _RESERVED: Final = ("toolgen.", "__")
-"""Before the names of our own types, and of those of Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
+"""Prefixes of our own types, and of the names of Temporal's SDKs (`__temporal_`, `__stack_trace`)."""
 _LONGEST_ATTRIBUTE: Final = 255
 """Characters of a keyword that every store of a Temporal server takes."""
 _LARGEST_ATTRIBUTE: Final = 2_048
@@ -104,7 +104,7 @@ class SentBegun(TypedDict):
 
     op: str
     events: list[dict[str, Json]]
-    """Of the activity until now."""
+    """The events of the activity until now."""
 
 
 class KeptAnswer(TypedDict):
@@ -117,26 +117,26 @@ class KeptAnswer(TypedDict):
 
 
 class Entry(TypedDict, total=False):
-    """In the log of a run: an event, a wait that began, or one that ended."""
+    """An entry of the log of a run: an event, a wait that began, or one that ended."""
 
     event: dict[str, Json]
     wait: str
     names: list[str]
-    """Of a wait that began: the signals that end it."""
+    """The signals that end a wait that began."""
     about: Json
     wait_over: str
     key: str
-    """Of a wait that ended: that of its answer, where it got one."""
+    """The key of the answer that ended a wait, where one did."""
 
 
 class Mark(TypedDict):
     """A value of the memo: a wait that is open, or a child run."""
 
     number: int
-    """In the order in which they began."""
+    """Counts waits and children in the order in which they began."""
     op: str
     names: NotRequired[list[str]]
-    """Of a wait: the signals that end it."""
+    """The signals that end the wait."""
     about: NotRequired[Json]
 
 
@@ -151,18 +151,18 @@ class LogPiece(TypedDict):
     entries: list[Entry]
 
 
-def agent_of(given: Any) -> str:
+def agent_of(input_: Any) -> str:
     """Return the agent that the input of a loop names; "" where it names none."""
-    match given:
+    match input_:
         case {"facts": {"agent": str(agent)}}:
             return agent
         case _:
             return ""
 
 
-def turn_of(given: Any) -> str:
+def turn_of(input_: Any) -> str:
     """Return the turn that the input of a loop names; "" where it names none."""
-    match given:
+    match input_:
         case {"facts": {"turn_id": str(turn)}}:
             return turn
         case {"frozen": {"meta": {"turn_id": str(turn)}}} | {"call": {"meta": {"turn_id": str(turn)}}}:
@@ -184,20 +184,20 @@ def _is_listed(kind: str) -> bool:
     return kind != NOTHING and 0 < len(kind) <= _LONGEST_KIND and kind.isascii() and kind.isprintable()
 
 
-def run_summary(loop: str, given: Any) -> str:
+def run_summary(loop: str, input_: Any) -> str:
     """Return what an operator sees of a run: its agent and its tool by their ids, else its loop."""
-    return summary(agent_of(given), _tool_of(given)) or loop
+    return summary(agent_of(input_), _tool_of(input_)) or loop
 
 
-def activity_summary(loop: str, given: Any, arg: Any) -> str:
+def activity_summary(loop: str, input_: Any, arg: Any) -> str:
     """Return what an operator sees of an activity beside its type: the agent, and the step or the call."""
     match arg:
         case {"step": int(step), "new": list()}:
-            return summary(agent_of(given), f"step {step}")
+            return summary(agent_of(input_), f"step {step}")
         case {"call": {"id": str(id_)}}:
-            return summary(agent_of(given), id_)
+            return summary(agent_of(input_), id_)
         case _:
-            return run_summary(loop, given)
+            return run_summary(loop, input_)
 
 
 def log_summary(entries: Sequence[Entry]) -> str:
@@ -216,8 +216,8 @@ def _entry_name(entry: Entry) -> str:
     return f"waits: {kind_of(entry.get('about'))}" if "wait" in entry else "wait over"
 
 
-def _tool_of(given: Any) -> str:
-    match given:
+def _tool_of(input_: Any) -> str:
+    match input_:
         case {"frozen": {"tool": str(tool)}} | {"call": {"tool": str(tool)}}:
             return tool
         case _:
@@ -235,10 +235,10 @@ def activity_type(activity: str, arg: Json) -> str:
 
 def attribute(value: str) -> str:
     """Return the value of a search attribute for a text: of a long one its beginning and its digest."""
-    found = hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
+    digest = hashlib.sha256(value.encode(errors="surrogatepass")).hexdigest()
     for length in (_LONGEST_ATTRIBUTE, _LONGEST_ATTRIBUTE // 2):
         if len(value) > length:
-            value = f"{value[: length - len(found)]}{found}"
+            value = f"{value[: length - len(digest)]}{digest}"
         if len(json.dumps(value)) <= _LARGEST_ATTRIBUTE:
             break
     return value

@@ -256,11 +256,11 @@ class TemporalEngine:
             interceptors=[GivesSettings(self._settings)],
             workflow_runner=UnsandboxedWorkflowRunner(),
         )
-        said = await replayer.replay_workflow(await client.history(run_id), raise_on_replay_failure=False)
-        if said.replay_failure is not None:
+        result = await replayer.replay_workflow(await client.history(run_id), raise_on_replay_failure=False)
+        if result.replay_failure is not None:
             raise NondeterminismError(
-                f"run {run_id} does something else: {said.replay_failure}"
-            ) from said.replay_failure
+                f"run {run_id} does something else: {result.replay_failure}"
+            ) from result.replay_failure
         return status.output
 
     # Connections and workers.

@@ -56,9 +56,9 @@ def child_failure(op: str, error: ChildWorkflowError) -> ActivityFailed:
     return ActivityFailed(op, "failed", str(cause or error))
 
 
-def cancel_reason(said: str) -> str:
+def cancel_reason(text: str) -> str:
     """Return the reason of a cancellation, as it was given."""
-    return _OF_WORKFLOW.sub("", said, count=1)
+    return _OF_WORKFLOW.sub("", text, count=1)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, Hist
 from toolgen.contract.json_value import Json
 from toolgen.runs import OpenWait, PayloadGoneError, RunState, WaitStatus
 
-from .documents import ANSWER, BEGUN, LOG, Entry, Mark, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN_RECORD, LOG, Entry, Mark, RunStart, SentAnswer
 from .failures import cancel_reason
 from .offloading import UNUSABLE
 from .payloads import NotJsonError
@@ -59,7 +59,7 @@ class LoggedWait:
     about: Json
     is_open: bool = True
     key: str | None = None
-    """Of the answer that ended it."""
+    """The key of the answer that ended it."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class RunView:
     """A run, as far as its history was read."""
 
     prefix: str
-    """Before the ids of runs in those of their workflows."""
+    """What precedes the ids of runs in those of their workflows."""
     start: RunStart | None = None
     """None where the workflow is not the one of a run."""
     ending: RunState | None = None
@@ -81,16 +81,16 @@ class RunView:
     events: list[Mapping[str, Json]] = field(default_factory=list)
     waits: dict[str, LoggedWait] = field(default_factory=dict)
     answers: dict[str, list[SentAnswer]] = field(default_factory=dict)
-    """By operation, in the order in which they came."""
+    """The answers to each operation, in the order in which they came."""
     children: list[str] = field(default_factory=list)
     detached: list[str] = field(default_factory=list)
     """Runs that outlive this one."""
-    begun: set[str] = field(default_factory=set)
+    begun_ops: set[str] = field(default_factory=set)
     """Operations whose activities have said that they begin what must not happen twice."""
     length: int = 0
     """Events that were read."""
     time: float = 0.0
-    """Of the newest event, in seconds since 1970."""
+    """The time of the newest event, in seconds since 1970."""
 
     @property
     def subjects(self) -> dict[str, Json]:
@@ -116,7 +116,7 @@ class RunView:
         """
         sent, wait = self.answers.get(op, []), self.waits.get(op)
         if wait is not None and (not wait.is_open or self.ending is not None):
-            return next((one for one in sent if one["key"] == wait.key), None)
+            return next((answer for answer in sent if answer["key"] == wait.key), None)
         return sent[0] if sent else None
 
     def is_over(self, op: str) -> bool:
@@ -151,8 +151,8 @@ class RunView:
 
 
 async def _started(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    given = event.workflow_execution_started_event_attributes.input.payloads
-    view.start = received_start(await _decoded(given, decode))
+    payloads = event.workflow_execution_started_event_attributes.input.payloads
+    view.start = received_start(await _decoded(payloads, decode))
 
 
 async def _task_completed(view: RunView, event: HistoryEvent, decode: Decode) -> None:
@@ -164,29 +164,29 @@ async def _task_failed(view: RunView, event: HistoryEvent, decode: Decode) -> No
     if failed.cause in _NO_FAULTS:
         return
     causes = _causes(failed.failure)
-    said = [await _message(one, decode) for one in causes]
+    messages = [await _message(cause, decode) for cause in causes]
     gone = [
-        text
-        for one, text in zip(causes, said, strict=True)
-        if one.application_failure_info.type == PayloadGoneError.__name__
+        message
+        for cause, message in zip(causes, messages, strict=True)
+        if cause.application_failure_info.type == PayloadGoneError.__name__
     ]
-    if gone or not any(UNUSABLE in text for text in said):
-        view.fault = (gone or said)[0] or "its workflow task failed"
+    if gone or not any(UNUSABLE in message for message in messages):
+        view.fault = (gone or messages)[0] or "its workflow task failed"
         view.is_gone = bool(gone)
 
 
 def _causes(failure: Failure) -> list[Failure]:
     """Return a failure, its cause, the cause of that and so on."""
-    found = [failure]
-    while found[-1].HasField("cause"):
-        found.append(found[-1].cause)
-    return found
+    causes = [failure]
+    while causes[-1].HasField("cause"):
+        causes.append(causes[-1].cause)
+    return causes
 
 
 async def _scheduled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
     scheduled = event.activity_task_scheduled_event_attributes
-    given = scheduled.input.payloads
-    pieces = given if scheduled.activity_type.name == LOG else given[1:]
+    payloads = scheduled.input.payloads
+    pieces = payloads if scheduled.activity_type.name == LOG else payloads[1:]
     piece = received_piece(await _decoded(pieces, decode, scheduled)) if pieces else None
     for entry in piece["entries"] if piece else ():
         _log_entry(view, entry)
@@ -205,19 +205,19 @@ def _log_entry(view: RunView, entry: Entry) -> None:
 
 
 async def _child(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    begun = event.start_child_workflow_execution_initiated_event_attributes
-    is_detached = begun.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
+    initiated = event.start_child_workflow_execution_initiated_event_attributes
+    is_detached = initiated.parent_close_policy == ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON
     runs = view.detached if is_detached else view.children
-    runs.append(begun.workflow_id.removeprefix(view.prefix))
+    runs.append(initiated.workflow_id.removeprefix(view.prefix))
 
 
 async def _signaled(view: RunView, event: HistoryEvent, decode: Decode) -> None:
-    said = event.workflow_execution_signaled_event_attributes
-    if said.signal_name == ANSWER:
-        _answered(view, received_answer(await _decoded(said.input.payloads, decode)))
-    elif said.signal_name == BEGUN:
-        begun = received_begun(await _decoded(said.input.payloads, decode))
-        view.begun |= set() if begun is None else {begun["op"]}
+    signaled = event.workflow_execution_signaled_event_attributes
+    if signaled.signal_name == ANSWER:
+        _answered(view, received_answer(await _decoded(signaled.input.payloads, decode)))
+    elif signaled.signal_name == BEGUN_RECORD:
+        record = received_begun(await _decoded(signaled.input.payloads, decode))
+        view.begun_ops |= set() if record is None else {record["op"]}
 
 
 async def _updated(view: RunView, event: HistoryEvent, decode: Decode) -> None:

@@ -38,7 +38,7 @@ class Inbox:
         self.is_closed = False
         """The run is over: its loop takes nothing any more."""
         self.answers: dict[str, SentAnswer] = {}
-        """By operation, the first answer."""
+        """The first answer to each operation."""
         self.over: set[str] = set()
         """Operations whose wait has ended."""
         self.taken: set[str] = set()

@@ -27,7 +27,7 @@ _FEW: Final = 100
 _BEFORE_ALL: Final = datetime(2019, 1, 1, tzinfo=UTC)
 """No server is as old."""
 _AHEAD: Final = timedelta(days=1)
-"""By which the clock of a server may be ahead of ours."""
+"""The most that the clock of a server may be ahead of ours."""
 _SHORTEST: Final = timedelta(milliseconds=10)
 _TIME: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 
@@ -58,10 +58,10 @@ async def newest_first(
     parts = [_Part(client.list_workflows(f"{query} AND {status}", page_size=size)) for status in statuses]
     seen: set[str] = set()
     while True:
-        found = [(head, part) for part in parts if (head := await part.head()) is not None]
-        if not found:
+        heads = [(head, part) for part in parts if (head := await part.head()) is not None]
+        if not heads:
             return
-        _, part = max(found, key=lambda one: one[0])
+        _, part = max(heads, key=lambda head: head[0])
         id_ = part.take()
         if id_ not in seen:  # what ends meanwhile is in both parts
             seen.add(id_)
@@ -89,12 +89,13 @@ async def oldest_first(client: Client, query: str, *, expected: int) -> AsyncIte
             f"{query} AND {RUNNING} AND StartTime >= '{after:{_TIME}}' AND StartTime < '{ends[-1]:{_TIME}}'"
         )
         with of_server():
-            found = (await client.count_workflows(part)).count
-        if found > most and ends[-1] - after > _SHORTEST:
+            count = (await client.count_workflows(part)).count
+        if count > most and ends[-1] - after > _SHORTEST:
             ends.append(after + (ends[-1] - after) / 2)
             continue
         with of_server():
-            ids = [one.id async for one in client.list_workflows(part, page_size=PAGE)] if found else []
+            listed = client.list_workflows(part, page_size=PAGE)
+            ids = [workflow.id async for workflow in listed] if count else []
         for id_ in reversed(ids):
             yield id_
         after = ends.pop()
@@ -116,9 +117,9 @@ class _Part:
         while not self._is_at_end and not self._knows_newest():
             with of_server():
                 await self._pages.fetch_next_page()
-            for one in self._pages.current_page or ():
-                heapq.heappush(self._read, (-one.start_time.timestamp(), one.id))
-                self._latest = (one.close_time or one.start_time).timestamp()
+            for workflow in self._pages.current_page or ():
+                heapq.heappush(self._read, (-workflow.start_time.timestamp(), workflow.id))
+                self._latest = (workflow.close_time or workflow.start_time).timestamp()
             self._is_at_end = self._pages.next_page_token is None
         return -self._read[0][0] if self._read else None
 

@@ -16,14 +16,14 @@ from ..journal import encode, log_key
 from .documents import LOG, Entry, LogPiece, RunStart, log_summary
 
 _MOST_BYTES: Final = 512 * 1024
-"""Of JSON in one piece, unless one entry alone has more."""
+"""The most bytes of JSON in one piece, unless one entry alone has more."""
 _MOST_BROUGHT: Final = 64_000
-"""Of JSON in a piece that an activity brings."""
+"""The most bytes of JSON in a piece that an activity brings."""
 _LONGEST_TEXT: Final = 1_000
 _MOST_VALUES: Final = 100
-"""Of an event that is cut."""
+"""The most values, and characters of one, of an event that is cut."""
 _TIME: Final = timedelta(seconds=10)
-"""Of telling listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
+"""The time for notifying listeners of a piece, which blocks nobody; after it, a killed worker is missed."""
 _RETRY: Final = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
 
 
@@ -34,13 +34,13 @@ class LogWriter:
     another activity brings does not, so where workers are busy it may be heard after what comes later.
     """
 
-    def __init__(self, given: RunStart, largest: int, *, is_brought: bool) -> None:
+    def __init__(self, start: RunStart, largest: int, *, is_brought: bool) -> None:
         """Construct the writer of a run; an event of more than `largest` bytes of JSON is cut.
 
         `is_brought`: activities that start anyway bring pieces.
         """
         self._is_brought = is_brought
-        self._given = given
+        self._start = start
         self._largest = largest
         self._waiting: list[tuple[Entry, int]] = []
         self._brought: list[tuple[Entry, int]] = []
@@ -132,9 +132,9 @@ class LogWriter:
         entries, after = self._next_piece(), self._sent
         self._sent += sum("event" in entry for entry in entries)
         return {
-            "run_id": self._given["run_id"],
-            "loop": self._given["loop"],
-            "session": self._given["session"],
+            "run_id": self._start["run_id"],
+            "loop": self._start["loop"],
+            "session": self._start["session"],
             "after": after,
             "entries": entries,
         }
@@ -170,7 +170,7 @@ def _is_too_deep(value: Json) -> bool:
 def _without_large_values(event: Mapping[str, Json]) -> dict[str, Json]:
     """Return the type and the first small values of an event too large for the log; `is_cut` says so."""
     small = [(name, value) for name, value in event.items() if _is_small(name) and _is_small(value)]
-    small.sort(key=lambda one: one[0] != "type")
+    small.sort(key=lambda item: item[0] != "type")
     return {**dict(small[:_MOST_VALUES]), "is_cut": True}
 
 

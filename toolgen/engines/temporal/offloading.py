@@ -25,9 +25,9 @@ GONE_HINT: Final = (
     "prune payloads only after the server has forgotten their runs"
 )
 REPLAYED: Final = "toolgen-replayed"
-"""In the metadata of a payload that a replay makes again; the history has it already."""
+"""A key of the metadata of a payload that a replay makes again; the history has it already."""
 UNUSABLE: Final = "the store of large values cannot be used"
-"""In the message of a workflow task that failed for it; the server has the task done again."""
+"""A part of the message of a workflow task that failed for it; the server has the task done again."""
 
 
 class StoreAwayError(EngineError):
@@ -43,11 +43,11 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
 
     store: PayloadStore
     codec: PayloadCodec | None
-    """Of the host, around every payload."""
+    """The codec of the host, around every payload."""
     larger_than: int
     """Bytes of an encoded payload; what has more goes to the store."""
     prefix: str
-    """Before the id of a run in the id of its workflow."""
+    """What precedes the id of a run in the id of its workflow."""
     workflow_id: str = ""
     is_of_activity: bool = False
 
@@ -71,12 +71,12 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
         """
         if all(map(is_reference, payloads)):
             return list(payloads)
-        is_replayed = any(REPLAYED in one.metadata for one in payloads)
-        plain = [_without_mark(one) for one in payloads]
+        is_replayed = any(REPLAYED in payload.metadata for payload in payloads)
+        plain = [_without_mark(payload) for payload in payloads]
         encoded = plain if self.codec is None else await self.codec.encode(plain)
         if is_replayed:
             return list(encoded)
-        return [await self._put(one) if one.ByteSize() > self.larger_than else one for one in encoded]
+        return [await self._put(part) if part.ByteSize() > self.larger_than else part for part in encoded]
 
     async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
         """Return payloads as they were before `encode`.
@@ -88,8 +88,8 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
             PayloadGoneError: one was erased or pruned, in a workflow or a client.
             StoreAwayError: the store cannot be used.
         """
-        encoded = [await self._get(one) if is_reference(one) else one for one in payloads]
-        if gone := [one for one in encoded if encoding_of(one) == GONE]:
+        encoded = [await self._get(payload) if is_reference(payload) else payload for payload in payloads]
+        if gone := [payload for payload in encoded if encoding_of(payload) == GONE]:
             return gone
         return encoded if self.codec is None else await self.codec.decode(encoded)
 

@@ -20,11 +20,11 @@ from .documents import MEMO, NOTHING, WAITS, Mark, kind_of
 from .settings import WAITS_KEY
 
 _MOST_BYTES: Final = 16_000
-"""Of JSON in the memo of a run: the server keeps it in its lists, too, and returns a page of them at once."""
+"""The most bytes of JSON in the memo of a run, which the server returns in its lists, a page at once."""
 _OF_CHILD: Final = 100
 """The most bytes of JSON of a child in the memo; one of a longer key is not there."""
 _MOST_KINDS: Final = 15
-"""Of waits that are listed; there are four, and those of planners."""
+"""The most kinds of waits that are listed; there are four, and those of planners."""
 _IS_PARTIAL: Final = f"{MEMO}partial"
 
 
@@ -43,19 +43,19 @@ class _Entry:
 class Projection:
     """Tells the server of the waits and children of one run, once in a workflow task."""
 
-    def __init__(self, *, is_told: bool) -> None:
-        """Construct that of a run without waits; the server hears nothing unless it `is_told`."""
-        self._is_told = is_told
-        self._has_attribute = is_told and WAITS in workflow.info().search_attributes
+    def __init__(self, *, is_sent: bool) -> None:
+        """Construct that of a run without waits; the server hears nothing unless it `is_sent`."""
+        self._is_sent = is_sent
+        self._has_attribute = is_sent and WAITS in workflow.info().search_attributes
         self._numbers = count()
         self._changes: dict[str, Json] = {}
         self._entries: dict[str, _Entry] = {}
-        """By open wait."""
+        """The keys of the open waits."""
         self._free: list[str] = []
         """Keys of waits that are over; the server keeps a key for ever."""
         self._uncounted = self._left = _MOST_BYTES
         self._kinds: dict[str, str] = {}
-        self._said = [NOTHING]
+        self._sent = [NOTHING]
 
     def begin_wait(self, op: str, names: tuple[str, ...], about: Json, size: int) -> None:
         """Take a wait of so many bytes."""
@@ -82,23 +82,23 @@ class Projection:
     async def run(self) -> None:
         """Tell the server of each change, until it is canceled."""
         while True:
-            await workflow.wait_condition(lambda: bool(self._changes) or self._kinds_now() != self._said)
+            await workflow.wait_condition(lambda: bool(self._changes) or self._kinds_now() != self._sent)
             if self._changes:
                 changes, self._changes = self._changes, {}
                 workflow.upsert_memo(changes)
-            if (kinds := self._kinds_now()) != self._said:
-                self._said = kinds
+            if (kinds := self._kinds_now()) != self._sent:
+                self._sent = kinds
                 workflow.upsert_search_attributes([WAITS_KEY.value_set(kinds)])
 
     def _kinds_now(self) -> list[str]:
         """Return the kinds of the open waits; what was said where the namespace has no attribute for them."""
         if not self._has_attribute:
-            return self._said
+            return self._sent
         return sorted(set(self._kinds.values()))[:_MOST_KINDS] or [NOTHING]
 
     def _put(self, mark: Mark, counted: int) -> _Entry | None:
         """Add a value to the memo where there is room, and return what has its key."""
-        if not self._is_told:
+        if not self._is_sent:
             return None
         if counted > self._uncounted:
             self._changes[_IS_PARTIAL] = True

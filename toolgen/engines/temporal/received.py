@@ -16,7 +16,7 @@ from .documents import LogPiece, RunStart, SentAnswer, SentBegun, SentSignal
 _START: Final = {"version": int, "run_id": str, "loop": str, "session": str, "input": object}
 _SIGNAL: Final = {"id": str, "name": str, "payload": object}
 _ANSWER: Final = {"op": str, "key": str, "payload": object, "by": str}
-_BEGUN: Final = {"op": str, "events": list}
+_BEGUN_RECORD: Final = {"op": str, "events": list}
 _PIECE: Final = {"run_id": str, "loop": str, "session": str, "after": int, "entries": list}
 _LONGEST_TYPE: Final = 100
 """Characters of the type of an event."""
@@ -40,7 +40,7 @@ def received_answer(args: Sequence[Any]) -> SentAnswer | None:
 
 def received_begun(args: Sequence[Any]) -> SentBegun | None:
     """Return the events of an activity that begins; None where they are malformed, or would end a log."""
-    sent = cast("SentBegun | None", _document(args, _BEGUN))
+    sent = cast("SentBegun | None", _document(args, _BEGUN_RECORD))
     if sent is None or not all(_is_event(event) for event in sent["events"]):
         return None
     return sent

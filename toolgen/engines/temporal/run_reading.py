@@ -36,7 +36,7 @@ from .settings import EngineSettings
 _AT_ONCE: Final = 20
 """Histories that are read side by side for a list."""
 _TASK_S: Final = 1.0
-"""For which a status waits for the end of a workflow task, before which the newest signals are not seen."""
+"""Seconds that a status waits for the end of a workflow task, before which new signals are not seen."""
 _PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
 _LOOKS: Final = 10
@@ -94,15 +94,15 @@ class RunReading:
         Of all sessions it reads the runs alone that are listed with something that they wait for, which the
         server does some milliseconds after they do.
         """
-        query, found = runs_query(self._settings.prefix, session), list[RunWait]()
+        query, waits = runs_query(self._settings.prefix, session), list[RunWait]()
         if session is None and WAITS in self.search_attributes:
             query += f" AND ({' OR '.join(_MAY_WAIT)})"
         listed = self._own(oldest_first(self.client, query, expected=limit))
-        while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(found)))]:
+        while ids := [run_id async for run_id in first(listed, min(_AT_ONCE, limit - len(waits)))]:
             for run_id, (view, _) in await self._views(ids):
-                waits = [one for one in view.awaiting if view.answer(one.op) is None]
-                found += [RunWait(run_id=run_id, op=wait.op, about=wait.about) for wait in waits]
-        return tuple(found[:limit])
+                unanswered = [wait for wait in view.awaiting if view.answer(wait.op) is None]
+                waits += [RunWait(run_id=run_id, op=wait.op, about=wait.about) for wait in unanswered]
+        return tuple(waits[:limit])
 
     async def status(self, run_id: str) -> RunStatus:
         """Return the status of a run.
@@ -188,19 +188,19 @@ class RunReading:
         self, *, state: RunState | None, session: str | None, limit: int
     ) -> tuple[RunStatus, ...]:
         """Return runs, the newest first. The server lists a run some milliseconds after it began."""
-        found: list[RunStatus] = []
+        statuses: list[RunStatus] = []
         listed = self._listed(_STATES[state], session, expected=limit)
         most, is_at_end = min(_AT_ONCE, limit), False
-        while len(found) < limit and not is_at_end:
+        while len(statuses) < limit and not is_at_end:
             ids = [run_id async for run_id in first(listed, most)]
             is_at_end = len(ids) < most
             views = await self._views(ids)
-            statuses = [self._status_of(run_id, view, now) for run_id, (view, now) in views]
-            fitting = [status for status in statuses if state in (None, status.state)]
-            found += fitting
+            page = [self._status_of(run_id, view, now) for run_id, (view, now) in views]
+            fitting = [status for status in page if state in (None, status.state)]
+            statuses += fitting
             # Where some do not fit, nobody knows how many have to be read: not one after the other then.
-            most = min(_AT_ONCE, limit - len(found)) if len(fitting) == len(ids) else _AT_ONCE
-        return tuple(found[: max(0, limit)])
+            most = min(_AT_ONCE, limit - len(statuses)) if len(fitting) == len(ids) else _AT_ONCE
+        return tuple(statuses[: max(0, limit)])
 
     async def history(self, run_id: str) -> WorkflowHistory:
         """Return the whole history of a run.
@@ -269,15 +269,15 @@ class RunReading:
     async def _views(self, ids: Sequence[str]) -> list[tuple[str, tuple[RunView, RunState]]]:
         """Return what is known of runs; one that was deleted meanwhile, or cannot be read, is left out."""
         views = await asyncio.gather(*(self._now(run_id) for run_id in ids), return_exceptions=True)
-        found: list[tuple[str, tuple[RunView, RunState]]] = []
+        readable: list[tuple[str, tuple[RunView, RunState]]] = []
         for run_id, view in zip(ids, views, strict=True):
             if isinstance(view, tuple):
-                found.append((run_id, view))
+                readable.append((run_id, view))
             elif isinstance(view, PayloadGoneError):
                 log.warning("it is not listed: %s", view)
             elif not isinstance(view, UnknownRunError):
                 raise view
-        return found
+        return readable
 
     async def _listed(
         self, statuses: Sequence[str], session: str | None, *, expected: int = PAGE
@@ -329,11 +329,11 @@ class RunReading:
         described = await self._reader(run_id).described()
         if described.has_failed_task:
             self._require_no_fault(run_id, await self._view(run_id))
-        found: list[str] = []
+        ids: list[str] = []
         for below in described.open_children:
             with suppress(UnknownRunError):  # it is about to begin
-                found += [*await self._open_below(below), below]
-        return found
+                ids += [*await self._open_below(below), below]
+        return ids
 
     def _require_no_fault(self, run_id: str, view: RunView) -> None:
         if view.ending is None and view.is_gone:
@@ -347,7 +347,7 @@ class RunReading:
     def _log(self, run_id: str, view: RunView, after: int) -> list[tuple[int, Mapping[str, Json]]]:
         """Return the events of a run after an offset."""
         events = list(view.events)
-        if view.ending is not None and not any(one.get("type") == "run_stream_end" for one in events):
+        if view.ending is not None and not any(event.get("type") == "run_stream_end" for event in events):
             events += self._end_of(run_id, view)
         return list(enumerate(events, 1))[after:]
 
@@ -362,7 +362,7 @@ class RunReading:
             reason=view.error,
             at=view.time,
             log=view.events,
-            begun=view.begun,
+            begun=view.begun_ops,
             waits=view.subjects,
         )
         keys = {log_key(None, event) for event in view.events} - {None}

@@ -40,7 +40,7 @@ class Scheduling:
 
     def __init__(self) -> None:
         self._open: dict[str, workflow.ActivityHandle[Any]] = {}
-        """By operation, what the server has and what has not ended."""
+        """The activities that the server has and that have not ended, by operation."""
         self._canceled: Set[str] = frozenset()
         self._waiting: deque[_Waiting] = deque()
         self._sent = (0, 0)

@@ -89,7 +89,7 @@ class EngineSettings:
     prefix: str
     queue: str
     queues: Mapping[str, str]
-    """By agent, the task queue of its runs."""
+    """The task queue of the runs of an agent."""
     limits: TemporalLimits
     payloads: PayloadStore | None
     """Where values of more than `offload_bytes` are; None where all go to the server."""
@@ -98,9 +98,9 @@ class EngineSettings:
     on_event: OnEvent | None = None
     last_events: LastEvents | None = None
 
-    def queue_of(self, given: Any) -> str:
+    def queue_of(self, input_: Any) -> str:
         """Return the task queue of a run, by the input of its loop."""
-        return self.queues.get(agent_of(given), self.queue)
+        return self.queues.get(agent_of(input_), self.queue)
 
     @property
     def heartbeat(self) -> timedelta:
@@ -128,7 +128,7 @@ class EngineSettings:
 
 
 SETTINGS: Final[ContextVar[EngineSettings]] = ContextVar("toolgen.engines.temporal")
-"""Of the worker that executes a workflow."""
+"""The settings of the worker that executes a workflow."""
 
 
 class GivesSettings(Interceptor):
@@ -150,11 +150,11 @@ class GivesSettings(Interceptor):
         return Inbound
 
 
-def search_attributes(given: RunStart, there: Container[str]) -> TypedSearchAttributes:
+def search_attributes(start: RunStart, there: Container[str]) -> TypedSearchAttributes:
     """Return what a run is found by: session and agent, and what else is in `there`."""
-    values = {SESSION_KEY: given["session"], AGENT_KEY: agent_of(given["input"])}
+    values = {SESSION_KEY: start["session"], AGENT_KEY: agent_of(start["input"])}
     if TURN in there:
-        values[TURN_KEY] = turn_of(given["input"])
+        values[TURN_KEY] = turn_of(start["input"])
     pairs: list[Any] = [SearchAttributePair(key, attribute(value)) for key, value in values.items() if value]
     if WAITS in there:
         pairs.append(SearchAttributePair(WAITS_KEY, (NOTHING,)))

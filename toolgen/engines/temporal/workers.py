@@ -19,9 +19,9 @@ from .settings import EngineSettings, GivesSettings
 from .workflow import RunWorkflow
 
 _STICKY: Final = timedelta(seconds=1)
-"""For which a workflow task waits for the worker that has the run in memory."""
+"""The time that a workflow task waits for the worker that has the run in memory."""
 _END_S: Final = 60
-"""For which a worker may end once its activities had their time."""
+"""Seconds for a worker to end once its activities had their time."""
 _SERVED: Final[Mapping[WorkerRole, str]] = {
     "all": "runs and activities",
     "runs": "runs",

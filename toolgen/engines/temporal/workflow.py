@@ -17,7 +17,7 @@ from toolgen.runs import EndedRun, NondeterminismError
 from ..journal import encode
 from ..operations import ending_events, failure_text, ignore_exception
 from .context import WorkflowContext
-from .documents import ANSWER, BEGUN, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
+from .documents import ANSWER, BEGUN_RECORD, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
 from .inbox import Inbox
 from .received import received_answer, received_begun, received_signal, received_start
@@ -57,8 +57,8 @@ class RunWorkflow:
         else:
             self._inbox.add_answer(sent)
 
-    @workflow.signal(name=BEGUN)
-    def begun(self, *args: Any) -> None:
+    @workflow.signal(name=BEGUN_RECORD)
+    def activity_begun(self, *args: Any) -> None:
         sent = received_begun(args)
         if sent is None or self._context is None or not self._context.activities.is_open(sent["op"]):
             _log_dropped("a begun record that is malformed, or of no activity in flight")
@@ -77,18 +77,18 @@ class RunWorkflow:
         self._inbox.add_answer(sent)
         if self._inbox.is_open(op):
             await workflow.wait_condition(lambda: op in self._inbox.over or self._inbox.is_closed)
-        kept = self._inbox.answers.get(op)
-        if kept is None or (self._inbox.is_closed and op not in self._inbox.taken):
+        counted = self._inbox.answers.get(op)
+        if counted is None or (self._inbox.is_closed and op not in self._inbox.taken):
             return {"is_over": True, "key": "", "by": ""}
-        return {"is_over": False, "key": kept["key"], "by": kept["by"]}
+        return {"is_over": False, "key": counted["key"], "by": counted["by"]}
 
     @answer.validator
     def _check_answer(self, *args: Any) -> None:
         _require_answer(args)
 
     @workflow.run
-    async def run(self, given: Any = None) -> Any:
-        start = _require_start([given])
+    async def run(self, argument: Any = None) -> Any:
+        start = _require_start([argument])
         is_projected = workflow.patched(PROJECTED)
         context = self._context = WorkflowContext(
             start, SETTINGS.get(), self._inbox, is_projected=is_projected
@@ -109,8 +109,8 @@ class RunWorkflow:
         if isinstance(problem, NondeterminismError):
             log.error("run %s is stalled: %s", context.run_id, problem, exc_info=problem)
             raise RuntimeError(problem.message) from problem  # the workflow task fails, not the workflow
-        ending, said = _ending(context.run_id, problem)
-        end = asyncio.ensure_future(self._end(context, loop, ending, said))
+        ending, message = _ending(context.run_id, problem)
+        end = asyncio.ensure_future(self._end(context, loop, ending, message))
         while not end.done():
             try:
                 await asyncio.shield(end)
@@ -123,7 +123,7 @@ class RunWorkflow:
         if ending == "canceled":
             raise asyncio.CancelledError
         if ending == "failed":
-            raise ApplicationError(said, type="failed", non_retryable=True)
+            raise ApplicationError(message, type="failed", non_retryable=True)
         return output
 
     async def _end(
@@ -149,7 +149,7 @@ class RunWorkflow:
                 reason=error,
                 at=context.now(),
                 log=context.log.events,
-                begun=context.begun,
+                begun=context.begun_ops,
                 waits=self._inbox.open,
             )
             last = ending_events(context.run_id, ending, error, context.settings.last_events, ended)
