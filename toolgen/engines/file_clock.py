@@ -9,7 +9,7 @@ from typing import Final
 
 from toolgen.stores.sqlite_errors import DamagedRowError
 
-from .sqlite_tables import newest_run
+from .sqlite_tables import newest_run, value_of
 
 _LEAP_S: Final = 30 * 86400.0
 """Seconds that a wall clock may be ahead of the newest time of the file, before something ends by it."""
@@ -59,20 +59,16 @@ def time_before_leap(database: sqlite3.Connection, now: float, keep_s: float | N
     if now - newest <= _LEAP_S or not _would_end_something(database, now, keep_s):
         return None
     # Of runs that have ended no operation yet; it reads all runs, and so it comes last.
-    (began,) = database.execute("SELECT max(began) FROM run").fetchone()
-    newest = max(newest, began or 0.0)
+    newest = max(newest, value_of(database, "SELECT max(began) FROM run") or 0.0)
     return newest if newest and now - newest > _LEAP_S else None
 
 
 def _would_end_something(database: sqlite3.Connection, now: float, keep_s: float | None) -> bool:
     oldest = 0.0 if keep_s is None else now - keep_s
-    (ends,) = database.execute(
-        "SELECT EXISTS (SELECT 1 FROM run WHERE wake <= ?)"
-        " OR EXISTS (SELECT 1 FROM run WHERE state = 'running')"
-        " OR EXISTS (SELECT 1 FROM run WHERE ended < ? AND parent IS NULL)",
-        (now, oldest),
-    ).fetchone()
-    return bool(ends)
+    query = """SELECT EXISTS (SELECT 1 FROM run WHERE wake <= ?)
+        OR EXISTS (SELECT 1 FROM run WHERE state = 'running')
+        OR EXISTS (SELECT 1 FROM run WHERE ended < ? AND parent IS NULL)"""
+    return bool(value_of(database, query, now, oldest))
 
 
 def released_at(database: sqlite3.Connection) -> float:

@@ -24,6 +24,7 @@ from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
 from .sqlite_rows import UnseenSignal, next_wake, oldest_end, read_unseen, require_sound_runs
 from .sqlite_steps import CANCEL_TREE
 from .sqlite_store import SqliteStore
+from .sqlite_tables import value_of
 from .witness import summary_of
 
 _RETRY_S: Final = 1.0
@@ -382,5 +383,4 @@ class FileWorker:
 
 def _data_version(database: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
     """Return a connection and its number that changes when another one writes; each begins to count anew."""
-    (version,) = database.execute("PRAGMA data_version").fetchone()
-    return database, int(version)
+    return database, int(value_of(database, "PRAGMA data_version"))

@@ -23,7 +23,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError, reading
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
 from .sqlite_records import read_log, read_numbered_record, run_name
-from .sqlite_tables import SHIFT, TOO_LARGE, bounded, ids, is_over, known_number, run_number
+from .sqlite_tables import SHIFT, TOO_LARGE, bounded, ids, is_over, known_number, run_number, value_of
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -39,6 +39,8 @@ _OPEN: Final = """
 """The waits have an index of their own, so that the operations of a run are not looked through."""
 _ABOUT: Final = f"CASE WHEN length(wait.about) THEN {bounded('wait.about')} ELSE {bounded('run.input')} END"
 """What a wait is about; the input of its run where the column is empty."""
+_FINISHED: Final = "FROM run WHERE ended IS NOT NULL AND parent IS NULL"
+"""The root runs that are over, which have an index."""
 _HAS_SUBJECT: Final = f"(length(wait.about) != {len(NULL)} OR wait.about != x'{NULL.hex()}')"
 _MOST_PROBLEMS: Final = 50
 """The most problems of the file that are named; there is one for each row of an index that is lost."""
@@ -46,26 +48,21 @@ _MOST_PROBLEMS: Final = 50
 
 def next_wake(database: sqlite3.Connection, after: float) -> float | None:
     """Return when the first parked run must continue by itself, after some time."""
-    (wake,) = database.execute(
-        "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", (after,)
-    ).fetchone()
-    return None if wake is None else float(wake)
+    wake: float | None = value_of(
+        database, "SELECT min(wake) FROM run WHERE wake IS NOT NULL AND wake > ?", after
+    )
+    return wake
 
 
 def count_finished(database: sqlite3.Connection) -> int:
     """Return how many root runs are over."""
-    (count,) = database.execute(
-        "SELECT count(*) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
-    ).fetchone()
-    return int(count)
+    return int(value_of(database, f"SELECT count(*) {_FINISHED}"))
 
 
 def oldest_end(database: sqlite3.Connection) -> float | None:
     """Return the time when the oldest stored root run ended."""
-    (ended,) = database.execute(
-        "SELECT min(ended) FROM run WHERE ended IS NOT NULL AND parent IS NULL"
-    ).fetchone()
-    return None if ended is None else float(ended)
+    ended: float | None = value_of(database, f"SELECT min(ended) {_FINISHED}")
+    return ended
 
 
 def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None) -> list[Tree]:
@@ -77,10 +74,7 @@ def runs_to_forget(database: sqlite3.Connection, keep: int, before: float | None
         before: Those that ended before are not kept either.
     """
     many = min(max(0, count_finished(database) - keep), PRUNE)
-    rows = database.execute(
-        "SELECT no, ended FROM run WHERE ended IS NOT NULL AND parent IS NULL ORDER BY ended, no LIMIT ?",
-        (PRUNE,),
-    ).fetchall()
+    rows = database.execute(f"SELECT no, ended {_FINISHED} ORDER BY ended, no LIMIT ?", (PRUNE,)).fetchall()
     return [
         Tree(no, tuple(_below(database, no)))
         for place, (no, ended) in enumerate(rows)
@@ -369,6 +363,5 @@ def require_sound_runs(database: sqlite3.Connection) -> None:
         DamagedRowError: as said.
     """
     for table in ("run", "session", "turn", "active"):
-        (text,) = database.execute(f"PRAGMA integrity_check({table})").fetchone()
-        if text != "ok":
+        if (text := value_of(database, f"PRAGMA integrity_check({table})")) != "ok":
             raise DamagedRowError(f"{text} (all of it: toolgen runs check)")

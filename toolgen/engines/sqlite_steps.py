@@ -14,7 +14,7 @@ from toolgen.stores.sqlite_errors import DamagedRowError
 from .journal import CANCEL, NULL, RunRecord, SignalRecord
 from .pruning import Tree
 from .sqlite_rows import is_awaited, is_wait_over
-from .sqlite_tables import ENGINE_ID, ids, is_over, known_number, newest_run, run_number
+from .sqlite_tables import ENGINE_ID, ids, is_over, known_number, newest_run, run_number, value_of
 from .witness import open_runs, run_digest
 
 _PAGES: Final = 100
@@ -26,8 +26,7 @@ _LOST: Final = "lost"
 def engine_id(database: sqlite3.Connection) -> str:
     """Return the id of the engine of the file, which is created once."""
     database.execute(ENGINE_ID)  # in a file of before, which may have lost it
-    (id_,) = database.execute("SELECT value FROM meta WHERE name = 'id'").fetchone()
-    return str(id_)
+    return str(value_of(database, "SELECT value FROM meta WHERE name = 'id'"))
 
 
 def start_run(database: sqlite3.Connection, record: RunRecord, state: str) -> int | None:
@@ -120,26 +119,25 @@ def delete(database: sqlite3.Connection, trees: Sequence[Tree]) -> None:
 
 def delete_session(database: sqlite3.Connection, session: str) -> int:
     """Delete the root runs of a session that are over, with their children; return how many runs."""
-    before = database.execute("SELECT count(*) FROM run").fetchone()[0]
     roots = database.execute(
         "SELECT no FROM run WHERE session = ? AND ended IS NOT NULL AND parent IS NULL", (session,)
     ).fetchall()
-    for (no,) in roots:
-        _delete(database, no)
-    return int(before - database.execute("SELECT count(*) FROM run").fetchone()[0])
+    return sum(_delete(database, no) for (no,) in roots)
 
 
-def _delete(database: sqlite3.Connection, no: int) -> None:
-    for (child,) in database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall():
-        _delete(database, child)
+def _delete(database: sqlite3.Connection, no: int) -> int:
+    """Delete a run with its children; return how many runs."""
+    children = database.execute("SELECT no FROM run WHERE parent = ?", (no,)).fetchall()
+    deleted = 1 + sum(_delete(database, child) for (child,) in children)
     for table in ("op", "event", "wait"):
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
     for table in ("signal", "attempt"):
         database.execute(f"DELETE FROM {table} WHERE run = ?", (no,))
     database.execute(
         "UPDATE run SET starter = NULL WHERE starter = ?", (no,)
-    )  # a later run may get the number
+    )  # its number is given again
     database.execute("DELETE FROM run WHERE no = ?", (no,))
+    return deleted
 
 
 def _insert(database: sqlite3.Connection, no: int, signal: SignalRecord) -> None:

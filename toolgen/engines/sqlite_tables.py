@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from toolgen.runs import unknown_run
 from toolgen.stores.session_tables import SESSION_MIGRATIONS
@@ -84,6 +84,11 @@ def ids(no: int) -> tuple[int, int]:
     return no << SHIFT, (no + 1 << SHIFT) - 1
 
 
+def value_of(database: sqlite3.Connection, query: str, *values: object) -> Any:
+    """Return the value of a query that gives one row of one column."""
+    return database.execute(query, values).fetchone()[0]
+
+
 def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
     """Return the number of a run; None where no run has the id.
 
@@ -98,8 +103,7 @@ def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
 
 def newest_run(database: sqlite3.Connection) -> int:
     """Return the highest number of a run; 0 where there is none."""
-    query = "SELECT coalesce(max(no), 0) FROM run WHERE no < ?"
-    return int(database.execute(query, (MOST_RUNS,)).fetchone()[0])
+    return int(value_of(database, "SELECT coalesce(max(no), 0) FROM run WHERE no < ?", MOST_RUNS))
 
 
 def known_number(database: sqlite3.Connection, run_id: str) -> int:
