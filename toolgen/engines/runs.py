@@ -35,7 +35,7 @@ from .journal import (
     encode,
 )
 from .live_run import Run
-from .operations import ended_run, ending_events, failure_text
+from .operations import ended_run, ending_events, execute_loop, failure_text
 from .store import RunStore
 
 log = logger("toolgen.engines")
@@ -286,9 +286,7 @@ class Runs:
             raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
         context = JournaledContext(Run(record, None, self), self, is_replay=True)
         try:
-            output: Json = await self.tasks.start(
-                self._execute(context, record), f"replay of {record.run_id}"
-            )
+            output = await self.tasks.start(self._execute(context, record), f"replay of {record.run_id}")
         except Exception as error:
             fault = NondeterminismError(f"run {record.run_id} was completed before, and its loop raises now")
             raise context.fault or fault from error
@@ -308,13 +306,7 @@ class Runs:
 
     async def _execute(self, context: JournaledContext, record: RunRecord) -> Json:
         LOOP_TIME.set(record.began or 0.0)
-        if record.loop not in self._loops:
-            raise NondeterminismError(f"no loop is registered as {record.loop!r}, for run {record.run_id}")
-        try:
-            output: Json = await self._loops[record.loop](context, decode(record.input))
-        except SystemExit as error:  # out of a task it would end the event loop
-            raise RuntimeError("the loop raised an exception that ends the process") from error
-        return output
+        return await execute_loop(self._loops, record.loop, context, decode(record.input))
 
     async def _run_loop(self, run: Run) -> None:
         """Run a loop to its end, and record the end."""

@@ -133,9 +133,7 @@ def _delete(database: sqlite3.Connection, no: int) -> int:
         database.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", ids(no))
     for table in ("signal", "attempt"):
         database.execute(f"DELETE FROM {table} WHERE run = ?", (no,))
-    database.execute(
-        "UPDATE run SET starter = NULL WHERE starter = ?", (no,)
-    )  # its number is given again
+    database.execute("UPDATE run SET starter = NULL WHERE starter = ?", (no,))  # its number is given again
     database.execute("DELETE FROM run WHERE no = ?", (no,))
     return deleted
 

@@ -15,7 +15,7 @@ from toolgen.contract.logs import logger
 from toolgen.runs import EndedRun, NondeterminismError
 
 from ..journal import encode
-from ..operations import ending_events, failure_text, ignore_exception
+from ..operations import ending_events, execute_loop, failure_text, ignore_exception
 from .context import WorkflowContext
 from .documents import ANSWER, BEGUN_RECORD, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
@@ -217,13 +217,7 @@ def _require_living() -> None:
 
 
 async def _execute(context: WorkflowContext, name: str) -> Json:
-    function = context.settings.loops.get(name)
-    if function is None:
-        raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
-    try:
-        value = await function(context, context.input)
-    except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError("the loop raised an exception that ends the process") from error
+    value = await execute_loop(context.settings.loops, name, context, context.input)
     _, copy = encode(value, f"the output of run {context.run_id}", context.settings.limits.max_payload_bytes)
     output: Json = copy
     return output
