@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
 
+from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.shapes.design.model import ToolModel
@@ -19,7 +20,6 @@ from toolgen.shapes.sensitive import keys_of
 from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
-from .schema_file import SchemaFile, Schemas
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails, SchemaSerializer

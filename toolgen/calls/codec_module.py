@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.names import CATALOG
 
 from .codec import CheckedCodec, Codec
-from .schema_file import SchemaFile, Schemas
 
 if TYPE_CHECKING:
     from .foreign_codec import SchemaCodec

@@ -236,10 +236,8 @@ class ToolValidationError(ValueError):
         return ToolValidationError(issues, self.more, is_counted=self.is_counted)
 
     def __str__(self) -> str:
-        shown = "; ".join(map(str, self.issues))
-        return (
-            f"{shown}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else shown
-        )
+        text = "; ".join(map(str, self.issues))
+        return f"{text}; and {'' if self.is_counted else 'at least '}{self.more} more" if self.more else text
 
 
 class MalformedResultError(RuntimeError):

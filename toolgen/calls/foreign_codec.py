@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError, ValidationError, from_json
 
+from toolgen.catalog.schema_file import Schemas
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import Findings
@@ -22,7 +23,6 @@ from .codec import (
     validation_error,
 )
 from .errors import MalformedResultError
-from .schema_file import Schemas
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails, SchemaValidator

@@ -121,18 +121,16 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     )
 
 
-def _details(declared_error: ErrorSpec[Any], details: object) -> bytes:
+def _details(spec: ErrorSpec[Any], details: object) -> bytes:
     """Return the details of a declared error as JSON; empty for an error without them.
 
     Raises:
         MalformedResultError: they are not of the type that the design gives.
     """
-    if declared_error.codec is not None:
-        return declared_error.codec.encode(details)
+    if spec.codec is not None:
+        return spec.codec.encode(details)
     if details is not None:
-        raise MalformedResultError(
-            f"the error {declared_error.name} has details, and its design declares none"
-        )
+        raise MalformedResultError(f"the error {spec.name} has details, and its design declares none")
     return b""
 
 

@@ -33,10 +33,8 @@ async def gather_results(
     running = (_call_one(call, place, directory, batch, services, later) for place, call in enumerate(calls))
     ended = await services.scheduler.together(running)
     results = (
-        _failed_call(call, directory, batch, services, result)
-        if isinstance(result, BaseException)
-        else result
-        for call, result in zip(calls, ended, strict=True)
+        _failed_call(call, directory, batch, services, end) if isinstance(end, BaseException) else end
+        for call, end in zip(calls, ended, strict=True)
     )
     return await batch.settle(tuple(results), services.reports)
 

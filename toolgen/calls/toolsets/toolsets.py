@@ -202,10 +202,8 @@ class Toolsets:
         if not isinstance(state, ReadableState):
             return context
         seconds = min(added.timeout for added in self._added.values())
-        values = await run_in_task(
-            _read_state(state, context.meta), name="reading the state", seconds=seconds
-        )
-        return replace(context, state={**values, **context.state})
+        items = await run_in_task(_read_state(state, context.meta), name="reading the state", seconds=seconds)
+        return replace(context, state={**items, **context.state})
 
     async def _listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         try:

@@ -6,9 +6,10 @@ import json
 from importlib.resources import files
 from typing import NamedTuple, Protocol
 
-from toolgen.catalog.reader import CatalogueError, read_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
+
+from .reader import CatalogueError, read_catalogue
 
 
 class Schemas(Protocol):
