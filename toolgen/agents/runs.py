@@ -14,7 +14,7 @@ from toolgen.contract.json_value import Json
 from toolgen.events.document import logged_event
 from toolgen.events.records import Event
 from toolgen.runs import RunState, RunStatus, UnknownRunError, unknown_run
-from toolgen.runtime.run_listing import runs_in_state
+from toolgen.runtime.runs import runs_in_state
 from toolgen.waiting.asking import answer_question
 from toolgen.waiting.errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from toolgen.waiting.frozen import FrozenCall
