@@ -131,6 +131,7 @@ def test_what_an_answer_may_hold_is_told(database: ProjectFolder) -> None:
     ) in said
 
 
+@pytest.mark.exhaustive
 def test_nothing_is_approved_where_nobody_can_be_asked(database: ProjectFolder) -> None:
     token, _ = asked(database, "select 1")
     done = subprocess.run(

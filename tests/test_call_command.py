@@ -195,6 +195,7 @@ def test_a_tool_that_is_not_implemented_is_named_by_the_line_of_its_stub(stub: P
     assert stub.run("stubs").out.splitlines()[-1] == STUB_LINE.rstrip()
 
 
+@pytest.mark.exhaustive
 def test_a_process_says_it_once(stub: ProjectFolder) -> None:
     """Python prints what nobody else logs; the command spares its reader that record."""
     command = ["-m", "toolgen", "call", "greet", '{"name": "Ada"}', "--session", "s-9"]

@@ -42,7 +42,13 @@ PRODUCTION = ROOT / "docs/production.md"
 OBSERVABILITY = ROOT / "docs/observability.md"
 """Sends spans to a backend; tests/test_observability_doc.py has one on this machine."""
 ELSEWHERE = (FOLLOWED, IMPORT, LATER, AGENT, FRAMEWORKS, POSTGRES, OBSERVABILITY)
-RUN = [file for file in DOCUMENTS if file not in ELSEWHERE]
+SERVER = ROOT / "docs/mcp.md"
+"""Starts a server of MCP, which takes seconds; `make conformance` runs it."""
+RUN = [
+    pytest.param(file, marks=pytest.mark.exhaustive) if file == SERVER else file
+    for file in DOCUMENTS
+    if file not in ELSEWHERE
+]
 BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 MAP = ROOT / "docs/architecture.md"

@@ -61,6 +61,7 @@ def test_nothing_to_change_is_success(project: ProjectFolder) -> None:
     assert (done.code, done.out, done.err) == (0, "", "app/gen: up to date\n")
 
 
+@pytest.mark.exhaustive
 def test_bytes_and_line_ends_are_shown_as_they_are(project: ProjectFolder) -> None:
     project.run("gen")
     (project.path / TYPES).write_bytes(b"a\x0cb\r\n\xff\n")

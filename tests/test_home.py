@@ -96,6 +96,7 @@ def test_the_database_is_the_same_every_time(tmp_path: Path) -> None:
         assert one.execute("select count(distinct at) from reading").fetchone() == (30 * 24,)
 
 
+@pytest.mark.exhaustive
 def test_demo_prints_what_stands_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     demo.main(tmp_path / "home.db")
     assert capsys.readouterr().out == (HOME / "demo.txt").read_text(encoding="utf-8")

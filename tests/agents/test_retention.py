@@ -145,6 +145,7 @@ async def painted(folder: Path, store: ArtifactStore, many: int) -> AsyncIterato
         yield made
 
 
+@pytest.mark.exhaustive
 async def test_the_next_process_drops_what_a_killed_one_was_dropping(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", DYING, str(tmp_path)), cwd=Path(__file__).parents[2]

@@ -103,7 +103,7 @@ class Place:
         return found
 
 
-@pytest.fixture(params=["one file", "files"])
+@pytest.fixture(params=["one file", pytest.param("files", marks=pytest.mark.exhaustive)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return Place(tmp_path, is_one_file=request.param == "one file")
 

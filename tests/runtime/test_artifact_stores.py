@@ -214,6 +214,7 @@ def test_a_forked_process_uses_the_folder_too(tmp_path: Path) -> None:
     assert [one.version for one in listed] == [1, 2, 3]
 
 
+@pytest.mark.exhaustive
 def test_processes_give_each_version_a_number_of_its_own(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """

@@ -183,6 +183,7 @@ async def test_the_state_takes_json(states: StateStore, value: Any) -> None:
     assert (await made.call(TOOL, SITE, ANN)).status == "ok"
 
 
+@pytest.mark.exhaustive
 def test_processes_lose_no_addition(tmp_path: Path) -> None:
     code = textwrap.dedent(
         """

@@ -45,6 +45,7 @@ def chat(tmp_path: Path) -> Iterator[ModuleType]:
         del sys.modules[name]
 
 
+@pytest.mark.exhaustive
 async def test_an_agent_calls_the_tools_of_a_lock_by_its_own_names(chat: ModuleType) -> None:
     told: list[list[str]] = []
 
