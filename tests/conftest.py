@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import find, settings
+from hypothesis.strategies import booleans
 
 import toolgen
 from toolgen.cli import main
@@ -24,6 +25,9 @@ gc.set_threshold(10_000)  # the default visits what a test process keeps so ofte
 
 def pytest_collection_finish() -> None:
     """Keep what exists before the tests out of collections of garbage; else each visits the whole suite."""
+    find(
+        booleans(), bool
+    )  # makes hypothesis's source of random numbers, whose referrers it would not find later
     gc.collect()
     gc.freeze()
 
