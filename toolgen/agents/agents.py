@@ -10,7 +10,8 @@ from toolgen.calls.errors import RegistrationError, check_format
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.policy import RunPolicy
-from toolgen.runs import ActivityInfo, Engine, FileEngine, RunState
+from toolgen.runs import ActivityInfo, FileEngine, RunState
+from toolgen.runtime.assembly import Assembly
 from toolgen.runtime.many_workers import require_shared
 from toolgen.runtime.runtime import Runtime
 from toolgen.waiting.frozen import read_call
@@ -29,6 +30,7 @@ from .host import AgentHost
 from .joined import AgentLoops
 from .output import RunOutput, without_tokens
 from .planner.retrying import PlannerRetry
+from .registered_agents import register_agent
 from .registration import AgentRegistration, AgentSpec
 from .releasing import Released, release
 from .retention import Retention, drop_left, forgetting
@@ -79,9 +81,7 @@ class Agents:
             require_shared(runtime.engine, {"Agents(sessions=…)": sessions})
         self._runtime = runtime
         self._assembly = assembly = runtime.assembly
-        waits = assembly.waits
-        if waits is None:
-            waits = WaitRegistry(_engine_in_memory(), WAIT_OPTIONS, None, assembly.services.scheduler)
+        waits = assembly.waits or _waits_in_memory(assembly)
         self._host = host = AgentHost(assembly, waits, sessions, planner_retry or PlannerRetry())
         self._runs = Runs(host)
         retention = Retention(host, keep_sessions, keep_sessions_s)
@@ -116,15 +116,19 @@ class Agents:
             RegistrationError: it does not fit, or another agent gave a toolset another executor.
         """
         check_format(registration.spec.id, registration.format)
-        self._host.refuse_second(registration.spec.id)
-        new = self._assembly.registry.prepare_new(registration.toolsets, registration.spec.id)
-        directory = self._assembly.registry.directory_with(new)
-        agent = self._host.build_agent(registration, directory, self._assembly.registry.managers)
+        assembly, id_ = self._assembly, registration.spec.id
+        if id_ in self._host.agents:
+            raise RegistrationError(f"agent {id_!r} is registered already")
+        new = assembly.registry.prepare_new(registration.toolsets, id_)
+        directory = assembly.registry.directory_with(new)
+        agent = register_agent(
+            registration, directory, assembly.options, assembly.caller, assembly.registry.managers
+        )
         check = getattr(agent.planner, "check_native", None)  # see `NativeCheck`
         if check is not None and agent.static.native:
             check(agent.static.native, agent.specs)
-        self._assembly.registry.add_prepared(new)
-        self._host.agents[agent.spec.id] = agent
+        assembly.registry.add_prepared(new)
+        self._host.agents[id_] = agent
 
     def client(self, agent: str | AgentSpec) -> AgentClient:
         """Return the client that starts runs of an agent, by the id of a registered one or by its constant.
@@ -275,7 +279,7 @@ def _sessions_of(engine: object) -> SessionStore:
     return MemorySessionStore()
 
 
-def _engine_in_memory() -> Engine:
+def _waits_in_memory(assembly: Assembly) -> WaitRegistry:
     from toolgen.engines import InProcessEngine  # a host with an engine of its own never needs it
 
-    return InProcessEngine()
+    return WaitRegistry(InProcessEngine(), WAIT_OPTIONS, None, assembly.services.scheduler)

@@ -43,22 +43,11 @@ class EventForwarder:
         self._engine = engine
         self._hub = hub
         self._on_end = on_end
-        self._facts: RecentRuns[RunFacts] = RecentRuns(most)
+        self.facts: RecentRuns[RunFacts] = RecentRuns(most)
+        """Facts of the runs of which this process has executed something lately."""
         self._late: dict[str, list[tuple[int, Mapping[str, Json]]]] = {}
         """Events with their offsets, by run, since its input began to be read."""
         self._reading: set[asyncio.Task[None]] = set()
-
-    def learn(self, run_id: str, facts: RunFacts) -> None:
-        """Take the facts of a run."""
-        self._facts.put(run_id, facts)
-
-    def known(self, run_id: str) -> RunFacts | None:
-        """Return the facts of a run; None where this process has executed nothing of it lately."""
-        return self._facts.get(run_id)
-
-    def forget(self, run_id: str) -> None:
-        """Drop the facts of a run."""
-        self._facts.pop(run_id)
 
     def forward(self, run_id: str, offset: int, event: Mapping[str, Json]) -> None:
         """Forward an event, after those of the run that wait for its facts."""
@@ -67,7 +56,7 @@ class EventForwarder:
         if run_id in self._late:
             self._late[run_id].append((offset, event))
             return
-        facts = self._facts.get(run_id)
+        facts = self.facts.get(run_id)
         if facts is None and self._needs_facts(event):
             self._late[run_id] = [(offset, event)]
             start_task(self._reading, self._forward_late(run_id), name=f"events of {run_id}")
@@ -91,7 +80,7 @@ class EventForwarder:
 
     async def _read(self, run_id: str) -> RunFacts | None:
         """Return the facts in the input of a run; those above where it is no run of an agent, or is gone."""
-        above = self._facts.get(run_id.rpartition("/")[0])
+        above = self.facts.get(run_id.rpartition("/")[0])
         try:
             status = await self._engine.status(run_id)
         except UnknownRunError:
@@ -109,6 +98,6 @@ class EventForwarder:
             except ValueError:
                 log.exception("an event of run %s was not emitted", run_id)
         if event.get("type") == LAST:
-            self._facts.pop(run_id)
+            self.facts.pop(run_id)
             if facts is not None:
                 self._on_end(run_id, facts)

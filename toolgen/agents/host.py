@@ -11,13 +11,10 @@ from typing import Any, Final
 from toolgen.calls.call import CallMeta
 from toolgen.calls.call_names import CALL
 from toolgen.calls.context import Values
-from toolgen.calls.errors import RegistrationError
 from toolgen.calls.results import Delegated
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.hooks import Hook
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.toolsets.directory import Directory
-from toolgen.calls.toolsets.resources import ResourceStack
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
@@ -27,7 +24,6 @@ from toolgen.runs import Activity, NotRegisteredError, OnForget, RunStatus
 from toolgen.runtime.assembly import Assembly
 from toolgen.stores.outages import StoreRetry
 from toolgen.waiting.resuming import listed_now
-from toolgen.waiting.sealing import Sealer
 from toolgen.waiting.wait_registry import WaitRegistry, is_call
 
 from .activities.conversation import Conversations
@@ -38,8 +34,8 @@ from .loop.loop import agent_loop
 from .planner.chats import NO_CHATS, Chats
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
-from .registered_agents import RegisteredAgent, register_agent
-from .registration import AgentRegistration, AgentSpec
+from .registered_agents import RegisteredAgent
+from .registration import AgentSpec
 from .run_facts import called_facts, handed_over_facts, meta_of
 from .run_metrics import RunMetrics
 from .run_spans import RunSpans
@@ -89,7 +85,7 @@ class AgentHost:
         self._options = assembly.options
         self.is_shared = is_shared
         """Whether many workers execute the runs."""
-        self._served: RecentRuns[RegisteredTool] = RecentRuns(most)
+        self.served: RecentRuns[RegisteredTool] = RecentRuns(most)
         """Tools by the run that answers a call of no run."""
         self._snapshots: RecentRuns[_Listed] = RecentRuns(most)
         self._about_to_wait: RecentRuns[set[str]] = RecentRuns(most)
@@ -107,11 +103,6 @@ class AgentHost:
         self.waits.register({LOOP: agent_loop}, activities, self._on_event, last_events, on_forget)
 
     @property
-    def sealer(self) -> Sealer:
-        """The sealer of answers to the questions of planners; as `WaitRegistry.sealer`."""
-        return self.waits.sealer
-
-    @property
     def tags(self) -> set[str]:
         """The tags of all registered tools of the runtime."""
         return {tag for spec in self._directory.specs for tag in spec.tags}
@@ -123,25 +114,6 @@ class AgentHost:
         """
         is_direct = run_id.startswith(CALL) and "/" in run_id
         return self.tools.is_interactive and not (is_direct and self.tools.suspender is None)
-
-    def build_agent(
-        self, registration: AgentRegistration, directory: Directory, managers: ResourceStack
-    ) -> RegisteredAgent:
-        """Return the agent to be registered; the directory has its tools.
-
-        Raises:
-            RegistrationError: it does not fit.
-        """
-        return register_agent(registration, directory, self._options, self.caller, managers)
-
-    def refuse_second(self, agent: str) -> None:
-        """Raise where an agent of this id is registered.
-
-        Raises:
-            RegistrationError: as said.
-        """
-        if agent in self.agents:
-            raise RegistrationError(f"agent {agent!r} is registered already")
 
     def agent(self, id_: str) -> RegisteredAgent:
         """Return a registered agent.
@@ -156,7 +128,7 @@ class AgentHost:
 
     def meta(self, run_id: str, facts: RunFacts, tool_call_id: str = "") -> CallMeta:
         """Return the facts of a call of a run."""
-        self.events.learn(run_id, facts)
+        self.events.facts.put(run_id, facts)
         return meta_of(run_id, facts, tool_call_id)
 
     def chats(self, facts: RunFacts) -> Chats:
@@ -223,12 +195,8 @@ class AgentHost:
         parent = facts["parent"]
         if parent is None or not parent["tool"]:
             return None
-        tool = self._served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
+        tool = self.served.get(parent.get("child", "")) or self.find_tool(parent["tool"], parent["run_id"])
         return None if tool is None else tool.spec
-
-    def serve_tool(self, run_id: str, tool: RegisteredTool) -> None:
-        """Keep the tool of a call outside of runs until the agent run that answers it is over."""
-        self._served.put(run_id, tool)
 
     async def may_wait(self, run_id: str, op: str) -> bool:
         """Return whether one more call of the run may wait, under this key.
@@ -318,9 +286,9 @@ class AgentHost:
 
     async def start(self, run_input: RunInput, run_id: str) -> None:
         """Start a run that no other run starts."""
-        await self.begin(run_id)
+        await self.waits.start(run_id)
         if self.engine.is_worker:  # a client hears of no event, and not of the last one either
-            self.events.learn(run_id, run_input["facts"])
+            self.events.facts.put(run_id, run_input["facts"])
         session = run_input["facts"]["session_id"]
         is_here = self.engine.is_worker and not self.is_shared
         door = (
@@ -330,24 +298,20 @@ class AgentHost:
             with door:
                 await self.engine.start_run(LOOP, run_input, run_id=run_id, session=session)  # type: ignore[arg-type]  # it is JSON
         except BaseException:
-            self.events.forget(run_id)
+            self.events.facts.pop(run_id)
             raise
-
-    async def begin(self, run_id: str = "") -> None:
-        """Begin to execute runs; a client executes the run of this id."""
-        await self.waits.start(run_id)
 
     def _on_event(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         """Forward an event of a run to the runtime's subscribers; drop the run's data at its end."""
         if self._spans is not None:
             self._spans.on_event(run_id, event)
         if self._metrics is not None:
-            facts, tool = self.events.known(run_id), str(event.get("tool", ""))
+            facts, tool = self.events.facts.get(run_id), str(event.get("tool", ""))
             agent = "" if facts is None else facts["agent"]
             self._metrics.on_event(run_id, event, agent, self.find_tool(tool, run_id) is not None)
         self.events.forward(run_id, offset, event)
         if event.get("type") == LAST:
-            self._served.pop(run_id)
+            self.served.pop(run_id)
             self._snapshots.pop(run_id)
             self._about_to_wait.pop(run_id)
             self._values.pop(run_id)

@@ -45,7 +45,7 @@ class AgentLoops:
         for agent in self._host.agents.values():
             await agent.toolsets.open()
         await self._host.turns.open()
-        await self._host.begin()
+        await self._host.waits.start()
         self._retention.open()
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class AgentLoops:
             ToolError: the agents are nested too deep.
         """
         self._runs.check(delegated.agent)
-        self._host.serve_tool(run_id, tool)
+        self._host.served.put(run_id, tool)
         run_input = await self._input(tool, delegated, run_id, meta)
         return {"loop": LOOP, "agent": delegated.agent, "input": as_plain_json(run_input)}
 

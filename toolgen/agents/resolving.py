@@ -40,7 +40,7 @@ async def resolve(
     spec = await _spec(host, run_id, call, facts)
     meta = meta_of(run_id, facts, call.id)
     result = found_out(call.name, spec, meta, resolution, host.tools.limits)
-    await host.begin(f"{run_id}/resolved:{call.id}")
+    await host.waits.start(f"{run_id}/resolved:{call.id}")
     by = await keep_outcome(host.engine, result, spec, meta, by)
     log.info("the outcome of call %s of run %s is %s, says %s", call.id, run_id, resolution.outcome, by)
     if not facts["in_conversation"]:

@@ -76,7 +76,7 @@ class Runs:
         message = portable_text(message)  # before it is kept, for no engine would start with it
         run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
-        await host.begin(run_id)  # it is known then whether this process executes the run
+        await host.waits.start(run_id)  # it is known then whether this process executes the run
         self.check(agent)
         owner = Owner(agent=agent, session_id=session_id)
         if options.get("run_id") and await self._is_started(run_id, owner):  # a new id is of no run

@@ -14,10 +14,8 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.main import get_command
 
-from toolgen.findings import Format
-from toolgen.importers.tool import Kind
-
 from .config import find_project
+from .import_command import OutputFormat, import_source
 from .mcp_commands import mcp_app
 from .run_commands import Config, ListingFormat, runs_app
 from .tool_commands import tools_app
@@ -29,7 +27,6 @@ app.add_typer(runs_app, name="runs")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")
 
-OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
 Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
 Turn = Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")]
@@ -328,81 +325,4 @@ def init(
     raise typer.Exit(start_project(name))
 
 
-@app.command("import")
-def import_(
-    kind: Annotated[Kind, typer.Argument(help="What the source is.")],
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="A file; for python a module or a file, with :FUNCTION for one of its functions.",
-            metavar="SOURCE",
-        ),
-    ] = "",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where the design module and its schemas go; of a live server the lock.", metavar="PATH"
-        ),
-    ] = None,
-    stdio: Annotated[
-        str, typer.Option(help="Lock the tools of the MCP server that this starts.", metavar="COMMAND")
-    ] = "",
-    url: Annotated[str, typer.Option(help="Lock the tools of this MCP server.", metavar="URL")] = "",
-    header: Annotated[
-        list[str] | None,
-        typer.Option(help="Send this header to --url; '$VAR' is a variable.", metavar="'NAME: $VAR'"),
-    ] = None,
-    allow_insecure: Annotated[
-        bool,
-        typer.Option("--allow-insecure", help="Send --header to another machine over plain HTTP too."),
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare the lock with the server; exit 1 if it differs.")
-    ] = False,
-    name: Annotated[
-        str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")
-    ] = "",
-    service: Annotated[
-        str, typer.Option(help="Name of the service; by default the toolset's.", metavar="NAME")
-    ] = "",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Write nothing and exit 1 if any tool has an error.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    format: OutputFormat = "text",
-) -> None:
-    """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
-    from .importing import ImportRequest, import_tools
-    from .outcome import print_error_records, print_outcome
-
-    if stdio or url or check or header or allow_insecure:
-        if kind != "mcp" or source:
-            raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
-        from .server_lock import LockRequest, lock_server
-
-        asked = LockRequest(
-            stdio=stdio,
-            url=url,
-            headers=tuple(header or ()),
-            is_insecure=allow_insecure,
-            out=out,
-            is_check=check,
-            is_forced=force,
-        )
-        with print_error_records(format):
-            raise typer.Exit(print_outcome(lock_server(asked)))
-    if not source:
-        live = ": write a file, or ask a server by --stdio or --url" if kind == "mcp" else ""
-        raise typer.BadParameter(f"SOURCE is missing{live}")
-    request = ImportRequest(
-        kind=kind,
-        source=source,
-        out=out or Path(),
-        name=name,
-        service=service,
-        is_strict=strict,
-        is_forced=force,
-        format=format,
-    )
-    with print_error_records(format):
-        raise typer.Exit(print_outcome(import_tools(request)))
+app.command("import")(import_source)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,11 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRol
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
 from .runtime import durable_engine, load_runtime
-from .store_watch import StoreWatch
+
+_CHECK_EVERY_S: Final = 5.0
+"""Seconds between the end of a check and the next one."""
+_CHECK_S: Final = 3.0
+"""Seconds of a check, after which the stores count as unreachable."""
 
 _WATCH_S: Final = 1.0
 """Seconds between two looks at whether the engine still executes."""
@@ -146,3 +150,49 @@ def _on_signal(end: Callable[[], None]) -> Iterator[None]:
     finally:
         for signal_ in _SIGNALS:
             loop.remove_signal_handler(signal_)
+
+
+class StoreWatch:
+    """What the newest check of the stores has found."""
+
+    def __init__(self, check: Callable[[], Awaitable[None]]) -> None:
+        """Construct a watch; `check` raises where a store cannot be used."""
+        self._check = check
+        self._problem = ""
+
+    @property
+    def is_reachable(self) -> bool:
+        return not self._problem
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Check once, then again and again meanwhile."""
+        await self._look()
+        watching = asyncio.create_task(self._keep_looking(), name="checking stores")
+        try:
+            yield
+        finally:
+            watching.cancel()
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await asyncio.sleep(_CHECK_EVERY_S)
+            await self._look()
+
+    async def _look(self) -> None:
+        before, (self._problem, error) = self._problem, await self._find_problem()
+        if self._problem and self._problem != before:
+            log.warning("a store cannot be used: %s", self._problem, exc_info=error)
+
+    async def _find_problem(self) -> tuple[str, Exception | None]:
+        """Return why a store cannot be used, with the exception of a bug; "" where all can."""
+        try:
+            async with asyncio.timeout(_CHECK_S):
+                await self._check()
+        except TimeoutError:
+            return f"no answer within {_CHECK_S:g} seconds", None
+        except ToolgenError as error:
+            return error.message, None
+        except Exception as error:  # of a store that others wrote
+            return type(error).__name__, error
+        return "", None

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
-    from .model_client import ModelClient
-
 
 class LLMPlanner:
     """Plans by asking a model.
@@ -46,7 +44,15 @@ class LLMPlanner:
         Raises:
             ToolgenError: pydantic-ai or the SDK of the provider is missing, or the name names no model.
         """
-        self._asking = _model_client(model, settings, stream, require_finish_reason, strict)
+        with extra("llm"):
+            from .model_client import ModelClient, find_model
+        self._asking = ModelClient(
+            find_model(model),
+            settings,
+            stream=stream,
+            require_finish_reason=require_finish_reason,
+            strict=strict,
+        )
         self._instructions = instructions
 
     async def plan_start(self, plan_input: PlanInput) -> PlanResult:
@@ -82,26 +88,3 @@ class LLMPlanner:
         from .planning import request_plan
 
         return await request_plan(self._asking, self._instructions or plan_input.description, plan_input)
-
-
-def _model_client(
-    model: Model | str,
-    settings: ModelSettings | None,
-    stream: bool,
-    require_finish_reason: bool,
-    strict: bool,
-) -> ModelClient:
-    """Return the client that sends requests to the model.
-
-    Raises:
-        ToolgenError: as `LLMPlanner`.
-    """
-    with extra("llm"):
-        from .model_client import ModelClient, find_model
-    return ModelClient(
-        find_model(model),
-        settings,
-        stream=stream,
-        require_finish_reason=require_finish_reason,
-        strict=strict,
-    )

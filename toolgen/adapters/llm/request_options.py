@@ -91,17 +91,15 @@ def request_options(plan_input: PlanInput, instructions: str, model: Model, dial
         allow_text_output=not output,
         instruction_parts=_instructions(instructions, plan_input),
     )
-    settings: ModelSettings = {}
     only = [
         projection.name
         for projection in projections
         if projection.tool == plan_input.restrict_to_tool and projection.tool != final
     ]
-    if only and len(made) > 1:
-        settings["tool_choice"] = ToolOrOutput(function_tools=only)
+    is_restricted = bool(only) and len(made) > 1
     return RequestOptions(
         parameters=parameters,
-        settings=settings,
+        settings={"tool_choice": ToolOrOutput(function_tools=only)} if is_restricted else {},
         projections={projection.name: projection for projection in projections},
         transfers=transfers,
         final=final,

@@ -61,7 +61,7 @@ class Recording:
         """
         claims, answer = question_claims(info.run_id, argument["about"]), argument["given"]
         text: Json = None
-        if isinstance(answer, dict) and self._host.sealer.is_sealed(claims, answer):
+        if isinstance(answer, dict) and self._host.waits.sealer.is_sealed(claims, answer):
             text = answer["answer"]
         return {"text": text, "reason": "" if isinstance(text, str) else UNSEALED}
 

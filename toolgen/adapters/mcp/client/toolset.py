@@ -89,17 +89,7 @@ class MCPToolset:
             clock: Returns seconds, from any beginning.
             sleep: Waits for so many seconds.
         """
-        if not all(TOOL_NAME.fullmatch(part) for part in name.split(".")) or name.count(".") > 1:
-            raise RegistrationError(
-                f"{name!r} is no name of an MCP toolset",
-                hint="write lower-case letters, digits and _, as in `git` or `service.git`",
-            )
-        passed: object = server
-        if not isinstance(passed, StdioServer | HttpServer):
-            raise RegistrationError(
-                f"{type(passed).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
-                hint="write StdioServer('command', ('argument',)), or HttpServer('https://…')",
-            )
+        _require_arguments(name, server)
         self.name = name
         self.on_error: OnError = on_error
         self.instructions = _NOTICE.format(name)
@@ -185,6 +175,24 @@ class MCPToolset:
         transport = partial(self._server.connected, credentials)
         return Connection(
             self.name, transport, connect_s=self._connect_s, list_s=self._list_s, clock=self._clock
+        )
+
+
+def _require_arguments(name: str, server: object) -> None:
+    """Raise for a name of a toolset that is none, or for a server that is none.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if not all(TOOL_NAME.fullmatch(part) for part in name.split(".")) or name.count(".") > 1:
+        raise RegistrationError(
+            f"{name!r} is no name of an MCP toolset",
+            hint="write lower-case letters, digits and _, as in `git` or `service.git`",
+        )
+    if not isinstance(server, StdioServer | HttpServer):
+        raise RegistrationError(
+            f"{type(server).__name__!r} is no MCP server: MCPToolset({name!r}, …)",
+            hint="write StdioServer('command', ('argument',)), or HttpServer('https://…')",
         )
 
 

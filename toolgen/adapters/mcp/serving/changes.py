@@ -21,7 +21,7 @@ from mcp.server.connection import Connection
 from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent, ToolsListChanged
 
 from toolgen.contract.logs import log_failure, logger
-from toolgen.runtime import CallMeta
+from toolgen.runtime import CallMeta, Runtime
 
 from .identity import Context, is_modern
 from .listing import ListedTool
@@ -104,8 +104,14 @@ class ListChanges:
         await self.bus.publish(ToolsListChanged())
 
     @asynccontextmanager
-    async def watched(self, list_tools: List, every_s: float) -> AsyncIterator[None]:
-        """Tell of changes that no call made: list what clients have listed every so many seconds."""
+    async def watched(self, runtime: Runtime, list_tools: List, every_s: float) -> AsyncIterator[None]:
+        """Tell of changes that no call made: list what clients have listed every so many seconds.
+
+        Nothing is listed where the tools of the runtime stay as they are.
+        """
+        if not runtime.tools.may_change:
+            yield
+            return
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, list_tools, every_s)
             yield

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -76,38 +74,41 @@ def server(
     identities = Identities(session_id, meta)
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
-    artifacts = ArtifactResources(runtime, identities)
     listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
-
-    @asynccontextmanager
-    async def watching(sdk: Server[Any]) -> AsyncIterator[None]:
-        if not runtime.tools.may_change:
-            yield
-            return
-        async with changes.watched(calls.listed, watch_s):
-            yield
-
-    sdk: Server[Any] = Server(
-        name,
+    sdk = _sdk_server(
+        calls,
+        ArtifactResources(runtime, identities),
+        name=name,
         version=version,
         title=title,
-        on_list_tools=calls.list_tools,
-        on_call_tool=calls.call,
-        on_list_resources=artifacts.list_resources,
-        on_read_resource=artifacts.read,
         on_subscriptions_listen=listen,
         get_tool_input_schema=partial(_schema_of, runtime),
-        lifespan=watching,
-    )
-    states = RequestStateSecurity(
-        keys=[secret or secrets.token_bytes(32)], ttl=WEEK_S, bind_principal=verified_owner
+        lifespan=lambda _: changes.watched(runtime, calls.listed, watch_s),
     )
     sdk.middleware += [
         _errors_by_reference,
         _Description(runtime, selection, identities),
-        RequestStateBoundary(states, default_audience=name),
+        _state_boundary(name, secret),
     ]
     return MCPServer(sdk, changes, listen, calls.executing)
+
+
+def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary:
+    """Return what seals the state with which a client comes again after a question (2026-07-28)."""
+    keys = [secret or secrets.token_bytes(32)]
+    states = RequestStateSecurity(keys=keys, ttl=WEEK_S, bind_principal=verified_owner)
+    return RequestStateBoundary(states, default_audience=audience)
+
+
+def _sdk_server(calls: ToolCalls, artifacts: ArtifactResources, **options: Any) -> Server[Any]:
+    """Return the server of the SDK with its handlers; `options` are what else it takes."""
+    return Server(
+        on_list_tools=calls.list_tools,
+        on_call_tool=calls.call,
+        on_list_resources=artifacts.list_resources,
+        on_read_resource=artifacts.read,
+        **options,
+    )
 
 
 class MCPServer:
