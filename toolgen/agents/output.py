@@ -22,7 +22,7 @@ class Awaiting:
     """What a run waits for. `RunHandle.answer` answers it, and `Runtime.waits.answer` what has a token."""
 
     run_id: str
-    """Of the run that waits: the one that was asked for, or a child of it."""
+    """Id of the run that waits: the one that was asked for, or a child of it."""
     id: str
     kind: str
     """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions` or
@@ -32,19 +32,19 @@ class Awaiting:
     answer_schema: Mapping[str, Json] = field(default_factory=dict)
     """JSON Schema of the answer."""
     tool_call_id: str = ""
-    """Of a call that waits."""
+    """Id of a call that waits."""
     token: str = field(default="", repr=False)
-    """Of a tool's suspension; no log should show it."""
+    """The token of a suspended call; no log should show it."""
     tool: str = ""
     handle: str = ""
-    """Of pending work: the executor's own name of it."""
+    """The executor's own name of pending work."""
     request: Mapping[str, Json] | None = None
     """What credential is missing, where one is: as the tool said it."""
     preview: str = ""
     is_shortened: bool = False
     """The question or the preview shows only a part of a value; the arguments have all of it."""
     arguments: Mapping[str, Json] = field(default_factory=dict, repr=False)
-    """Of the call that waits, all that will run; nothing of a planner's question."""
+    """All arguments with which a call that waits will run; none of a planner's question."""
     expires_at: float | None = None
     """Seconds since 1970."""
     requested_by: str = ""
@@ -96,12 +96,12 @@ class RunOutput:
     of waiting included. All of it is 0 until the run has ended by itself; events of the type `usage` say
     what was spent so far."""
     tool_calls: int = 0
-    """Of a run that has ended by itself, those of the runs that answered its calls too; 0 until then, and
+    """Calls of a run that has ended by itself, with those of the runs that answered them; 0 until then, and
     after it was canceled."""
     children_count: int = 0
-    """As `tool_calls`."""
+    """Runs that answered its calls, counted as `tool_calls`."""
     artifacts: tuple[RunArtifact, ...] = ()
-    """Of the calls that have ended, its own and those of its children.
+    """Artifacts of the calls that have ended, its own and those of its children.
 
     While a run goes on, and after it was canceled, they are those that its log tells of: its own first, and
     large data only by `uri`; `Agents.list_runs` leaves them out then.
@@ -124,8 +124,8 @@ def output_of(
     artifacts: Iterable[RunArtifact] = (),
 ) -> RunOutput:
     """Return the output of a run by its status; `artifacts` count where the run returned none."""
-    given: Any = status.input
-    facts = given["facts"]
+    run_input: Any = status.input
+    facts = run_input["facts"]
     document: Any = status.output if status.state == "completed" else None
     if document is None:
         return RunOutput(
@@ -162,16 +162,16 @@ def without_tokens(output: RunOutput) -> RunOutput:
     """Return the output without tokens and answerable ids, for readers who know only the run id."""
     return replace(
         output,
-        awaiting=tuple(replace(one, token="") for one in output.awaiting),
-        pending=tuple(replace(one, token="") for one in output.pending),
+        awaiting=tuple(replace(wait, token="") for wait in output.awaiting),
+        pending=tuple(replace(wait, token="") for wait in output.pending),
     )
 
 
 def awaiting_of(run_id: str, about: Json) -> Awaiting:
     """Return what a run waits for, by its status."""
     facts: Any = about
-    known = {one.name: facts[one.name] for one in fields(Awaiting) if one.name in facts}
-    return Awaiting(**{**known, "run_id": run_id})
+    named = {field.name: facts[field.name] for field in fields(Awaiting) if field.name in facts}
+    return Awaiting(**{**named, "run_id": run_id})
 
 
 def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], about: Any) -> Awaiting:
@@ -184,8 +184,8 @@ def awaiting_unverified(run_id: str, kind: Literal["unsealed", "tampered"], abou
 
 def awaiting_call(suspended: Suspended) -> Awaiting:
     """Return a suspended call of a run, with the token for its client."""
-    known = {one.name: getattr(suspended, one.name) for one in fields(Awaiting)}
-    return Awaiting(**known)
+    facts = {field.name: getattr(suspended, field.name) for field in fields(Awaiting)}
+    return Awaiting(**facts)
 
 
 def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
@@ -193,6 +193,6 @@ def telemetry_of(usage: Iterable[Mapping[str, Any]]) -> Telemetry:
     spent = list(usage)
     return Telemetry(
         model=spent[-1]["model"] if spent else "",
-        input_tokens=sum(one["input_tokens"] for one in spent),
-        output_tokens=sum(one["output_tokens"] for one in spent),
+        input_tokens=sum(request["input_tokens"] for request in spent),
+        output_tokens=sum(request["output_tokens"] for request in spent),
     )

@@ -85,8 +85,10 @@ class Runs:
             check_restrictions(agent, options, host.agents, host.tags)
         if session_id:
             self._check_sessions()
-            said = UserMessage(text=message, source=source)
-            agent = await self._take_turn(agent, session_id, run_id, turn_id, options.get("labels"), said)
+            user_message = UserMessage(text=message, source=source)
+            agent = await self._take_turn(
+                agent, session_id, run_id, turn_id, options.get("labels"), user_message
+            )
         meta = CallMeta(
             session_id=session_id,
             turn_id=turn_id,
@@ -158,16 +160,16 @@ class Runs:
         waiting, seen = [agent], {agent}
         while waiting:
             id_ = waiting.pop()
-            found = self._host.agents.get(id_)
-            if found is None and id_ in self._host.elsewhere and not self._engine.is_worker:
+            registered = self._host.agents.get(id_)
+            if registered is None and id_ in self._host.elsewhere and not self._engine.is_worker:
                 continue
-            if found is None:
+            if registered is None:
                 by = "" if id_ == agent else f", whose tools {agent!r} reaches,"
                 raise RegistrationError(
                     f"agent {id_!r}{by} is not registered",
                     hint="call the generated `register` of its package",
                 )
-            new = set(found.called).difference(seen)
+            new = set(registered.called).difference(seen)
             seen |= new
             waiting += sorted(new)
 
@@ -222,8 +224,8 @@ class Runs:
     async def _ended(self, status: RunStatus) -> RunOutput:
         """Return the output of a run when every process may begin the next turn of its session."""
         if status.is_over:
-            given: Any = status.input
-            turns, facts = self._host.turns, given["facts"]
+            run_input: Any = status.input
+            turns, facts = self._host.turns, run_input["facts"]
             if self._engine.caps.has_many_workers:  # the one that hears of the end may take its time
                 turns.release(status.run_id, facts)
             await turns.settled(facts["session_id"])
@@ -242,7 +244,7 @@ class Runs:
         document: Any = status.output
         work = document["pending"] if status.state == "completed" else ()
         pending = [
-            await self._awaiting_of(one["run_id"], one["op"], {"frozen": one["frozen"]}) for one in work
+            await self._awaiting_of(wait["run_id"], wait["op"], {"frozen": wait["frozen"]}) for wait in work
         ]
         return output_of(status, pending=pending, artifacts=artifacts)
 
@@ -263,23 +265,23 @@ class Runs:
 
     async def _awaiting(self, status: RunStatus) -> list[Awaiting]:
         """Return what the run and its children wait for, its own first."""
-        found = [await self._awaiting_of(status.run_id, one.op, one.about) for one in status.awaiting]
+        waits = [await self._awaiting_of(status.run_id, wait.op, wait.about) for wait in status.awaiting]
         for child in status.children:
             below = await self._engine.status(child)
             if not below.is_over:
-                found += await self._awaiting(below)
-        return found
+                waits += await self._awaiting(below)
+        return waits
 
     async def events(self, run_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
         """Yield the events of a run after this `seq`; a call waits for the run while it waits for one."""
         status = await self._engine.status(run_id)
         if not has_facts(status):
             raise unknown_run(run_id)
-        given: Any = status.input
+        run_input: Any = status.input
         events = self._engine.events(run_id, after=after)
-        while (found := await self._waited(run_id, anext(events, None))) is not None:
-            offset, event = found
-            yield logged_event(run_id, offset, event, event_ids(given["facts"]))
+        while (logged := await self._waited(run_id, anext(events, None))) is not None:
+            offset, event = logged
+            yield logged_event(run_id, offset, event, event_ids(run_input["facts"]))
 
     async def list(self, *, state: RunState | None = None, limit: int = 100) -> tuple[RunOutput, ...]:
         """Return runs of agents, the newest first."""
@@ -287,8 +289,8 @@ class Runs:
         def seen(status: RunStatus) -> RunStatus | None:
             return status_of(status) if is_of_agent(status) else None
 
-        found = await runs_in_state(self._engine, seen, state=state, limit=limit)
-        return tuple([without_tokens(await self._output(status)) for status in found])
+        runs = await runs_in_state(self._engine, seen, state=state, limit=limit)
+        return tuple([without_tokens(await self._output(status)) for status in runs])
 
     # Answers.
 
@@ -363,15 +365,15 @@ class Runs:
         """
         status = await self._run_with_conversation(run_id)
         run_id = status.run_id
-        given: Any = status.input
-        if not given["facts"]["policy"]["interrupts_allowed"]:
+        run_input: Any = status.input
+        if not run_input["facts"]["policy"]["interrupts_allowed"]:
             raise InterruptsNotAllowedError(
                 f"run {run_id!r} takes no interrupts", hint="write RunPolicy(interrupts_allowed=True)"
             )
         if status.is_over:
             raise InterruptsNotAllowedError(f"run {run_id!r} is over", hint="start another turn")
         id_, text = uuid.uuid4().hex, portable_text(text)
-        if text and given["facts"]["in_conversation"]:  # whatever becomes of the run
+        if text and run_input["facts"]["in_conversation"]:  # whatever becomes of the run
             await self._host.sessions.speak(run_id, id_, UserMessage(text=text))
         payload: Json = {"kind": kind, "text": text, "id": id_}
         await self._engine.signal(run_id, "interrupt", payload, signal_id=id_)

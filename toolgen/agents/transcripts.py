@@ -119,7 +119,7 @@ def _answer(call: PlannedCall, end: Mapping[str, Any] | None) -> ToolAnswer:
 
 
 def _paired(
-    messages: Iterable[Message], called: Container[str], known: Mapping[str, ToolAnswer]
+    messages: Iterable[Message], called: Container[str], answers_by_id: Mapping[str, ToolAnswer]
 ) -> Iterator[Message]:
     """Yield the messages, each batch followed by the results of it that are known, in call order.
 
@@ -132,5 +132,5 @@ def _paired(
             continue  # the others are behind their calls
         yield message
         calls = message.calls if isinstance(message, AssistantMessage) else ()
-        if answers := tuple(known[call.id] for call in calls if call.id in known):
+        if answers := tuple(answers_by_id[call.id] for call in calls if call.id in answers_by_id):
             yield ToolMessage(answers=answers)

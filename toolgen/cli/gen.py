@@ -75,7 +75,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         )
         notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
         notes += plan.stubs.notes
-        left = [replace(kept(plan.out / path), severity="warning") for path in report.kept]
+        left = [replace(kept_output(plan.out / path), severity="warning") for path in report.kept]
         done = _summary(plan, report)
         outcome = reported(
             [*plan.warnings, *left],
@@ -177,10 +177,10 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         for code, message, paths in groups
         for path in paths
     ]
-    return [*findings, *(kept(out / path) for path in comparison.kept)]
+    return [*findings, *(kept_output(out / path) for path in comparison.kept)]
 
 
-def kept(file: Path) -> Finding:
+def kept_output(file: Path) -> Finding:
     return OUTPUT_KEPT.finding(
         "the file is no longer generated, but was edited",
         place=Place(file=str(file)),

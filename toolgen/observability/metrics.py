@@ -168,8 +168,8 @@ class _Fields:
         return str(self._event.get(name, ""))
 
     def number(self, name: str) -> float:
-        found = self._event.get(name)
-        return float(found) if isinstance(found, int | float) else 0.0
+        value = self._event.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _of_agent(agent: str) -> dict[str, str]:

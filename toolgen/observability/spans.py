@@ -31,7 +31,7 @@ Attributes: TypeAlias = Mapping[str, str | int | float | bool | list[str]]
 SCOPE: Final = "toolgen.runtime"
 """Name of the instrumentation scope of all spans and metrics."""
 OTHER: Final = "_OTHER"
-"""In the place of a name that is not known or that a model made up, by OpenTelemetry's conventions."""
+"""Stands for a name that is not known or that a model made up, by OpenTelemetry's conventions."""
 _LONGEST: Final = 8192
 """Characters of arguments or of a result in a span."""
 _MOST_OPEN: Final = 1_000
@@ -122,7 +122,7 @@ class ToolSpans:
         self._shows_content = shows_content
         self.makes_chats = makes_chats
         self._left_open: dict[str, OpenSpan] = {}
-        """By the run that answers the call; of runs that never end here, the oldest are ended."""
+        """Spans by the run that answers the call; of runs that never end here, the oldest are ended."""
 
     @contextmanager
     def of(
@@ -183,9 +183,9 @@ class ToolSpans:
         context = None if above is None else set_span_in_context(above)
         links = [Link(above.get_span_context())] if is_linked and above is not None else []
         kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
-        known = {key: value for key, value in attributes.items() if value != ""}
+        present = {key: value for key, value in attributes.items() if value != ""}
         try:
-            return self._tracer.start_span(name, context, kind, known, links)
+            return self._tracer.start_span(name, context, kind, present, links)
         except Exception:
             log.exception("a span was not started")
             return None

@@ -265,13 +265,13 @@ class CallActivities:
     ) -> Keeping:
         """Return what is kept of a call; one that is checked does not begin where its session is gone."""
 
-        async def begun() -> None:
+        async def keep_begun() -> None:
             if is_checked:
                 await self._host.conversations.require_session(info.run_id, facts, call["name"])
             await events.begun()
 
         return Keeping(
-            keep_begun=begun,
+            keep_begun=keep_begun,
             settle=partial(settle, self._host, info.run_id, call["id"]),
             late_ends=self._host.waits.late_ends,
         )
