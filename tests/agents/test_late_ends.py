@@ -22,7 +22,7 @@ from toolgen.agents import (
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolError
-from toolgen.waiting.late_ends import BY_ITSELF
+from toolgen.waiting.once_call import BY_ITSELF
 from toolgen.waiting.resolving import resolved_end, unknown_ends
 
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until

@@ -9,7 +9,7 @@ from toolgen.runs import RunStatus, UnknownRunError
 
 from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
-from .checking import CheckedSessions
+from .checking import CheckedSessions, HeldSession, Released
 from .client import AgentClient, RunHandle
 from .conversations import Sessions
 from .erasing import Erased
@@ -37,7 +37,6 @@ from .planner.planner import (
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
 from .registration import AgentRegistration, AgentSpec, AgentTool
-from .releasing import HeldSession, Released
 from .restrictions import UnknownRestrictionError
 from .runs import InterruptsNotAllowedError
 from .sessions.memory import MemorySessionStore
@@ -51,8 +50,8 @@ from .sessions.sessions import (
     Turn,
     TurnHolder,
     UnknownSessionError,
+    UnusedSession,
 )
-from .sessions.unused import UnusedSession
 from .turns import SessionBusyError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from toolgen.waiting.wait_registry import WaitRegistry
 from .activities.call_activities import CallActivities
 from .activities.planning import Planning
 from .activities.recording import Recording, waiting_for_stores
-from .checking import CheckedSessions, check_sessions
+from .checking import CheckedSessions, Released, check_sessions, release
 from .client import AgentClient
 from .conversations import Sessions
 from .erasing import Erased, erase
@@ -32,7 +32,6 @@ from .output import RunOutput, without_tokens
 from .planner.retrying import PlannerRetry
 from .registered_agents import register_agent
 from .registration import AgentRegistration, AgentSpec
-from .releasing import Released, release
 from .retention import Retention, drop_left, forgetting
 from .runs import Runs
 from .sessions.memory import MemorySessionStore

@@ -9,7 +9,7 @@ from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
 from toolgen.runs import NonRetryableError, RunStatus, unknown_run
-from toolgen.waiting.late_ends import BY_ITSELF
+from toolgen.waiting.once_call import BY_ITSELF
 from toolgen.waiting.resolving import (
     becomes_unknown,
     found_out,

@@ -11,7 +11,7 @@ from toolgen.runs import ForgottenRun, OnForget
 from toolgen.waiting.call_results import dropping
 
 from .host import AgentHost
-from .sessions.unused import UnusedSession
+from .sessions.sessions import UnusedSession
 
 PERIOD_S: Final = 60.0
 """Seconds between two looks at the sessions."""

@@ -25,6 +25,7 @@ from .output import (
     Awaiting,
     RunArtifact,
     RunOutput,
+    artifacts_so_far,
     awaiting_call,
     awaiting_of,
     awaiting_unverified,
@@ -36,7 +37,6 @@ from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
 from .restrictions import check_restrictions
-from .run_artifacts import artifacts_so_far
 from .run_facts import RunOptions, conversation_of, event_ids, first_facts
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeAlias
 
 from toolgen.codegen import generate
-from toolgen.codegen.write import Change, Comparison, Report, compare, preview, write
+from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.evaluation.clause_lookup import walk
 from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
 from .load import load_design, load_module
-from .lock import read_lock, write_lock
 from .outcome import Outcome, reported
 from .problem_codes import (
     CLAUSE_UNLISTED,
@@ -234,3 +235,46 @@ def unlisted(module: ModuleType, design: Design) -> Iterator[Finding]:
             place=value.source.located(),
             hint=f"list {name} in its {_OWNERS[type(value)]}, or remove it",
         )
+
+
+@contextmanager
+def read_lock(project: Project) -> Iterator[None]:
+    """Hold the project's shared lock, so that no run writes meanwhile."""
+    with _locked(project.directory, shared=True):
+        yield
+
+
+@contextmanager
+def write_lock(project: Project) -> Iterator[None]:
+    """Hold the project's exclusive lock, and remove leftovers of killed runs."""
+    with _locked(project.directory, shared=False) as alone:
+        if alone:
+            sweep(project.directory / project.out, project.directory)
+        yield
+
+
+@contextmanager
+def _locked(directory: Path, *, shared: bool) -> Iterator[bool]:
+    """Yield whether the folder is locked; some network file systems cannot lock. It ends with the process."""
+    if sys.platform == "win32":
+        yield False
+        return
+    folder = os.open(directory, os.O_RDONLY)
+    try:
+        yield _lock(folder, directory, shared=shared)
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int, directory: Path, *, shared: bool) -> bool:
+    import fcntl  # not on Windows
+
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(folder, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"waiting for another toolgen in {directory}", file=sys.stderr)
+        fcntl.flock(folder, kind)
+    except OSError:
+        return False
+    return True

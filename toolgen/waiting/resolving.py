@@ -29,8 +29,8 @@ from toolgen.events.records import ToolEnd
 from toolgen.events.redaction import shown_result
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
-from .late_ends import BY_ITSELF
 from .loop import Outcome, call_of, is_unknown_end
+from .once_call import BY_ITSELF
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 

@@ -42,7 +42,7 @@ from .errors import (
     UnsealedSuspensionError,
 )
 from .frozen import FrozenCall, SealedCall, adoption_op, seal_call, verify_call
-from .late_ends import LateEnds
+from .once_call import LateEnds
 from .options import WaitOptions
 from .sealing import Sealer, TokenClaims, kept_sealer, question_claims, sealer_of, sealer_with
 

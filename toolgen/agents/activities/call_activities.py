@@ -46,10 +46,9 @@ from toolgen.waiting.suspending import CallSuspender
 from ..host import AgentHost
 from ..loop.calls import refused_call
 from ..loop.documents import CallRecord, RunDocument, RunFacts, StepCall
-from ..output import telemetry_of
+from ..output import documents_so_far, telemetry_of
 from ..planner.messages import ToolMessage, messages_from_json
 from ..resolving import settle
-from ..run_artifacts import documents_so_far
 from .batches import Batches
 from .call_records import call_record, waiting_record
 from .missing_tools import leave_to_others

@@ -15,7 +15,7 @@ from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from ..activities.plan_shape import faults
+from ..activities.model_hooks import faults
 from ..loop.attempts import Attempts
 from .messages import UserMessage
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of

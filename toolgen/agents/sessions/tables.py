@@ -34,11 +34,12 @@ from .sessions import (
     Summary,
     Turn,
     TurnHolder,
+    UnusedSession,
     check_ids,
     ended_session,
+    not_kept,
     with_those_above,
 )
-from .unused import UnusedSession, not_kept
 
 _STATES: Final = {None: "", "open": "WHERE ended_at IS NULL", "ended": "WHERE ended_at IS NOT NULL"}
 _CREATE: Final = """

@@ -1,6 +1,6 @@
 """A runtime as an MCP server: its tools listed and called, in both eras of the protocol."""
 
-from .bearer import Verify
+from .admission import Verify
 from .calls import Approvals
 from .http import HttpOptions, http_app, serve_http
 from .identity import MetaHook

@@ -1,19 +1,34 @@
-"""Which requests over HTTP are taken: by their `Host` and `Origin`, the time of a body, open sessions."""
+"""The requests that are taken over HTTP: by `Host` and `Origin`, bearer token, time and open sessions."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, TypeAlias
 
 from mcp.server import Server
-from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
+from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta
+
+from .identity import IDENTITY, owner_of, require_meta
+
+Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]
+"""Returns for whom a token is: the facts of its calls; None where it is not valid."""
+
+_VERIFY_S: Final = 30.0
+
+log = logger("toolgen.mcp")
 
 _PORT: Final = r"(:[0-9]{1,5})?"
 
@@ -87,3 +102,42 @@ class OwnedSessions(StreamableHTTPSessionManager):
             if opened >= self._max_per_owner:
                 return None
         return super()._admit_session(requestor)
+
+
+class BearerAuth:
+    """Lets requests with a valid token through, and says for whom they are.
+
+    A session of MCP belongs to the facts that opened it: with a token for others it is not there.
+    """
+
+    def __init__(self, app: ASGIApp, verify: Verify) -> None:
+        self._app = app
+        self._verify = verify
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            await _refusal(401, "a bearer token is missing", "Bearer")(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(_VERIFY_S):
+                with Contained():
+                    verified = self._verify(token)
+                    meta = await verified if inspect.isawaitable(verified) else verified
+            owner = "" if meta is None else owner_of(require_meta(meta))
+        except Exception as error:
+            reference = log_failure(log, error, "the verifier of tokens failed")
+            text = f"the token cannot be verified now (reference {reference})"
+            await _refusal(503, text, "")(scope, receive, send)
+            return
+        if meta is None:
+            text = "the bearer token is not valid"
+            await _refusal(401, text, 'Bearer error="invalid_token"')(scope, receive, send)
+            return
+        user = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+        await self._app({**scope, "user": user, IDENTITY: meta}, receive, send)
+
+
+def _refusal(status: int, text: str, challenge: str) -> PlainTextResponse:
+    headers = {"WWW-Authenticate": challenge} if challenge else None
+    return PlainTextResponse(text, status, headers)

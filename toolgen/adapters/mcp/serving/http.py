@@ -18,8 +18,7 @@ from starlette.types import ASGIApp
 from toolgen.contract.errors import ToolgenError
 
 from ..loopback import is_loopback
-from .admission import BodyDeadline, OwnedSessions, OwnNames
-from .bearer import BearerAuth, Verify
+from .admission import BearerAuth, BodyDeadline, OwnedSessions, OwnNames, Verify
 from .call_gate import CallGate
 from .mcp_server import MCPServer
 from .signals import on_signal
