@@ -50,7 +50,7 @@ class Export(Clause):
 
     toolset: Final[Toolset]
     prompts: Final[Mapping[str, str]]
-    """By tool, the first message; a name in braces stands for an argument."""
+    """The first message by tool; a name in braces stands for an argument."""
 
     def __init__(self, toolset: Toolset, *, prompts: Mapping[str, str] | None = None) -> None:
         super().__init__()

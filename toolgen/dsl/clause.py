@@ -24,8 +24,8 @@ class Clause:
 
     def __repr__(self) -> str:
         """Return the clause by its name, without an address, which a message would show."""
-        given = vars(self)
-        name = given.get("name", given.get("kind"))
+        arguments = vars(self)
+        name = arguments.get("name", arguments.get("kind"))
         kind = type(self).__name__.removesuffix("Clause")
         return f"{kind}({name!r})" if isinstance(name, str) else f"{kind}(…)"
 

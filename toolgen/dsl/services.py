@@ -43,7 +43,7 @@ class Design(Clause):
     description: Final[str]
     children: Final[tuple[DesignChild, ...]]
     version: Final[str | None]
-    """Of its release, a semantic version."""
+    """The semantic version of its release."""
 
     def __init__(
         self, name: str, description: str, *children: DesignChild, version: str | None = None

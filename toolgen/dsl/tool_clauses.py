@@ -75,7 +75,7 @@ class Error(Clause):
 
     name: str
     type: Type | Object | str | None = None
-    """Of the details; None for an error that has none."""
+    """The type of its details; None for an error that has none."""
     description: str = ""
     _: KW_ONLY
     retryable: bool = False

@@ -58,7 +58,7 @@ class Evaluation:
 
     design: CheckedDesign | None
     diagnostics: tuple[Finding, ...]
-    """By file, line and column; only warnings when there is a design."""
+    """All findings by file, line and column; only warnings when there is a design."""
 
 
 def build(design: Design) -> Evaluation:
@@ -119,8 +119,8 @@ class _Builder:
         agents: Agents | None = None
         if check_depth(modules, report):
             self._values.run()
-            known = {one.tool.id: one.tool for draft in toolsets for one in draft.tools}
-            toolsets = [replace(draft, toolset=self._bound(draft, known)) for draft in toolsets]
+            tools = {tool_draft.tool.id: tool_draft.tool for draft in toolsets for tool_draft in draft.tools}
+            toolsets = [replace(draft, toolset=self._bound(draft, tools)) for draft in toolsets]
             agents = self._agents(services, toolsets)
         checked = tuple(self._service(draft, toolsets, agents) for draft in services)
         if agents is not None:
@@ -165,9 +165,9 @@ class _Builder:
                 module.names.claim(naming.constant(method.name, error.name), text, method.source, apart=True)
             if is_first:
                 operations.append(drafted)
-        known = self._operations.setdefault(clause.name, {})
+        by_name = self._operations.setdefault(clause.name, {})
         for drafted in operations:
-            known.setdefault(drafted.name, drafted)
+            by_name.setdefault(drafted.name, drafted)
         completions_module = Module(report, f"the completions of {where}", self._types.shared)
         completions = completions_of(
             clauses_of_kind(clause.children, Completion), clause.name, completions_module, self._types, report
@@ -194,8 +194,8 @@ class _Builder:
             objects=tuple(draft.module.classes.values()),
             agents=agents.of(clause) if agents is not None else (),
             completions=tuple(
-                replace(one, result=draft.completions_module.classes[one.result.name])
-                for one in draft.completions
+                replace(completion, result=draft.completions_module.classes[completion.result.name])
+                for completion in draft.completions
             ),
             completion_objects=tuple(draft.completions_module.classes.values()),
         )
@@ -206,21 +206,21 @@ class _Builder:
         for service in services:
             unique = Unique(self._report, f"service {service.clause.name!r}")
             packages = Identifiers(self._report, f"the toolsets of {service.clause.name!r}")
-            for one in owned:
-                if one.service is not service.clause:
+            for ownership in owned:
+                if ownership.service is not service.clause:
                     continue
-                clause = one.clause
-                if unique.add("toolset", clause.name, clause.source) and not one.exporter:
+                clause = ownership.clause
+                if unique.add("toolset", clause.name, clause.source) and not ownership.exporter:
                     packages.claim(naming.module_name(clause.name), f"toolset {clause.name!r}", clause.source)
-                drafts.append(self._toolset(clause, service.clause.name, one.exporter))
+                drafts.append(self._toolset(clause, service.clause.name, ownership.exporter))
         return drafts
 
     def _agents(self, services: list[_ServiceDraft], toolsets: list[_ToolsetDraft]) -> Agents:
-        known = [
+        resolved = [
             KnownToolset(clause=draft.clause, toolset=draft.toolset, drafts=draft.by_name)
             for draft in toolsets
         ]
-        return Agents([draft.clause for draft in services], known, self._report)
+        return Agents([draft.clause for draft in services], resolved, self._report)
 
     def _toolset(self, clause: Toolset, service: str, exporter: str) -> _ToolsetDraft:
         report = self._report
@@ -294,8 +294,8 @@ class _Builder:
             hint = suggestion(service, self._operations, f'add Service("{service}", "…")')
             self._report.add(codes.UNKNOWN_SERVICE, bind_to.source, tool=tool.name, name=service, hint=hint)
             return None
-        found = methods.get(bind_to.method)
-        if found is None:
+        operation = methods.get(bind_to.method)
+        if operation is None:
             self._report.add(
                 codes.UNKNOWN_METHOD,
                 bind_to.source,
@@ -304,16 +304,16 @@ class _Builder:
                 tool=tool.name,
                 hint=self._other_method(bind_to.method, methods, service),
             )
-        return found
+        return operation
 
     def _other_method(self, name: str, methods: Iterable[str], service: str) -> str:
         """Return the hint for an unknown method: another service may have it."""
-        owner = next((owner for owner, known in self._operations.items() if name in known), None)
+        owner = next((owner for owner, operations in self._operations.items() if name in operations), None)
         if owner is not None:
             return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
-    def _bound(self, draft: _ToolsetDraft, known: Mapping[str, CheckedTool]) -> CheckedToolset:
+    def _bound(self, draft: _ToolsetDraft, design_tools: Mapping[str, CheckedTool]) -> CheckedToolset:
         """Return the toolset with the bindings and the replacements of its tools."""
         tools = []
         for tool in draft.tools:
@@ -322,7 +322,7 @@ class _Builder:
                 binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
                 checked = replace(checked, binding=binding)
             if tool.deprecated:
-                checked = replaced(checked, tool.deprecated, known, self._report)
+                checked = replaced(checked, tool.deprecated, design_tools, self._report)
             tools.append(checked)
         return replace(draft.toolset, tools=tuple(tools), objects=tuple(draft.module.classes.values()))
 
@@ -356,8 +356,8 @@ def _claim_codecs(toolset: str, drafts: Iterable[ToolDraft], report: Report) -> 
 
 def _named_types(design: Design) -> list[Named]:
     """Return every named type that the design lists or uses, in order of first use."""
-    found: dict[int, Named] = {}
+    named: dict[int, Named] = {}
     for clause in walk(design, set()):
         if isinstance(clause, (Type, Enum)) or (isinstance(clause, OneOf) and clause.name is not None):
-            found.setdefault(id(clause), clause)
-    return list(found.values())
+            named.setdefault(id(clause), clause)
+    return list(named.values())

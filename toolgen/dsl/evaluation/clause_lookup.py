@@ -28,17 +28,17 @@ def clauses_of_kind(children: Iterable[object], kind: type[_W]) -> list[_W]:
 
 def single_clause(parent: Clause, children: Iterable[object], kind: type[_W], report: Report) -> _W | None:
     """Return the only child clause of a class; further ones are reported."""
-    found = clauses_of_kind(children, kind)
-    for repeated in found[1:]:
+    clauses = clauses_of_kind(children, kind)
+    for repeated in clauses[1:]:
         report.add(
             codes.DUPLICATE_CLAUSE,
             repeated.source,
-            related=[RelatedSource(message="it stands first here", source=found[0].source)],
+            related=[RelatedSource(message="it stands first here", source=clauses[0].source)],
             parent=clause_label(parent),
             clause=kind.__name__,
             hint=f"move what it says into the first {kind.__name__}, or remove it",
         )
-    return found[0] if found else None
+    return clauses[0] if clauses else None
 
 
 def walk(clause: Clause, seen: set[int]) -> Iterator[Clause]:

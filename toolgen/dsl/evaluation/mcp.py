@@ -1,4 +1,4 @@
-"""From the lock of an MCP server to the tools of a toolset."""
+"""The tools of a toolset, read from the lock of an MCP server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_TITLE: Final = 200
 _LARGEST: Final = 20_000_000
 """Bytes of a lock."""
 _UNKNOWN: Final = make_lock("", "", "", [{"name": "unknown", "inputSchema": {}}])
-"""In the place of a lock that was reported, so that one cause gives one diagnostic."""
+"""Stands for a lock that was reported, so that one cause gives one diagnostic."""
 _HINT: Final = "run `toolgen import mcp --stdio 'command …' --out {}`, or with --url"
 
 
@@ -100,9 +100,9 @@ def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
 def _children(facts: Any) -> Iterator[ToolClause]:
     yield Args(JSONSchema(_bounded(facts["inputSchema"])))
     yield Return(JSONSchema(_bounded(facts.get("outputSchema", {}))))
-    given = facts.get("annotations") or {}
-    said: Any = {hint: given.get(key) for hint, (key, _) in MCP_HINTS.items()}
-    if hints := {hint: value for hint, value in said.items() if isinstance(value, bool)}:
+    annotations = facts.get("annotations") or {}
+    values: Any = {hint: annotations.get(key) for hint, (key, _) in MCP_HINTS.items()}
+    if hints := {hint: value for hint, value in values.items() if isinstance(value, bool)}:
         yield Annotations(**hints)
     is_structured = "outputSchema" in facts
     digest = contract_digest(facts)

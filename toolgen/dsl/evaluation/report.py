@@ -13,7 +13,7 @@ from toolgen.expr.source import Source
 from toolgen.findings import Finding, Related
 
 MOST_DIGITS: Final = sys.int_info.default_max_str_digits
-"""Of an integer that Python prints and reads."""
+"""The most digits of an integer that Python prints and reads."""
 _LONGEST_VALUE = 60
 _MOST_USERS = 3
 _MOST_NAMES = 8
@@ -34,7 +34,7 @@ class Report:
     """The diagnostics of one build; the same mistake, found twice, is kept once."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
+        self._findings: dict[tuple[str, str, tuple[str, int, int]], tuple[Source, Finding]] = {}
         self._users: dict[int, dict[str, Source]] = {}
 
     def add(
@@ -48,15 +48,15 @@ class Report:
             severity="warning" if rule.is_warning else "error",
             place=source.located(),
             hint=rule.hint.format(**facts),
-            related=tuple(one.located() for one in related),
+            related=tuple(place.located() for place in related),
             is_suppressible=rule.is_warning,
         )
         key = "" if rule is IDENTIFIER_CLASH else message  # one name becomes several identifiers
-        self._found.setdefault((rule.code, key, source.place), (source, finding))
+        self._findings.setdefault((rule.code, key, source.place), (source, finding))
 
     def has(self, rule: Rule) -> bool:
         """Return whether a diagnostic of the rule was added."""
-        return any(code == rule.code for code, _, _ in self._found)
+        return any(code == rule.code for code, _, _ in self._findings)
 
     def record_use(self, source: Source, owner: str, place: Source) -> None:
         """Record where a shared clause is used, for diagnostics about the clause."""
@@ -64,19 +64,19 @@ class Report:
 
     def diagnostics(self) -> tuple[Finding, ...]:
         """Return everything that was found, by file, line and column."""
-        found = sorted(self._found.values(), key=lambda found: (*found[0].place, found[1].code))
-        return tuple(self._with_users(finding, source) for source, finding in found)
+        entries = sorted(self._findings.values(), key=lambda entries: (*entries[0].place, entries[1].code))
+        return tuple(self._with_users(finding, source) for source, finding in entries)
 
-    def _with_users(self, found: Finding, source: Source) -> Finding:
+    def _with_users(self, finding: Finding, source: Source) -> Finding:
         """Return the diagnostic with the users of its clause: those that it names, or the first ones."""
         users = self._users.get(id(source), {})
         elsewhere = {owner: place for owner, place in users.items() if not place.encloses(source)}
-        named = [owner for owner in elsewhere if owner.partition(" ")[2] in found.message]
+        named = [owner for owner in elsewhere if owner.partition(" ")[2] in finding.message]
         related = [
             Related(message=f"it is used here, in {owner}", place=elsewhere[owner].located())
             for owner in (named or list(elsewhere))[:_MOST_USERS]
         ]
-        return replace(found, related=found.related or tuple(related))
+        return replace(finding, related=finding.related or tuple(related))
 
 
 def source_text(value: object) -> str:
@@ -94,16 +94,16 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name closest to a wrong one, regardless of case."""
-    names = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name.lower(), names, n=1)
-    return names[found[0]] if found else None
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name closest to a wrong one, regardless of case."""
+    by_lowercase = {each.lower(): each for each in names}
+    matches = difflib.get_close_matches(name.lower(), by_lowercase, n=1)
+    return by_lowercase[matches[0]] if matches else None
 
 
-def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
+def suggestion(name: str, choices: Iterable[str], otherwise: str) -> str:
     """Return the hint for an unknown name: the closest one, or else what to do and all known names."""
-    names = list(known)
+    names = list(choices)
     close = closest(name, names)
     if close is not None:
         return f"did you mean {close!r}?"

@@ -38,7 +38,7 @@ class KnownToolset:
     clause: Toolset
     toolset: CheckedToolset
     drafts: Mapping[str, ToolDraft]
-    """By tool name."""
+    """The drafts of its tools, by name."""
 
 
 class Agents:
@@ -46,25 +46,25 @@ class Agents:
 
     def __init__(self, services: Sequence[Service], toolsets: Sequence[KnownToolset], report: Report) -> None:
         self._report = report
-        self._known = {id(known.clause): known for known in toolsets}
+        self._resolved = {id(resolved.clause): resolved for resolved in toolsets}
         self._services = {service.name: service for service in services}
         self._ids = [agent_id(service, agent) for service, agent in _agents(services)]
         self._uses: dict[str, list[tuple[Use, UsedToolset]]] = {}
-        for known in toolsets:
-            if known.toolset.exporter:
-                check_exported(known.clause, known.toolset, known.drafts, report)
+        for resolved in toolsets:
+            if resolved.toolset.exporter:
+                check_exported(resolved.clause, resolved.toolset, resolved.drafts, report)
 
     def of(self, service: Service) -> tuple[CheckedAgent, ...]:
         """Return the agents of a service, each name once."""
         unique = Unique(self._report, f"service {service.name!r}")
         packages = Identifiers(self._report, f"the agents of {service.name!r}")
-        found = []
+        agents = []
         for clause in clauses_of_kind(service.children, Agent):
             check_snake(self._report, "an agent", clause.name, clause.source)
             if unique.add("agent", clause.name, clause.source):
                 packages.claim(naming.module_name(clause.name), f"agent {clause.name!r}", clause.source)
-                found.append(self._agent(clause, service))
-        return tuple(found)
+                agents.append(self._agent(clause, service))
+        return tuple(agents)
 
     def finish(self) -> None:
         """Check the rules about all agents together."""
@@ -95,22 +95,22 @@ class Agents:
 
     def _use(self, use: Use, agent: Agent, id_: str) -> UsedToolset | None:
         report = self._report
-        known = self._toolset(use)
+        resolved = self._toolset(use)
         if use.prefix:
             check_snake(report, "a prefix", use.prefix, use.source)
-        if known is None:
+        if resolved is None:
             return None
-        toolset = known.toolset
+        toolset = resolved.toolset
         if toolset.exporter == id_:
             report.add(codes.OWN_EXPORT, use.source, agent=agent.name, toolset=toolset.name)
             return None
         names = [tool.name for tool in toolset.tools]
         for argument in ("only", "exclude"):
             self._check_tools(argument, "Use", getattr(use, argument), agent, toolset, use.source)
-        kept = [name for name in names if (not use.only or name in use.only) and name not in use.exclude]
-        if names and not kept and not toolset.native and not set(use.only).difference(names):
+        selected = [name for name in names if (not use.only or name in use.only) and name not in use.exclude]
+        if names and not selected and not toolset.native and not set(use.only).difference(names):
             report.add(codes.EMPTY_USE, use.source, toolset=toolset.name, agent=agent.name)
-        confirmations = self._confirmations(use, agent, known, kept)
+        confirmations = self._confirmations(use, agent, resolved, selected)
         tools = tuple(
             UsedTool(
                 tool=tool,
@@ -118,14 +118,14 @@ class Agents:
                 confirmation=confirmations.get(tool.name),
             )
             for tool in toolset.tools
-            if tool.name in kept
+            if tool.name in selected
         )
         return UsedToolset(toolset=toolset, prefix=use.prefix, tools=tools)
 
     def _toolset(self, use: Use) -> KnownToolset | None:
         if isinstance(use.toolset, AgentToolset):
             return self._exported(use.toolset)
-        return self._known.get(id(use.toolset))  # an MCPToolset has become a Toolset
+        return self._resolved.get(id(use.toolset))  # an MCPToolset has become a Toolset
 
     def _exported(self, clause: AgentToolset) -> KnownToolset | None:
         """Return the toolset of another agent; an unknown one is reported."""
@@ -142,13 +142,13 @@ class Agents:
             self._unknown(clause, f"the agent {clause.agent!r}", fault, hint)
             return None
         exports = {export.toolset.name: export.toolset for export in clauses_of_kind(agent.children, Export)}
-        found = exports.get(clause.export)
-        if found is None:
+        target = exports.get(clause.export)
+        if target is None:
             hint = suggestion(clause.export, exports, "add Export(…) to the agent")
             fault = f"agent {agent.name!r} does not export"
             self._unknown(clause, f"the toolset {clause.export!r}", fault, hint)
             return None
-        return self._known.get(id(found))
+        return self._resolved.get(id(target))
 
     def _unknown(self, clause: AgentToolset, what: str, fault: str, hint: str) -> None:
         self._report.add(codes.UNKNOWN_EXPORT, clause.source, what=what, fault=fault, hint=hint)
@@ -162,9 +162,9 @@ class Agents:
         toolset: CheckedToolset,
         source: Source,
     ) -> None:
-        known = [tool.name for tool in toolset.tools]
+        tools = [tool.name for tool in toolset.tools]
         for name in dict.fromkeys(names):
-            if name not in known:
+            if name not in tools:
                 self._report.add(
                     codes.UNKNOWN_TOOL,
                     source,
@@ -173,33 +173,35 @@ class Agents:
                     agent=agent.name,
                     name=name,
                     toolset=toolset.name,
-                    hint=suggestion(name, known, "name one of its tools"),
+                    hint=suggestion(name, tools, "name one of its tools"),
                 )
 
     def _confirmations(
-        self, use: Use, agent: Agent, known: KnownToolset, kept: Sequence[str]
+        self, use: Use, agent: Agent, resolved: KnownToolset, selected: Sequence[str]
     ) -> dict[str, Confirmation[str]]:
         """Return the confirmations that the agent adds, by tool."""
         if use.confirm is False:
             return {}
         if use.confirm is True:
-            return {name: _own(known, name) for name in kept}
-        self._check_tools("confirm", "Use", use.confirm, agent, known.toolset, use.source)
-        found = {}
+            return {name: _own(resolved, name) for name in selected}
+        self._check_tools("confirm", "Use", use.confirm, agent, resolved.toolset, use.source)
+        confirmations = {}
         for name in use.confirm:
-            if name in known.drafts and name not in kept:
+            if name in resolved.drafts and name not in selected:
                 self._report.add(codes.UNUSED_CONFIRM, use.source, name=name, agent=agent.name)
-            elif name in known.drafts:
+            elif name in resolved.drafts:
                 clause = use.confirm[name] if isinstance(use.confirm, Mapping) else None
-                found[name] = self._confirmation(clause, name, agent, known) if clause else _own(known, name)
-        return found
+                confirmations[name] = (
+                    self._confirmation(clause, name, agent, resolved) if clause else _own(resolved, name)
+                )
+        return confirmations
 
     def _confirmation(
-        self, clause: Confirm, tool: str, agent: Agent, known: KnownToolset
+        self, clause: Confirm, tool: str, agent: Agent, resolved: KnownToolset
     ) -> Confirmation[str]:
         if clause.payload is not None:
             self._report.add(codes.CONFIRM_PAYLOAD, clause.source, tool=tool, agent=agent.name)
-        sides, own = known.drafts[tool].sides, _own(known, tool)
+        sides, own = resolved.drafts[tool].sides, _own(resolved, tool)
         hint = template(clause.hint, "the hint of Confirm", tool, sides.shown, clause.source, self._report)
         return Confirmation(
             hint=hint, when=condition(clause, tool, sides.arguments, self._report), payload=own.payload
@@ -212,21 +214,21 @@ class Agents:
         packages = Identifiers(self._report, f"the exports of agent {agent.name!r}")
         exported: list[Toolset] = []
         for export in clauses_of_kind(agent.children, Export):
-            known, name = self._known.get(id(export.toolset)), export.toolset.name
+            resolved, name = self._resolved.get(id(export.toolset)), export.toolset.name
             is_same = any(toolset is export.toolset for toolset in exported)
             hint = "export it once" if is_same else "rename one of the toolsets"
             exported.append(export.toolset)
-            if known is None or not unique.add("export", name, export.source, hint):
+            if resolved is None or not unique.add("export", name, export.source, hint):
                 continue
-            packages.claim(naming.module_name(name), f"toolset {name!r}", known.clause.source)
-            self._check_tools("prompts", "Export", export.prompts, agent, known.toolset, export.source)
+            packages.claim(naming.module_name(name), f"toolset {name!r}", resolved.clause.source)
+            self._check_tools("prompts", "Export", export.prompts, agent, resolved.toolset, export.source)
             prompts = {
                 name: template(text, "the prompt", name, names, export.source, self._report)
                 for name, text in export.prompts.items()
-                if name in known.drafts
-                for names in [replace(known.drafts[name].sides.shown, sensitive=())]  # the agent sees them
+                if name in resolved.drafts
+                for names in [replace(resolved.drafts[name].sides.shown, sensitive=())]  # the agent sees them
             }
-            yield CheckedExport(toolset=known.toolset, prompts=prompts)
+            yield CheckedExport(toolset=resolved.toolset, prompts=prompts)
 
     def _transfers(self, agent: Agent, service: Service, id_: str) -> Iterator[str]:
         clause = single_clause(agent, agent.children, Transfer, self._report)
@@ -246,9 +248,9 @@ class Agents:
             self._report.add(codes.UNKNOWN_AGENT, source, agent=agent.name, name=name, fault=fault, hint=hint)
 
 
-def _own(known: KnownToolset, tool: str) -> Confirmation[str]:
+def _own(resolved: KnownToolset, tool: str) -> Confirmation[str]:
     """Return the tool's own confirmation, or one without texts."""
-    return known.drafts[tool].tool.confirmation or Confirmation()
+    return resolved.drafts[tool].tool.confirmation or Confirmation()
 
 
 def _agents(services: Iterable[Service]) -> Iterator[tuple[Service, Agent]]:
@@ -275,15 +277,15 @@ def _check_cycles(uses: _Uses, report: Report) -> None:
 
 
 def _reached(agent: str, uses: _Uses) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = [agent]
     while waiting:
         for _, used in uses.get(waiting.pop(), ()):
             exporter = used.toolset.exporter
-            if exporter and exporter not in found:
-                found.add(exporter)
+            if exporter and exporter not in reached:
+                reached.add(exporter)
                 waiting.append(exporter)
-    return found
+    return reached
 
 
 def _leads_out(agent: str, circle: Sequence[str], uses: _Uses) -> bool:

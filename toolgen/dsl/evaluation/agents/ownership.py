@@ -38,10 +38,10 @@ def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToo
     owners: dict[int, OwnedToolset] = {}
     for service in services:
         for clause in clauses_of_kind(service.children, Toolset):
-            known = owners.get(id(clause))
-            if known is not None and known.service is not service:
-                _report_two(clause, known.service, service, report)
-            elif known is None:
+            previous = owners.get(id(clause))
+            if previous is not None and previous.service is not service:
+                _report_two(clause, previous.service, service, report)
+            elif previous is None:
                 owners[id(clause)] = OwnedToolset(
                     clause=clause, service=service, exporter=exporters.get(id(clause), "")
                 )
@@ -56,23 +56,23 @@ def owned_toolsets(services: Sequence[Service], report: Report) -> list[OwnedToo
 
 def _exporters(services: Sequence[Service], report: Report) -> dict[int, str]:
     """Return the agent that exports each toolset; two are reported."""
-    found: dict[int, tuple[str, Clause]] = {}
+    exporters: dict[int, tuple[str, Clause]] = {}
     for service, agent, clause in _mentioned(services, Export):
         id_ = agent_id(service, agent)
-        known = found.setdefault(id(clause), (id_, agent))
-        if known[0] != id_:  # by id: one agent that stands in two services is two agents
+        first = exporters.setdefault(id(clause), (id_, agent))
+        if first[0] != id_:  # by id: one agent that stands in two services is two agents
             report.add(
                 codes.TWO_EXPORTERS,
                 clause.source,
                 related=[
                     RelatedSource(message=f"agent {name!r} stands here", source=place.source)
-                    for name, place in (known, (id_, agent))
+                    for name, place in (first, (id_, agent))
                 ],
                 name=clause.name,
-                first=known[0],
+                first=first[0],
                 second=id_,
             )
-    return {key: id_ for key, (id_, _) in found.items()}
+    return {key: id_ for key, (id_, _) in exporters.items()}
 
 
 def _mentioned(

@@ -73,10 +73,10 @@ class _Binder:
                 unkept=self._unkept_argument,
             ),
         )
-        given = {field.name: field for field in (*tool.payload.fields, *tool.injected)}
+        sources = {field.name: field for field in (*tool.payload.fields, *tool.injected)}
         assignments, used, unfilled = [], set(), []
         for field in target.fields:
-            source = given.get(self._renames.payload_source(field.name) or "")
+            source = sources.get(self._renames.payload_source(field.name) or "")
             if source:
                 used.add(source.name)
                 conversion = converter.field(source, field, source.name)
@@ -127,8 +127,8 @@ class _Binder:
 
     def _lost(self, path: str, field: Field) -> None:
         hint = "add it to the method's payload, or remove it from the tool"
-        known = [target.name for target in self._operation.payload_type.fields]
-        meant = closest(field.name, known)
+        parameters = [target.name for target in self._operation.payload_type.fields]
+        meant = closest(field.name, parameters)
         if meant and "." not in path:
             hint = f"if {meant!r} is meant, write rename={{{meant!r}: {field.name!r}}}"
         self._report.add(
@@ -171,12 +171,12 @@ class _Binder:
         )
         assignments = []
         for field in tool.result.fields:
-            given = source.field(self._renames.result_source(field.name) or "")
-            if given:
-                conversion = converter.field(given, field, given.name)
-                assignments.append(Assignment(target=field, source=given, conversion=conversion))
-                where = [*self._returned(field, ""), *self._result_field(given, "")]
-                self._check_marks(given, field, "result field", where)
+            supplied = source.field(self._renames.result_source(field.name) or "")
+            if supplied:
+                conversion = converter.field(supplied, field, supplied.name)
+                assignments.append(Assignment(target=field, source=supplied, conversion=conversion))
+                where = [*self._returned(field, ""), *self._result_field(supplied, "")]
+                self._check_marks(supplied, field, "result field", where)
             elif tool.bounded and field.name in _COUNTS:
                 assignments.append(Assignment(target=field, computed=self._computed(field)))
             elif field.required and self._operation.result_is_known and not self._renames.are_broken:
@@ -190,15 +190,15 @@ class _Binder:
     def _artifacts(self, converter: Converter) -> tuple[ArtifactSource, ...]:
         filled = []
         for artifact in self._tool.artifacts:
-            given = self._operation.result_type.field(self._renames.result_source(artifact.kind) or "")
-            if given is None:
+            supplied = self._operation.result_type.field(self._renames.result_source(artifact.kind) or "")
+            if supplied is None:
                 self._unfilled_artifact(artifact.kind)
                 continue
             type_ = RefType(name=artifact.type) if artifact.type != UNKNOWN.name else UNKNOWN
             target = Field(name=artifact.kind, type=type_, description="", title="")
-            conversion = converter.field(given, target, given.name)
-            filled.append(ArtifactSource(kind=artifact.kind, source=given, conversion=conversion))
-            self._check_marks(given, target, "artifact", self._result_field(given, ""))
+            conversion = converter.field(supplied, target, supplied.name)
+            filled.append(ArtifactSource(kind=artifact.kind, source=supplied, conversion=conversion))
+            self._check_marks(supplied, target, "artifact", self._result_field(supplied, ""))
         return tuple(filled)
 
     def _check_marks(self, method: Field, tool: Field, kind: str, where: list[RelatedSource]) -> None:
@@ -221,8 +221,8 @@ class _Binder:
     def _unfilled_artifact(self, kind: str) -> None:
         if self._renames.are_broken or not self._operation.result_is_known:
             return
-        given = [field.name for field in self._operation.result_type.fields]
-        meant = closest(kind, given)
+        returned = [field.name for field in self._operation.result_type.fields]
+        meant = closest(kind, returned)
         rename = f"rename={{{meant or '…'!r}: {kind!r}}}"
         hint = f"if {meant!r} is meant, write {rename}; else " if meant else ""
         hint += f'add Attribute("{kind}", …) to the method\'s Result'
@@ -274,13 +274,13 @@ class _Binder:
         if may_be_absent(array):
             self._not_computable(field, f"{hint}: its only array {array.name!r} may be absent")
         elif not is_subtype(count, field.type):
-            given = type_text(count, constraints=True)
-            self._not_computable(field, f"write {given}: that is the length of {array.name!r}")
+            counted = type_text(count, constraints=True)
+            self._not_computable(field, f"write {counted}: that is the length of {array.name!r}")
 
     def _check_refinable(self, assignments: list[Assignment]) -> None:
         """Report a window whose method never says how to get what it leaves out (Goa-AI's rule)."""
         window = self._tool.bounded
-        filled = {one.target.name for one in assignments if one.source is not None}
+        filled = {assignment.target.name for assignment in assignments if assignment.source is not None}
         if window is None or self._renames.are_broken or {"refinement_hint", window.next_cursor} & filled:
             return
         other = f'Attribute("{window.next_cursor}", String, "…")'
@@ -305,8 +305,8 @@ class _Binder:
     def _unfilled_result(self, path: str, field: Field) -> None:
         hint = "add it to the method's result, or make it optional in the tool"
         taken = {self._renames.result_source(returned.name) for returned in self._tool.result.fields}
-        spare = (given for given in self._operation.result_type.fields if given.name not in taken)
-        twin = next((given for given in spare if type_text(given.type) == type_text(field.type)), None)
+        spare = (other for other in self._operation.result_type.fields if other.name not in taken)
+        twin = next((other for other in spare if type_text(other.type) == type_text(field.type)), None)
         if twin and "." not in path:
             hint = f"if it is the field {twin.name!r}, write rename={{{twin.name!r}: {field.name!r}}}"
         self._report.add(
@@ -340,13 +340,13 @@ class _Binder:
     def _unkept_result(self, path: str) -> None:
         self._unkept(f"result field {path!r}" if path else "the result", path, is_result=True)
 
-    def _unkept(self, given: str, path: str, *, is_result: bool = False) -> None:
+    def _unkept(self, supplied: str, path: str, *, is_result: bool = False) -> None:
         """Report an open object that loses further keys in the conversion; "" is the outermost path."""
         sides = f"tool {self._tool.name!r}", f"method {self._operation.label!r}"
         giver, taker = reversed(sides) if is_result else sides
         fix = "use one named Type on both sides" if path else "take its other keys as MapOf(String, Any)"
         hint = f"remove open=True, or {fix}"
-        facts = {"given": given, "giver": giver, "taker": taker, "hint": hint}
+        facts = {"given": supplied, "giver": giver, "taker": taker, "hint": hint}
         self._report.add(codes.OPEN_REBUILD, self._bind_to.source, related=[self._method()], **facts)
 
     def _argument(self, field: Field, path: str) -> list[RelatedSource]:

@@ -123,10 +123,10 @@ class Converter:
         assignments = []
         for field in target.fields:
             inner = f"{path}.{field.name}"
-            given = source.field(field.name)
-            if given:
-                conversion = self.field(given, field, inner)
-                assignments.append(Assignment(target=field, source=given, conversion=conversion))
+            supplied = source.field(field.name)
+            if supplied:
+                conversion = self.field(supplied, field, inner)
+                assignments.append(Assignment(target=field, source=supplied, conversion=conversion))
             elif field.required:
                 self._complaints.unfilled(inner, field)
         if self._complaints.lost:
@@ -145,12 +145,12 @@ class Converter:
         rebuilt = tuple(branch for _, branch in branches if isinstance(branch, Rebuild))
         if not rebuilt:
             return SAME
-        kept = tuple(
+        unchanged = tuple(
             Rebuild(source=ref.name, target=ref.name)
             for (value, ref), (_, branch) in zip(source.branches, branches, strict=True)
             if branch == SAME
         )
-        return Choose(branches=(*rebuilt, *kept))
+        return Choose(branches=(*rebuilt, *unchanged))
 
 
 def loses_keys(source: ObjectType, target: ObjectType, *, may_lose: bool) -> bool:

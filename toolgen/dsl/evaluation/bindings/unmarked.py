@@ -44,16 +44,16 @@ class Sides:
 
     def _types(self, method: DataType, tool: DataType, path: str, seen: _Pairs) -> Iterator[str]:
         match _inner(method), _inner(tool):
-            case (ArrayType(items=given), ArrayType(items=taken)) | (
-                MapType(values=given),
+            case (ArrayType(items=supplied), ArrayType(items=taken)) | (
+                MapType(values=supplied),
                 MapType(values=taken),
             ):
-                yield from self._types(given, taken, f"{path}[]", seen)
-            case RefType() as given, RefType() as taken:
-                yield from self._objects(given, taken, path, seen)
-            case UnionType() as given, UnionType() as taken:
+                yield from self._types(supplied, taken, f"{path}[]", seen)
+            case RefType() as supplied, RefType() as taken:
+                yield from self._objects(supplied, taken, path, seen)
+            case UnionType() as supplied, UnionType() as taken:
                 branches = dict(taken.branches)
-                for value, branch in given.branches:
+                for value, branch in supplied.branches:
                     if value in branches:
                         yield from self._objects(branch, branches[value], path, seen)
             case _:
@@ -64,11 +64,11 @@ class Sides:
         if pair in seen or (method == tool and tool.name in self.shared):
             return
         seen.add(pair)
-        given, taken = self.method.get(method.name), self.tool.get(tool.name)
-        if given is None or taken is None:  # a type that was reported
+        supplied, taken = self.method.get(method.name), self.tool.get(tool.name)
+        if supplied is None or taken is None:  # a type that was reported
             return
         for field in taken.fields:
-            if source := given.field(field.name):
+            if source := supplied.field(field.name):
                 yield from self._fields(source, field, f"{path}.{field.name}", seen)
 
     def _is_covered(self, type_: DataType, outer: frozenset[str]) -> bool:

@@ -34,7 +34,7 @@ class ArgumentType:
     accepts: Callable[[object], bool]
     instead: object = None
     vital: bool = False
-    """Without it the clause cannot be used at all."""
+    """Whether the clause cannot be used at all without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def _is_confirmation(value: object) -> bool:
 
 
 _DIGITS: Final = 9
-"""Of a count; more has no meaning, and Python does not even print the longest ones."""
+"""The most digits of a count; more has no meaning, and Python does not even print the longest ones."""
 FLAG_WANTED: Final = "True or False"
 NAMES_WANTED: Final = "a tuple or a list of names"
 
@@ -132,7 +132,7 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
         lambda value: isinstance(value, (str, PurePath, bool)) or _is_json_object(value),
     ),
 }
-"""By annotation, the words for what an argument takes, and the check of a value."""
+"""The words for what an argument takes and the check of a value, by annotation."""
 
 _UNCHECKED: Final = (object, dict[str, object])
 """Values that are checked where the type that they are for is known."""
@@ -242,8 +242,8 @@ def _children(item: object) -> tuple[type[Clause], ...]:
 def _argument_type(kind: type[Clause], name: str, hint: object) -> ArgumentType:
     """Return the type of a plain value; raises `KeyError` for an annotation without a check."""
     if NoneType in _members(hint):
-        given: list[Any] = [each for each in _members(hint) if each is not NoneType]
-        wanted, accepts = _check_of(reduce(or_, given))
+        present: list[Any] = [each for each in _members(hint) if each is not NoneType]
+        wanted, accepts = _check_of(reduce(or_, present))
         return ArgumentType(wanted, lambda value: value is None or accepts(value))
     wanted, accepts = _check_of(hint)
     for instead in (_EMPTY.get(get_origin(hint)), _INSTEAD.get((kind, name)), _INSTEAD.get((Clause, name))):

@@ -114,10 +114,10 @@ class _Check:
                 label = _type_label(clause, kind, name, is_optional)
                 facts[name] = self._type(facts.get(name), label, source)
         for name in arguments.type_maps:
-            given = facts.get(name)
+            branches = facts.get(name)
             facts[name] = {
                 key: self._type(value, f"branch {key!r} of {kind.__name__}", source)
-                for key, value in (given.items() if isinstance(given, dict) else ())
+                for key, value in (branches.items() if isinstance(branches, dict) else ())
             }
         if arguments.has_names:
             facts["names"] = self._names(facts.get("names"), clause, source)
@@ -159,7 +159,7 @@ class _Check:
         if isinstance(value, Clause) and isinstance(value, allowed):
             facts[name] = self.clause(value, source)
             return facts[name] is not None or is_optional
-        wanted = " or ".join(f"{_article(one.__name__)} {one.__name__}" for one in allowed)
+        wanted = " or ".join(f"{_article(class_.__name__)} {class_.__name__}" for class_ in allowed)
         hint = _instead_of(value, wanted) if isinstance(value, Clause) else ""
         self._wrong(name, holder, value, wanted, source, hint)
         facts[name] = None
@@ -195,17 +195,17 @@ class _Check:
         return BROKEN
 
     def _names(self, names: object, clause: Clause, source: Source) -> tuple[str, ...]:
-        given = names if isinstance(names, tuple) else (names,)
-        for name in given:
+        written = names if isinstance(names, tuple) else (names,)
+        for name in written:
             if not is_text(name):
                 self._wrong("a name", clause, name, "a string", source, _star_hint(name))
-        return tuple(name for name in given if isinstance(name, str) and is_text(name))
+        return tuple(name for name in written if isinstance(name, str) and is_text(name))
 
     def _children(
         self, children: object, parent: Clause, kind: type[Clause], source: Source
     ) -> tuple[object, ...]:
-        given = children if isinstance(children, tuple) else (children,)
-        checked = (self._child(child, parent, kind, source) for child in given)
+        written = children if isinstance(children, tuple) else (children,)
+        checked = (self._child(child, parent, kind, source) for child in written)
         return tuple(child for child in checked if child is not None)
 
     def _child(self, child: object, parent: Clause, kind: type[Clause], source: Source) -> object:
@@ -318,8 +318,12 @@ def _type_hint(value: object) -> str:
     if get_origin(value) in (Union, UnionType):
         inner = [each for each in get_args(value) if each is not NoneType]
         return f"{_type_hint(inner[0])}; an attribute without required=True may be absent"
-    known = _type_clause_for(value)
-    return f"write {known}" if known else "write a type such as String, ArrayOf(String) or the name of a Type"
+    proposal = _type_clause_for(value)
+    return (
+        f"write {proposal}"
+        if proposal
+        else "write a type such as String, ArrayOf(String) or the name of a Type"
+    )
 
 
 def _type_clause_for(value: object) -> str | None:
@@ -328,10 +332,10 @@ def _type_clause_for(value: object) -> str | None:
         return clause_text(value)
     inner = [_type_clause_for(each) or "…" for each in get_args(value)]
     try:
-        known = _PYTHON_TYPES.get(get_origin(value) or value)
+        clause = _PYTHON_TYPES.get(get_origin(value) or value)
     except TypeError:  # not hashable, so it is none of them
         return None
-    return known.replace("…", inner[-1]) if known and inner else known
+    return clause.replace("…", inner[-1]) if clause and inner else clause
 
 
 def _where(child: Clause, parent: type[Clause]) -> str:

@@ -22,7 +22,7 @@ _TAKEN_MODULES: Final = {
     "types": "the module of the shared types",
     "self": "the first argument of every method",
 }
-"""By module name, what a service of that name would stand in the place of."""
+"""What a service would stand in the place of, by the name of its module."""
 
 
 def check_snake(report: Report, what: str, name: str, source: Source) -> None:
@@ -94,8 +94,8 @@ def _key(name: str) -> str:
 
 def check_length(report: Report, what: str, name: str, source: Source, part: str) -> None:
     """Check a name against the longest that every model provider takes."""
-    excess = len(name) - naming.LONGEST_NAME
-    if excess > 0:
+    surplus = len(name) - naming.LONGEST_NAME
+    if surplus > 0:
         report.add(
             codes.NAME_TOO_LONG,
             source,
@@ -104,8 +104,8 @@ def check_length(report: Report, what: str, name: str, source: Source, part: str
             length=len(name),
             limit=naming.LONGEST_NAME,
             part=part,
-            excess=excess,
-            plural="s" if excess > 1 else "",
+            excess=surplus,
+            plural="s" if surplus > 1 else "",
         )
 
 

@@ -32,7 +32,7 @@ class ClauseScope:
 
     arguments: Arguments
     shown: TemplateNames
-    """Of the arguments."""
+    """The arguments that a template may show."""
     result: TemplateNames
 
 
@@ -74,5 +74,5 @@ class Behaviours:
         subject = Subject(what=f"the {part} of tool {clause.name!r}", source=source, report=self._report)
         class_name = naming.class_name(clause.name, part)
         description = f"{_WORDS[part]} of {clause.name}."
-        found = self._types.object_type(type_, module, class_name, subject, description)
-        return None if found == UNKNOWN.name else found
+        made = self._types.object_type(type_, module, class_name, subject, description)
+        return None if made == UNKNOWN.name else made

@@ -62,16 +62,16 @@ def _check(tool: str, field: Field, source: Source, report: Report) -> None:
     if _same_kind(field.type, type_) and is_there and field.default is MISSING:
         return
     clause = field_text(Field(name="", type=type_, description="", title="", required=required))
-    found = f"required {field_text(field)}" if field.required else field_text(field)
+    actual = f"required {field_text(field)}" if field.required else field_text(field)
     if field.default is not MISSING:
-        found = f"{found} with a default"
+        actual = f"{actual} with a default"
     ending = ", required=True" if required else ""
     report.add(
         codes.BOUNDS_FIELD,
         source,
         name=field.name,
         tool=tool,
-        type=found,
+        type=actual,
         wanted=f"required {clause}" if required else clause,
         attribute=f'Attribute("{field.name}", {type_text(type_)}, "…"{ending})',
     )
@@ -122,12 +122,12 @@ def example_fault(window: Bounded, result: Json) -> str | None:
     """
     if not isinstance(result, dict):
         return None
-    found = {name: result.get(name) for name in BOUNDS_FIELDS}
-    found["next_cursor"] = result.get(window.next_cursor or "")
+    reported = {name: result.get(name) for name in BOUNDS_FIELDS}
+    reported["next_cursor"] = result.get(window.next_cursor or "")
     items = result.get(window.items or "", [])
-    if not all(_is_of(value, name) for name, value in found.items()) or not isinstance(items, list | None):
+    if not all(_is_of(value, name) for name, value in reported.items()) or not isinstance(items, list | None):
         return None
-    bounds: Anything = found
+    bounds: Anything = reported
     count = None if window.items is None else len(items or ())
     return bounds_fault(Bounds(**bounds), items=count, is_paged=window.next_cursor is not None)
 

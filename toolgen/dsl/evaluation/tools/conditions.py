@@ -44,13 +44,13 @@ class Arguments:
 
 def condition(clause: Confirm, tool: str, arguments: Arguments, report: Report) -> Mapping[str, _Values]:
     """Return the values by argument; values that never occur are reported."""
-    found: dict[str, _Values] = {}
+    compared: dict[str, _Values] = {}
     for name, written in clause.when.items():
         values = written if isinstance(written, tuple | list) else (written,)
         for fault, hint in dict.fromkeys(_faults(name, values, arguments)):
             report.add(codes.BAD_WHEN, clause.source, tool=tool, fault=fault, hint=hint)
-        found[name] = tuple(plain for plain in map(_plain, values) if plain is not None)
-    return found
+        compared[name] = tuple(plain for plain in map(_plain, values) if plain is not None)
+    return compared
 
 
 def sequential_by(clause: Sequential, tool: str, arguments: Arguments, report: Report) -> str:

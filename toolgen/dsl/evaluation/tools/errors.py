@@ -25,9 +25,9 @@ def tool_errors(
     tool: Tool, module: Module, inherited: Iterable[CheckedError[str]], types: Types, report: Report
 ) -> tuple[CheckedError[str], ...]:
     """Return the errors of a tool: its own, then those that its method has beside them."""
-    found = _errors(tool, f"tool {tool.name!r}", module, types, report)
-    own = {error.name: (error, clause) for error, clause in found}
-    errors = [error for error, _ in found]
+    declared = _errors(tool, f"tool {tool.name!r}", module, types, report)
+    own = {error.name: (error, clause) for error, clause in declared}
+    errors = [error for error, _ in declared]
     for error in inherited:
         if error.name not in own:
             errors.append(error)
@@ -75,7 +75,7 @@ def _errors(
 ) -> list[tuple[CheckedError[str], Error]]:
     """Return the checked errors of a clause, each with its own clause."""
     unique = Unique(report, what)
-    found = []
+    declared = []
     for clause in clauses_of_kind(owner.children, Error) if clauses is None else clauses:
         named = f"error {clause.name!r}"
         check_snake(report, "an error", clause.name, clause.source)
@@ -91,8 +91,8 @@ def _errors(
         error = CheckedError(
             name=clause.name, description=description, type=type_, is_retryable=clause.retryable
         )
-        found.append((error, clause))
-    return found
+        declared.append((error, clause))
+    return declared
 
 
 def _check_code(name: str, owner: str, source: Source, report: Report) -> None:

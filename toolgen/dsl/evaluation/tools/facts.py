@@ -168,9 +168,9 @@ _LONGEST: Final = 24 * 3600
 
 def seconds(text: str, what: str, source: Source, report: Report) -> float | None:
     """Return the seconds of a duration; None when it was reported."""
-    fault, hint, found = "", "", _SPAN.fullmatch(text)
-    span = float(found[1]) * _MILLISECONDS[found[2]] / 1000 if found else 0.0
-    if not found:
+    fault, hint, match = "", "", _SPAN.fullmatch(text)
+    span = float(match[1]) * _MILLISECONDS[match[2]] / 1000 if match else 0.0
+    if not match:
         fault, hint = "is no number with its unit", _repair_hint(text)
     elif span <= 0:
         fault, hint = "leaves no time at all", 'write a span above 0, such as "30s"'
@@ -185,9 +185,9 @@ def seconds(text: str, what: str, source: Source, report: Report) -> float | Non
 def _repair_hint(text: str) -> str:
     number = re.match(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", text.lower())
     unit = {"": "s", "sec": "s", "seconds": "s", "second": "s", "min": "m", "minutes": "m", "hours": "h"}
-    known = number and unit.get(number[2], number[2])
-    if number and known in _MILLISECONDS and number.end() == len(text.rstrip()):
-        return f'write "{number[1]}{known}"'
+    meant = number and unit.get(number[2], number[2])
+    if number and meant in _MILLISECONDS and number.end() == len(text.rstrip()):
+        return f'write "{number[1]}{meant}"'
     return 'write a span such as "500ms", "30s", "2m" or "1h"'
 
 
@@ -210,12 +210,12 @@ def replaced(
         return tool
     toolset = tool.id.rpartition(".")[0]
     id_ = written if "." in written else f"{toolset}.{written}"
-    found, fault, hint = tools.get(id_), "", ""
-    if found is None:
+    replacement, fault, hint = tools.get(id_), "", ""
+    if replacement is None:
         fault, hint = f"is {written!r}, which is no tool of the design", _meant(written, toolset, tools)
     elif id_ == tool.id:
         fault, hint = "is the tool itself", "name another tool, or leave the replacement out"
-    elif found.facts.deprecated is not None:
+    elif replacement.facts.deprecated is not None:
         fault, hint = f"is {written!r}, which is deprecated too", f"name what replaces {written!r}"
     if fault:
         report.add(codes.BAD_REPLACEMENT, clause.source, tool=tool.name, fault=fault, hint=hint)

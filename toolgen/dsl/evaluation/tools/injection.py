@@ -34,14 +34,14 @@ def inject(
     written: ResolvedFields,
     inherited: ResolvedFields,
     *,
-    known: Iterable[str],
+    names: Iterable[str],
     is_known: bool,
     report: Report,
 ) -> Injection:
-    """Split the arguments; `inherited` are those of the bound payload, `known` all its names."""
+    """Split the arguments; `inherited` are those of the bound payload, `names` all of its."""
     own = {field.name: field for field in written.fields}
     taken = {field.name: field for field in inherited.fields}
-    found: dict[str, Field] = {}
+    injected: dict[str, Field] = {}
     unique = Unique(report, f"Inject of tool {tool!r}")
     for clause in clauses:
         for name in clause.names:
@@ -50,7 +50,7 @@ def inject(
             field = own.get(name) or taken.get(name)
             if field is None:
                 if is_known:
-                    hint = suggestion(name, [*own, *known], _missing(name))
+                    hint = suggestion(name, [*own, *names], _missing(name))
                     report.add(codes.UNKNOWN_INJECT, clause.source, tool=tool, name=name, hint=hint)
                 is_known = False
                 continue
@@ -58,9 +58,9 @@ def inject(
                 _check_required(tool, field, written.sources[name], clause, report)
             source = {**inherited.sources, **written.sources}[name]
             _check_type(tool, field, source, clause, report)
-            found[name] = replace(field, required=True, default=MISSING)
-    rest = (field for field in (*written.fields, *inherited.fields) if field.name not in found)
-    return Injection(fields=tuple(found.values()), remaining=tuple(rest), is_known=is_known)
+            injected[name] = replace(field, required=True, default=MISSING)
+    rest = (field for field in (*written.fields, *inherited.fields) if field.name not in injected)
+    return Injection(fields=tuple(injected.values()), remaining=tuple(rest), is_known=is_known)
 
 
 def check_closed(tool: str, clauses: Iterable[Inject], arguments: Source, report: Report) -> None:

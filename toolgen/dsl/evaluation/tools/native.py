@@ -16,7 +16,7 @@ def native_tools(
     clause: Toolset, service: str, unique: Unique, report: Report
 ) -> tuple[CheckedNativeTool, ...]:
     """Return the native tools of a toolset; their kinds are names beside those of its other tools."""
-    found = []
+    tools = []
     for native in clauses_of_kind(clause.children, NativeTool):
         check_snake(report, "a provider", native.provider, native.source)
         check_snake(report, "a native tool", native.kind, native.source)
@@ -24,7 +24,7 @@ def native_tools(
         if not unique.add("tool", native.kind, native.source, hint):
             continue
         config = json_value(native.config)
-        found.append(
+        tools.append(
             CheckedNativeTool(
                 id=f"{service}.{clause.name}.{native.kind}",
                 provider=native.provider,
@@ -32,4 +32,4 @@ def native_tools(
                 config=config if isinstance(config, dict) else {},
             )
         )
-    return tuple(found)
+    return tuple(tools)

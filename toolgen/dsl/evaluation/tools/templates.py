@@ -56,23 +56,23 @@ def template(text: str, clause: str, tool: str, of: TemplateNames, source: Sourc
     text = inspect.cleandoc(text).strip()
     for fault, hint in _faults(text, of):
         report.add(codes.UNKNOWN_HINT_NAME, source, clause=clause, tool=tool, fault=fault, hint=hint)
-    for name in dict.fromkeys(found[1] for found in _PART.finditer(text)):
+    for name in dict.fromkeys(match[1] for match in _PART.finditer(text)):
         if name in of.sensitive:
             report.add(codes.SENSITIVE_HINT_NAME, source, clause=clause, tool=tool, name=name)
     return text
 
 
 def _faults(text: str, of: TemplateNames) -> Iterator[tuple[str, str]]:
-    for found in _PART.finditer(text):
-        name = found[1]
+    for match in _PART.finditer(text):
+        name = match[1]
         if name is None:
-            if found[0] in ("{", "}"):
+            if match[0] in ("{", "}"):
                 yield (
-                    f"has a lone {found[0]!r}",
-                    f"write {found[0] * 2!r} for the brace itself, or complete it",
+                    f"has a lone {match[0]!r}",
+                    f"write {match[0] * 2!r} for the brace itself, or complete it",
                 )
         elif not name.strip():
-            yield f"has {found[0]!r} without a name", "write a name in the braces, or double them"
+            yield f"has {match[0]!r} without a name", "write a name in the braces, or double them"
         elif of.names is not None and name not in of.names:
             yield f"names {name!r}, which is {of.otherwise}", _hint(name, of)
 

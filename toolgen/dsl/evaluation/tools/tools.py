@@ -173,7 +173,7 @@ class Tools:
             () if drawn.foreign else clauses,
             drawn,
             inherited,
-            known=[field.name for field in operation.payload_type.fields] if operation else [],
+            names=[field.name for field in operation.payload_type.fields] if operation else [],
             is_known=is_known,
             report=self._report,
         )
@@ -207,8 +207,8 @@ class Tools:
         rename = bind.rename if bind else {}
         kinds = {artifact.kind for artifact in artifacts}
         if operation and bind:
-            given = {rename.get(field.name, field.name) for field in operation.result_type.fields}
-            kinds &= given
+            returned = {rename.get(field.name, field.name) for field in operation.result_type.fields}
+            kinds &= returned
         else:
             kinds = set()
         if written is None and operation:
@@ -249,7 +249,7 @@ class Tools:
 
     def _artifacts(self, clause: Tool, module: Module) -> tuple[CheckedArtifact[str], ...]:
         unique = Unique(self._report, f"tool {clause.name!r}")
-        found = []
+        artifacts = []
         for artifact in clauses_of_kind(clause.children, Artifact):
             what = f"artifact {artifact.kind!r}"
             check_snake(self._report, "an artifact", artifact.kind, artifact.source)
@@ -258,12 +258,12 @@ class Tools:
             class_name = naming.class_name(clause.name, artifact.kind)
             if unique.add("artifact", artifact.kind, artifact.source):
                 type_ = self._types.object_type(artifact.type, module, class_name, subject, description)
-                found.append(
+                artifacts.append(
                     CheckedArtifact(
                         kind=artifact.kind, description=description, type=type_, view=artifact.view
                     )
                 )
-        return tuple(found)
+        return tuple(artifacts)
 
     def _window(
         self, tool: Tool, payload: tuple[Field, ...] | None, result: tuple[Field, ...] | None
@@ -280,25 +280,25 @@ class Tools:
         window: Bounded | None,
     ) -> tuple[CheckedExample, ...]:
         """Return the examples that fit; None stands for a type that is not known."""
-        found = []
+        examples = []
         for example in clauses_of_kind(clause.children, Example):
             what = f"tool {clause.name!r}"
             args = self._values.example(
                 dict(example.args), _reference(payload), module, f"{what} (arguments)", example.source
             )
-            given: Json | Missing = None
+            returned: Json | Missing = None
             if example.result is not None:
-                given = self._values.example(
+                returned = self._values.example(
                     example.result, _reference(result), module, f"{what} (result)", example.source
                 )
-                fault = None if window is None or given is MISSING else example_fault(window, given)
+                fault = None if window is None or returned is MISSING else example_fault(window, returned)
                 if fault:
                     self._report.add(
                         codes.EXAMPLE_MISMATCH, example.source, what=f"{what} (result)", issues=fault
                     )
-            if isinstance(args, dict) and not isinstance(given, Missing):
-                found.append(CheckedExample(args=args, result=given, source=example.source))
-        return tuple(found)
+            if isinstance(args, dict) and not isinstance(returned, Missing):
+                examples.append(CheckedExample(args=args, result=returned, source=example.source))
+        return tuple(examples)
 
 
 def _reference(type_: ObjectType | None) -> RefType:
@@ -316,7 +316,7 @@ def _clause_scope(
     injected = tuple(field.name for field in injected_fields)
     kinds = tuple(artifact.kind for artifact in artifacts)
     names = names_of(payload) if payload else None
-    given = names_of(result) if result else None
+    result_names = names_of(result) if result else None
     return ClauseScope(
         arguments=Arguments(names=names, fields=payload.fields if payload else (), injected=injected),
         shown=TemplateNames(
@@ -327,7 +327,7 @@ def _clause_scope(
         ),
         result=TemplateNames(
             otherwise="no field of its result",
-            names=given,
+            names=result_names,
             hidden=kinds,
             sensitive=sensitive_names_of(result) if result else (),
         ),
@@ -338,11 +338,11 @@ def check_schema_clauses(
     tool: Tool, payload: ObjectType, result: ObjectType, operation: Operation | None, report: Report
 ) -> bool:
     """Report clauses that refer into a `JSONSchema`; return whether there are none."""
-    found = list(_clauses(tool, payload, result, operation))
-    for clause, hint in found:
+    refused = list(_clauses(tool, payload, result, operation))
+    for clause, hint in refused:
         name = type(clause).__name__
         report.add(codes.WHOLE_SCHEMA, clause.source, clause=name, tool=tool.name, hint=hint)
-    return not found
+    return not refused
 
 
 def _clauses(

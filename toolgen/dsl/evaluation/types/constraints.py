@@ -67,9 +67,9 @@ def constraints_of(
     """Return the constraints of a type and its attribute that are well formed and that it can hold."""
     allowed = _allowed(clause)
     own = {} if isinstance(clause, str) else clause.constraints
-    given = {**own, **outer}
+    written = {**own, **outer}
     good: dict[str, Anything] = {}
-    for keyword, value in given.items():
+    for keyword, value in written.items():
         if keyword not in allowed:
             _mismatch(
                 keyword, f"the type {clause_text(clause)}", _alternative(clause, keyword, allowed), subject

@@ -117,14 +117,14 @@ def _finite(objects: Objects) -> set[str]:
     finite: set[str] = set()
     waiting = dict(objects)
     while True:
-        found = [
+        newly_finite = [
             name
             for name, object_ in waiting.items()
             if all(_is_finite(field.type, finite, objects) for field in object_.fields if field.required)
         ]
-        if not found:
+        if not newly_finite:
             return finite
-        for name in found:
+        for name in newly_finite:
             finite.add(name)
             del waiting[name]
 

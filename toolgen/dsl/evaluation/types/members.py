@@ -22,16 +22,16 @@ class Member:
 
 def members(children: Iterable[object], where: str, source: Source, report: Report) -> list[Member]:
     """Return the attributes among the children, each name once, in order."""
-    given = list(children)
+    listed = list(children)
     unique = Unique(report, where)
     attributes = [
         child
-        for child in given
+        for child in listed
         if isinstance(child, Attribute) and unique.add("attribute", child.name, child.source)
     ]
     names = [attribute.name for attribute in attributes]
     required: set[str] = set()
-    for child in given:
+    for child in listed:
         if isinstance(child, Required):
             required.update(child.names)
             for name in child.names:

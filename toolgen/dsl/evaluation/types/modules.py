@@ -59,5 +59,5 @@ class Module:
     def source_of(self, class_name: str, field: Field | str) -> Source | None:
         """Return where a field was written; None for one that was added."""
         name = field if isinstance(field, str) else field.name
-        found = self._sources.get((class_name, name))
-        return found or (self._shared.source_of(class_name, name) if self._shared else None)
+        source = self._sources.get((class_name, name))
+        return source or (self._shared.source_of(class_name, name) if self._shared else None)

@@ -41,18 +41,18 @@ def resolve_fields(
     if not is_alone:
         report.add(codes.MIXED_TYPE_AND_ATTRIBUTES, clause.source, what=where, name=clause_text(written[0]))
     subject = Subject(what=where, source=clause.source, report=report)
-    found = types.named_type(written[0], subject)
-    if isinstance(found, Type):
-        taken = _fields_of_type(found, types, projection)
+    type_ = types.named_type(written[0], subject)
+    if isinstance(type_, Type):
+        taken = _fields_of_type(type_, types, projection)
         return replace(taken, open=taken.open or clause.open, is_known=is_alone)
-    if isinstance(found, JSONSchema):
+    if isinstance(type_, JSONSchema):
         is_payload = isinstance(clause, Args | Payload)
         if clause.open:
             _refuse_openness(clause, report)
-        schema = foreign(found, class_name, where, report, arguments=is_payload)
+        schema = foreign(type_, class_name, where, report, arguments=is_payload)
         return ResolvedFields(foreign=schema, is_known=is_alone and schema is not None)
-    if found is not None and found is not BROKEN:
-        _refuse(clause, found, where, report)
+    if type_ is not None and type_ is not BROKEN:
+        _refuse(clause, type_, where, report)
     return ResolvedFields(is_known=False)
 
 
@@ -60,13 +60,13 @@ def _fields_of_type(clause: Type, types: Types, projection: Projection) -> Resol
     object_ = types.shared_object(clause)
     if object_ is None:
         return ResolvedFields()
-    kept = [
+    selected = [
         (field, projection.name(field.name))
         for field in object_.fields
         if projection.keeps(projection.name(field.name))
     ]
-    sources = {name: types.shared.source_of(object_.name, field) or clause.source for field, name in kept}
-    fields = tuple(_renamed(field, name) for field, name in kept)
+    sources = {name: types.shared.source_of(object_.name, field) or clause.source for field, name in selected}
+    fields = tuple(_renamed(field, name) for field, name in selected)
     examples = object_.examples if fields == object_.fields else ()
     return ResolvedFields(
         fields=fields,

@@ -17,7 +17,7 @@ class Projection:
     """Which attributes of an object are taken over, and under which names."""
 
     rename: Mapping[str, str] = dataclass_field(default_factory=dict)
-    """By the name as written, the name here."""
+    """The names here, by those that were written."""
     only: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
 

@@ -58,8 +58,8 @@ def _within_limits(source: DataType, target: DataType) -> bool:
     for row, _ in given(target, LIMITS):
         if row.side is None:
             continue
-        one, other = _outermost(source, row.side), _outermost(target, row.side)
-        if one is None or other is None or (one < other if row.side == "low" else one > other):
+        inner, outer = _outermost(source, row.side), _outermost(target, row.side)
+        if inner is None or outer is None or (inner < outer if row.side == "low" else inner > outer):
             return False
     return all(
         _step(source) % exact_number(step) == 0 for row, step in given(target, LIMITS) if row.takes == "step"

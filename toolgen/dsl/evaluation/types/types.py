@@ -189,14 +189,14 @@ class Types:
         self, clause: AnyType, module: Module, class_name: str, subject: Subject, description: str
     ) -> str:
         """Return the class of a type that must be an object; an inline one gets this name."""
-        found = self.named_type(clause, subject)
-        if isinstance(found, (Type, Object)):
+        resolved = self.named_type(clause, subject)
+        if isinstance(resolved, (Type, Object)):
             place = _Place(module=module, class_name=class_name, subject=subject, description=description)
-            type_ = self.type_(found, place, {})
+            type_ = self.type_(resolved, place, {})
             return type_.name if isinstance(type_, RefType) else UNKNOWN.name
-        if found is not None and found is not BROKEN:
-            text = clause_text(found)
-            name = "items" if isinstance(found, ArrayOf) else "value"
+        if resolved is not None and resolved is not BROKEN:
+            text = clause_text(resolved)
+            name = "items" if isinstance(resolved, ArrayOf) else "value"
             hint = f'write Object(Attribute("{name}", {text}, "…", required=True))'
             self._report.add(codes.NOT_AN_OBJECT, subject.source, what=subject.what, type=text, hint=hint)
         return UNKNOWN.name
@@ -209,11 +209,11 @@ class Types:
         """Return the type of a clause or a name; an unknown name is reported."""
         if not isinstance(clause, str):
             return clause
-        found: TypeClause | None = self._by_name.get(clause)
-        if found is None:
+        resolved: TypeClause | None = self._by_name.get(clause)
+        if resolved is None:
             hint = self._unknown_type_hint(clause)
             self._report.add(codes.UNKNOWN_TYPE, subject.source, what=subject.what, name=clause, hint=hint)
-        return found
+        return resolved
 
     def _unknown_type_hint(self, name: str) -> str:
         """Return the hint for the name of an unknown type: a primitive in quotes, or a description."""
@@ -232,17 +232,17 @@ class Types:
         subject = place.subject
         if not isinstance(clause, str) and clause.constraints:
             subject = replace(subject, source=clause.source)
-        given = constraints_of(clause, outer, subject)
+        constraints = constraints_of(clause, outer, subject)
         match clause:
             case str():
-                found = self.named_type(clause, subject)
-                return UNKNOWN if found is None else self.type_(found, place, {})
+                resolved = self.named_type(clause, subject)
+                return UNKNOWN if resolved is None else self.type_(resolved, place, {})
             case StringClause():
-                return string_type(given, subject) or UNKNOWN
+                return string_type(constraints, subject) or UNKNOWN
             case IntClause() | FloatClause():
-                return number_type(given, isinstance(clause, IntClause), subject) or UNKNOWN
+                return number_type(constraints, isinstance(clause, IntClause), subject) or UNKNOWN
             case ScalarClause():
-                return scalar_type(clause.kind, given, subject) or UNKNOWN
+                return scalar_type(clause.kind, constraints, subject) or UNKNOWN
             case Enum():
                 return self._enums.get(clause.name) or UNKNOWN
             case Type():
@@ -252,9 +252,13 @@ class Types:
                 return self._inline(clause, place)
             case ArrayOf():
                 items = self.type_(clause.items, place, {})
-                return ArrayType(items=items, **given) if lengths("array", given, subject) else UNKNOWN
+                return (
+                    ArrayType(items=items, **constraints)
+                    if lengths("array", constraints, subject)
+                    else UNKNOWN
+                )
             case MapOf():
-                return self._map(clause, place, given)
+                return self._map(clause, place, constraints)
             case Nullable():
                 inner = self.type_(clause.inner, place, {})
                 return inner if isinstance(inner, NullableType) else NullableType(inner=inner)
@@ -284,15 +288,15 @@ class Types:
 
     def _foreign(self, clause: JSONSchema, place: _Place) -> DataType:
         subject = place.subject
-        found = foreign(clause, place.class_name, subject.what, self._report)
-        if found is None:
+        schema = foreign(clause, place.class_name, subject.what, self._report)
+        if schema is None:
             return UNKNOWN
         place.module.reserve(place.class_name, f"the schema of {subject.what}", subject.source)
-        object_ = ObjectType(name=place.class_name, description=place.description, fields=(), foreign=found)
+        object_ = ObjectType(name=place.class_name, description=place.description, fields=(), foreign=schema)
         place.module.adopt(object_, subject.what, subject.source)
         return RefType(name=place.class_name)
 
-    def _map(self, clause: MapOf[Anything], place: _Place, given: dict[str, Anything]) -> DataType:
+    def _map(self, clause: MapOf[Anything], place: _Place, constraints: dict[str, Anything]) -> DataType:
         keys = self.type_(clause.keys, place, {})
         values = self.type_(clause.values, place, {})
         if not isinstance(keys, StringType):
@@ -301,9 +305,9 @@ class Types:
                 type_ = "of an enum" if isinstance(keys, EnumType) and keys.name is None else type_
                 self._report.add(codes.MAP_KEY, place.subject.source, what=what, type=type_)
             return UNKNOWN
-        if not lengths("map", given, place.subject):
+        if not lengths("map", constraints, place.subject):
             return UNKNOWN
-        return MapType(keys=keys, values=values, **given)
+        return MapType(keys=keys, values=values, **constraints)
 
     def _union(self, clause: OneOf, place: _Place) -> DataType:
         subject = place.subject
@@ -326,26 +330,26 @@ class Types:
         if not check_key(self._report, f"a branch of {subject.what}", name, subject.source):
             return None
         class_name = naming.class_name(place.class_name, name)
-        found = self.named_type(clause, subject)
-        if found is None or found is BROKEN:
+        resolved = self.named_type(clause, subject)
+        if resolved is None or resolved is BROKEN:
             return None
-        if not isinstance(found, (Type, Object)):
+        if not isinstance(resolved, (Type, Object)):
             self._report.add(
                 codes.BAD_UNION,
                 subject.source,
                 what=subject.what,
-                fault=f"has the branch {name!r} of {clause_text(found)}, which is not an object",
-                hint=f'write {name}=Object(Attribute("value", {clause_text(found)}, "…", required=True))',
+                fault=f"has the branch {name!r} of {clause_text(resolved)}, which is not an object",
+                hint=f'write {name}=Object(Attribute("value", {clause_text(resolved)}, "…", required=True))',
             )
             return None
         place.module.reserve(class_name, f"branch {name!r} of {subject.what}", subject.source)
         branch = Branch(module=place.module, class_name=class_name, tag=tag, value=name, subject=subject)
-        if isinstance(found, Type):
-            self._branches.postpone(branch, naming.class_name(found.name))
+        if isinstance(resolved, Type):
+            self._branches.postpone(branch, naming.class_name(resolved.name))
         else:
             where = f"branch {name!r} of {subject.what}"
-            drawn = self.fields(found.children, place.module, class_name, where, found.source)
-            self._branches.define(branch, place.description, replace(drawn, open=found.open))
+            drawn = self.fields(resolved.children, place.module, class_name, where, resolved.source)
+            self._branches.define(branch, place.description, replace(drawn, open=resolved.open))
         return RefType(name=class_name)
 
 

@@ -173,15 +173,15 @@ class ValueChecks:
     def type_examples(self, clause: Type, class_name: str, module: Module) -> tuple[Json, ...]:
         """Return the examples in a named type; they are checked later."""
         what = f"type {clause.name!r}"
-        found = []
+        examples = []
         for child in clauses_of_kind(clause.children, Example):
             value = self.example(dict(child.args), RefType(name=class_name), module, what, child.source)
             if not isinstance(value, Missing):
-                found.append(value)
+                examples.append(value)
             if child.result is not None:
                 issues = "a type has no result"
                 self._report.add(codes.EXAMPLE_MISMATCH, child.source, what=what, issues=issues)
-        return tuple(found)
+        return tuple(examples)
 
     def run(self) -> None:
         """Check all collected values."""
