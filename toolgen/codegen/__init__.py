@@ -1,4 +1,4 @@
-"""From a checked design to the text of every generated file."""
+"""Makes the text of every generated file from a checked design."""
 
 from .plan import generate, stub
 

@@ -20,7 +20,7 @@ from .catalog import CatalogTool, agent_tool_entry, native, type_record
 def agent_entries(head: Head, agent: Agent, tools: Mapping[str, CatalogTool]) -> Iterator[CatalogEntry]:
     """Return the entry of every tool that an agent has; `tools` are those of the design by id."""
     for used in agent.uses:
-        yield from (agent_tool_entry(head, tools[one.tool.id], one) for one in used.tools)
+        yield from (agent_tool_entry(head, tools[used_tool.tool.id], used_tool) for used_tool in used.tools)
     for toolset in toolsets_of(agent):
         yield from (native(head, toolset, tool) for tool in toolset.native)
 
@@ -63,7 +63,7 @@ def non_default_limits(policy: RunPolicy | History) -> dict[str, object]:
 
 
 def _agent(agent: Agent) -> Json:
-    called = [(one.tool.id, one.name) for used in agent.uses for one in used.tools]
+    called = [(used_tool.tool.id, used_tool.name) for used in agent.uses for used_tool in used.tools]
     native = [(tool.id, tool.kind) for toolset in toolsets_of(agent) for tool in toolset.native]
     head: dict[str, Json] = {
         "id": agent.id,
@@ -96,13 +96,13 @@ def _completion(head: Head, completion: Completion, objects: Objects) -> Json:
 
 
 def _policy(policy: RunPolicy) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    limits: dict[str, Json] = {}
     for name, value in non_default_limits(policy).items():
         if isinstance(value, History):
-            found[name] = {key: part for key, part in asdict(value).items() if part is not None}
+            limits[name] = {key: part for key, part in asdict(value).items() if part is not None}
         elif isinstance(value, bool | int | float | str):
-            found[name] = value
-    return found
+            limits[name] = value
+    return limits
 
 
 def _without_empty(facts: dict[str, Json]) -> dict[str, Json]:

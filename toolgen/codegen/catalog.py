@@ -58,17 +58,17 @@ def catalog_tool(head: Head, toolset: Toolset, tool: Tool, objects: Objects) -> 
         toolset=_toolset(toolset),
         bounded=tool.bounded,
         artifacts=tuple(
-            Artifact(kind=one.kind, type=types[one.type], description=one.description, view=one.view)
-            for one in tool.artifacts
+            Artifact(kind=part.kind, type=types[part.type], description=part.description, view=part.view)
+            for part in tool.artifacts
         ),
         errors=tuple(
             Error(
-                name=one.name,
-                description=one.description,
-                type=types[one.type] if one.type else None,
-                is_retryable=one.is_retryable,
+                name=part.name,
+                description=part.description,
+                type=types[part.type] if part.type else None,
+                is_retryable=part.is_retryable,
             )
-            for one in tool.errors
+            for part in tool.errors
         ),
         confirmation=tool.confirmation.typed(types.__getitem__) if tool.confirmation else None,
         long_running=tool.long_running.typed(types.__getitem__) if tool.long_running else None,

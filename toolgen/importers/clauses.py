@@ -31,7 +31,7 @@ _CONSTRAINTS: Final = {
 }
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
-"""In one place; branches that are written out in many places could be without end."""
+"""The most attributes in one place; branches that are written out in many places could be without end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class ClauseSource:
     root: Node
     classes: Classes
     as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
-    """By property of the root, the schema that stands there instead of clauses."""
+    """Schemas that stand instead of clauses, by property of the root."""
     formats_are_types: bool = False
 
 
@@ -136,8 +136,8 @@ class _Writer:
         written = self._names[name]
         self.claims.append(written)
         text = _sentence(class_.get("description"), f"{naming.title(' '.join(naming.words(written)))}.")
-        kept = self._shape.as_written if name == class_of(self._shape.root) else None
-        members = self.members(name, written, without=self._plan.tags.get(name), as_written=kept)
+        as_written = self._shape.as_written if name == class_of(self._shape.root) else None
+        members = self.members(name, written, without=self._plan.tags.get(name), as_written=as_written)
         return NamedType(
             name=written,
             text=call("Type", literal(written), Text(text), *members),
@@ -208,9 +208,9 @@ class _Writer:
         title = node.get("title", "")
         if node.get("description") and naming.words(title) not in ([], naming.words(key)):
             yield Named("title", Text(_encodable(title)))
-        kept = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
-        if kept:
-            yield Named("examples", literal(tuple(python_value(node, each) for each in kept)))
+        fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
+        if fitting:
+            yield Named("examples", literal(tuple(python_value(node, each) for each in fitting)))
         if node.get("deprecated") is True:
             yield Named("deprecated", literal(True))
 
@@ -334,14 +334,14 @@ def _constraints(node: Node, type_: Part) -> tuple[Named, ...]:
     Raises:
         NotExpressibleError: a design may not have them together.
     """
-    found = tuple(
+    constraints = tuple(
         Named(word, _pattern(node[key]) if key == "pattern" else literal(node[key]))
         for key, word in _CONSTRAINTS.items()
         if key in node
     )
-    if len(found) > 1:
-        check_type(_with(type_, found))
-    return found
+    if len(constraints) > 1:
+        check_type(_with(type_, constraints))
+    return constraints
 
 
 def _pattern(text: str) -> Value:
@@ -365,7 +365,7 @@ def _integral(value: Any, node: Node) -> Any:
 
 def _sentence(*texts: str | None) -> str:
     """Return the first text that is not empty."""
-    return next(said for text in texts if text and (said := _encodable(text).strip()))
+    return next(stripped for text in texts if text and (stripped := _encodable(text).strip()))
 
 
 def _encodable(text: str) -> str:

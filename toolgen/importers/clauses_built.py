@@ -55,8 +55,12 @@ def _built(part: Part | Named, types: dict[str, Any]) -> Any:
         case str():
             return types[part] if part in types else getattr(dsl, part)
         case Call():
-            keywords = {one.keyword: _built(one.value, types) for one in part.parts if isinstance(one, Named)}
-            values = (_built(one, types) for one in part.parts if not isinstance(one, Named))
+            keywords = {
+                argument.keyword: _built(argument.value, types)
+                for argument in part.parts
+                if isinstance(argument, Named)
+            }
+            values = (_built(argument, types) for argument in part.parts if not isinstance(argument, Named))
             return getattr(dsl, part.clause)(*values, **keywords)
         case _:
             return part.value

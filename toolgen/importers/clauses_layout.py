@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from toolgen.shapes.values import decimal_text
 
 MODULES: Final = {"dt": "import datetime as dt", "decimal": "import decimal"}
-"""By the name that values use, the statement that imports it; in the order of a module."""
+"""Statements that import, by the name that values use; in the order of a module."""
 _LONGEST_PIECE: Final = 72
 """Characters of a piece of a long string, with its quotes: a line of 100 holds it where attributes stand."""
 _ESCAPES: Final = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}

@@ -17,7 +17,7 @@ class TypePlan:
     order: tuple[str, ...]
     """Classes, each behind those that it names by value."""
     tags: dict[str, str]
-    """By class, the tag that it stands under wherever it is used: a branch of unions."""
+    """The tags that classes stand under wherever they are used, as branches of unions."""
 
     def is_below(self, name: str, other: str | None) -> bool:
         """Return whether the type is defined below another, or is the other, so that it needs quotes."""
@@ -39,13 +39,13 @@ def type_plan(root: Node, classes: Classes) -> TypePlan:
     recursive = _recursive(classes)
     named = set()
     tags: dict[str, str] = {}
-    for name, found in uses.items():
-        kinds = set(found)
+    for name, tags_of_uses in uses.items():
+        kinds = set(tags_of_uses)
         is_mixed = len(kinds) > 1
         tag = None if is_mixed else next(iter(kinds), None)
         if name in recursive and is_mixed:
             raise NotExpressibleError("a recursive type is a branch of a union, and stands outside of it too")
-        if name in recursive or found.count(None) > 1 or (tag is not None and len(found) > 1):
+        if name in recursive or tags_of_uses.count(None) > 1 or (tag is not None and len(tags_of_uses) > 1):
             named.add(name)
             if tag is not None:
                 tags[name] = tag
@@ -64,7 +64,7 @@ def _referred_classes(class_: Node) -> tuple[str, ...]:
 def _recursive(classes: Classes) -> set[str]:
     """Return the classes that refer to themselves, directly or not."""
     follows = {name: set(_referred_classes(class_)) for name, class_ in classes.items()}
-    found = set()
+    recursive = set()
     for name in classes:
         seen: set[str] = set()
         waiting = list(follows[name])
@@ -74,8 +74,8 @@ def _recursive(classes: Classes) -> set[str]:
                 seen.add(other)
                 waiting += follows[other]
         if name in seen:
-            found.add(name)
-    return found
+            recursive.add(name)
+    return recursive
 
 
 def _ordered(root: Node, classes: Classes, named: set[str]) -> Iterator[str]:

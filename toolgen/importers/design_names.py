@@ -42,12 +42,12 @@ class Names:
 
     def tool(self, name: str) -> str:
         """Reserve a name for a tool: this one, or with the first number after it that makes it free."""
-        given = name
-        while not self._take_tool(given):
+        free = name
+        while not self._take_tool(free):
             number = self._numbers[name] = self._numbers.get(name, 1) + 1
             suffix = f"_{number}"
-            given = name[: naming.LONGEST_NAME - len(suffix)].rstrip("_") + suffix
-        return given
+            free = name[: naming.LONGEST_NAME - len(suffix)].rstrip("_") + suffix
+        return free
 
     def _take_tool(self, name: str) -> bool:
         classes = {naming.class_name(name, part) for part in ("payload", "result")}
@@ -60,8 +60,8 @@ class Names:
 
     def are_free(self, classes: Iterable[str]) -> bool:
         """Return whether all names are free and differ from each other."""
-        found = list(classes)
-        return len(set(found)) == len(found) and self._classes.isdisjoint(found)
+        names = list(classes)
+        return len(set(names)) == len(names) and self._classes.isdisjoint(names)
 
     def take(self, classes: Iterable[str]) -> None:
         self._classes.update(classes)

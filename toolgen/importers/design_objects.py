@@ -87,30 +87,30 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     are_apart = not others and schema.get("additionalProperties", True) in (True, False, {})
     if target(foreign.root) is None or not isinstance(properties, dict) or not are_apart:
         raise NotExpressibleError(_INEXACT)
-    beside: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    definitions: Node = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     referring = {key for key, property_ in properties.items() if _refers(property_)}
-    if len(referring) * _size(beside) > _MOST_READ:
+    if len(referring) * _size(definitions) > _MOST_READ:
         raise NotExpressibleError("its properties are too many to read one by one")
     leaves: dict[str, Node] = {}
     flags: dict[str, Node] = {}
     rest: dict[str, Node] = {}
     for key, property_ in properties.items():
-        held = beside if key in referring else {}
+        held = definitions if key in referring else {}
         classes, is_exact = _read({"properties": {key: property_}, **held}, class_name)
         flags[key] = {}
         if classes and not is_exact and isinstance(property_, dict):
             plain = _without_flags(property_, classes[class_name]["properties"][key])
-            found, is_plain = _read({"properties": {key: plain}, **held}, class_name)
-            if is_plain and _is_plain_array(found[class_name]["properties"][key]):
+            plain_classes, is_plain = _read({"properties": {key: plain}, **held}, class_name)
+            if is_plain and _is_plain_array(plain_classes[class_name]["properties"][key]):
                 flags[key] = {word: True for word in _FLAGS if property_.get(word) is True}
-                classes, is_exact, property_ = found, True, plain
+                classes, is_exact, property_ = plain_classes, True, plain
         if not classes:  # it refers to what stands elsewhere, which may become a leaf
             raise NotExpressibleError(_INEXACT)
         rest[key] = property_
         if not is_exact and isinstance(property_, dict):
-            said = notes(classes[class_name]["properties"][key])
-            leaves[key] = {**as_written(property_), **said}
-            rest[key] = said
+            annotations = notes(classes[class_name]["properties"][key])
+            leaves[key] = {**as_written(property_), **annotations}
+            rest[key] = annotations
             schema_clause(leaves[key])
     classes, is_exact = _read({**schema, "properties": rest}, class_name)
     if not (leaves or any(flags.values())) or not is_exact:
@@ -122,8 +122,8 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
 
 def _without_flags(property_: Node, node: Node) -> Node:
     """Return a property without the constraints that only rules check, and a default that breaks them."""
-    kept = {word: value for word, value in property_.items() if word not in _FLAGS}
-    return {word: value for word, value in kept.items() if word != "default" or word in node}
+    unflagged = {word: value for word, value in property_.items() if word not in _FLAGS}
+    return {word: value for word, value in unflagged.items() if word != "default" or word in node}
 
 
 def _is_plain_array(node: Node) -> bool:
@@ -190,8 +190,8 @@ def _examples(property_: Node) -> list[Any]:
 
 def _read(schema: Node, name: str) -> tuple[Classes, bool]:
     """Return the classes of an object's schema, and whether they are exact; no classes of a bad one."""
-    found = read({"type": "object", **schema}, name=name, arguments=True).foreign
-    return (found.classes, found.is_exact) if found else ({}, False)
+    foreign = read({"type": "object", **schema}, name=name, arguments=True).foreign
+    return (foreign.classes, foreign.is_exact) if foreign else ({}, False)
 
 
 def root_schema_clause(foreign: Foreign) -> Any:

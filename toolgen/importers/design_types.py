@@ -68,8 +68,8 @@ class TypeTable:
         return clashing
 
     def _is_known(self, type_: NamedType) -> bool:
-        known = self._types.get(type_.name)
-        return known is not None and known.text.flat == type_.text.flat
+        previous = self._types.get(type_.name)
+        return previous is not None and previous.text.flat == type_.text.flat
 
 
 def _qualified_name(name: str, class_name: str) -> str:

@@ -93,8 +93,8 @@ def _is_3_0(document: dict[str, object]) -> bool:
         )
     version = document.get("openapi")
     if not isinstance(version, str) or not re.match(r"3\.\d", version):
-        said = f"says openapi {version!r}" if "openapi" in document else "has no 'openapi'"
-        raise ToolgenError(f"the document {said}; 3.0 and later are read", hint="add openapi: 3.1.0")
+        fault = f"says openapi {version!r}" if "openapi" in document else "has no 'openapi'"
+        raise ToolgenError(f"the document {fault}; 3.0 and later are read", hint="add openapi: 3.1.0")
     return version.startswith("3.0")
 
 
@@ -219,14 +219,14 @@ def _with_parameter_facts(schema: object, parameter: dict[str, object]) -> objec
         schema = {}
     if not isinstance(schema, dict):
         return schema
-    said: dict[str, object] = {}
+    facts: dict[str, object] = {}
     if description := _text(parameter.get("description")):
-        said["description"] = description
+        facts["description"] = description
     if "example" in parameter and "examples" not in schema:
-        said["examples"] = [parameter["example"]]
+        facts["examples"] = [parameter["example"]]
     if parameter.get("deprecated") is True:
-        said["deprecated"] = True
-    return {**schema, **said}
+        facts["deprecated"] = True
+    return {**schema, **facts}
 
 
 def _body(operation: _Operation, schemas: Schemas, findings: list[Finding]) -> tuple[object, bool] | None:

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.findings import Finding
-from toolgen.schema_reader.keywords import IN_PLACE, ONE, SEVERAL
+from toolgen.schema_reader.keywords import IN_PLACE, ONE_SCHEMA, SEVERAL
 from toolgen.shapes.foreign.schema import MAPS
 
 from .codes import BAD_OPERATION, finding_at
@@ -100,12 +100,14 @@ class Schemas:
             place = joined(pointer, key)
             if key == "$ref" and isinstance(value, str):
                 result[key] = self._reference(value, place)
-            elif key in ONE:
+            elif key in ONE_SCHEMA:
                 result[key] = self.translated(value, place)
             elif key in SEVERAL and isinstance(value, list):
-                result[key] = [self.translated(one, joined(place, n)) for n, one in enumerate(value)]
+                result[key] = [self.translated(part, joined(place, n)) for n, part in enumerate(value)]
             elif key in MAPS and isinstance(value, dict):
-                result[key] = {name: self.translated(one, joined(place, name)) for name, one in value.items()}
+                result[key] = {
+                    name: self.translated(part, joined(place, name)) for name, part in value.items()
+                }
             elif key not in _NO_KEYWORDS:
                 result[key] = value
         if "example" in schema and "examples" not in schema:

@@ -33,7 +33,7 @@ class _UntitledSchema(GenerateJsonSchema):
 
 def read_functions(name: str, description: str, functions: Iterable[Callable[..., object]]) -> Source:
     """Return the functions as tools; those whose types have no schema become findings."""
-    tools = (one for function in functions for one in _tool(function))
+    tools = (tool for function in functions for tool in _tool(function))
     return collected(name, inspect.cleandoc(description), tools)
 
 
@@ -87,14 +87,14 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
                 message = f"the type of the parameter {name!r} has no JSON Schema: {problem}"
                 return finding_at(codes.NO_SCHEMA, f"/{name}", message, hint="use a plainer type", tool=tool)
         return finding_at(codes.NO_SCHEMA, "", f"its parameters have no JSON Schema: {schema}", tool=tool)
-    said = {parameter.name: parameter.description for parameter in parameters}
+    descriptions = {parameter.name: parameter.description for parameter in parameters}
     for name, property_ in schema.get("properties", {}).items():
         if not property_.get("title"):
             property_.pop("title", None)
         if property_.get("default", ...) is None:
             del property_["default"]  # a parameter whose default is None: left out and null are the same
-        if said.get(name):
-            property_.setdefault("description", said[name])
+        if descriptions.get(name):
+            property_.setdefault("description", descriptions[name])
     return schema
 
 

@@ -36,17 +36,19 @@ class Keys:
     """Whether a record without a schema of its arguments is a tool without arguments."""
 
 
-def collected(name: str, description: str, found: Iterable[ImportedTool | Finding]) -> Source:
+def collected(name: str, description: str, results: Iterable[ImportedTool | Finding]) -> Source:
     """Return the source of the tools and findings; a second tool of one name becomes a finding."""
     tools: dict[str, ImportedTool] = {}
     findings: list[Finding] = []
-    for one in found:
-        if isinstance(one, Finding):
-            findings.append(one)
-        elif (first := tools.setdefault(one.name, one)) is not one:
+    for result in results:
+        if isinstance(result, Finding):
+            findings.append(result)
+        elif (first := tools.setdefault(result.name, result)) is not result:
             message = f"a second tool of this name; the first stands at {first.pointer or '/'}"
             hint = "rename one of the two"
-            findings.append(finding_at(codes.DUPLICATE_TOOL, one.pointer, message, hint=hint, tool=one.name))
+            findings.append(
+                finding_at(codes.DUPLICATE_TOOL, result.pointer, message, hint=hint, tool=result.name)
+            )
     return Source(name=name, description=description, tools=tuple(tools.values()), findings=tuple(findings))
 
 
@@ -80,7 +82,7 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
         return
     yield from _ignored_keys(record, name, pointer)
     icons = list(_icons(record, name, pointer))
-    yield from (one for one in icons if isinstance(one, Finding))
+    yield from (icon for icon in icons if isinstance(icon, Finding))
     yield ImportedTool(
         name=name,
         description=_text(record.get("description")),
@@ -88,7 +90,7 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
         arguments=record[arguments] if arguments else {"type": "object", "properties": {}},
         result=record[result] if result else None,
         annotations=dict(_annotations(record)),
-        icons=tuple(one for one in icons if isinstance(one, Icon)),
+        icons=tuple(icon for icon in icons if isinstance(icon, Icon)),
         pointer=pointer,
         arguments_pointer=joined(pointer, arguments) if arguments else pointer,
         result_pointer=joined(pointer, result) if result else "",
@@ -115,14 +117,14 @@ def a_kind(value: object) -> str:
 
 def _icons(record: Mapping[str, object], tool: str, pointer: str) -> Iterator[Icon | Finding]:
     """Yield the icons of a record (MCP 2025-11-25, `Icon`), each after what of it is left out."""
-    given = record.get("icons")
-    if given is None:
+    listed = record.get("icons")
+    if listed is None:
         return
     pointer = joined(pointer, "icons")
-    if not isinstance(given, list):
+    if not isinstance(listed, list):
         yield finding_at(codes.LEFT_OUT, pointer, "icons is no list; it is left out", tool=tool)
         return
-    for index, icon in enumerate(given):
+    for index, icon in enumerate(listed):
         yield from _read_icon(icon, tool, joined(pointer, index))
 
 
@@ -134,20 +136,21 @@ def _read_icon(icon: object, tool: str, pointer: str) -> Iterator[Icon | Finding
         return
     facts: dict[str, object] = {key: icon.get(key) for key in ("mimeType", "sizes", "theme")}
     sizes = facts["sizes"]
-    known = {
+    valid = {
         "mimeType": isinstance(facts["mimeType"], str) and is_image_type(facts["mimeType"]),
-        "sizes": isinstance(sizes, list) and all(isinstance(one, str) and is_icon_size(one) for one in sizes),
+        "sizes": isinstance(sizes, list)
+        and all(isinstance(size, str) and is_icon_size(size) for size in sizes),
         "theme": facts["theme"] in get_args(IconTheme),
     }
-    for key, is_known in known.items():
+    for key, is_known in valid.items():
         if not is_known and facts[key] is not None:
             message = f"{key} of the icon is none that MCP knows; it is left out"
             yield finding_at(codes.LEFT_OUT, joined(pointer, key), message, tool=tool)
     yield Icon(
         src=src,
-        mime_type=str(facts["mimeType"]) if known["mimeType"] else "",
-        sizes=tuple(sizes) if known["sizes"] and isinstance(sizes, list) else (),
-        theme=icon["theme"] if known["theme"] else None,
+        mime_type=str(facts["mimeType"]) if valid["mimeType"] else "",
+        sizes=tuple(sizes) if valid["sizes"] and isinstance(sizes, list) else (),
+        theme=icon["theme"] if valid["theme"] else None,
     )
 
 

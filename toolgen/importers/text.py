@@ -73,7 +73,9 @@ def attributed(source: Source, document: Document) -> Source:
     names: dict[str, str] = {}
     for tool in source.tools:
         names.setdefault(tool.pointer, tool.name)
-    owned = [replace(one, tool=_owner(one.place.pointer or "", names)) for one in document.findings]
+    owned = [
+        replace(reported, tool=_owner(reported.place.pointer or "", names)) for reported in document.findings
+    ]
     broken = {finding.tool for finding in owned if finding.tool and not finding.is_warning}
     tools = tuple(tool for tool in source.tools if tool.name not in broken)
     return replace(source, tools=tools, findings=(*_once_each(owned), *source.findings))

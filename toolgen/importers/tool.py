@@ -19,7 +19,7 @@ class ImportedTool:
     """A tool as its source describes it; only its shape is validated."""
 
     name: str
-    """As the source wrote it, such as `math.factorial` or `API-patch-page`."""
+    """The name as the source wrote it, such as `math.factorial` or `API-patch-page`."""
     description: str
     arguments: object
     """JSON Schema as written, an object or a boolean."""

@@ -1,4 +1,4 @@
-"""From a JSON Schema that somebody else wrote to the field tree, with what the tree cannot hold."""
+"""Reads JSON Schemas that somebody else wrote into the field tree, with what the tree cannot hold."""
 
 from .problems import Problem, Reading
 from .reading import read

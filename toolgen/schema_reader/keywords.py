@@ -12,7 +12,7 @@ Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
 Subschema: TypeAlias = "Schema | bool"
 
-ONE: Final = (
+ONE_SCHEMA: Final = (
     "items",
     "additionalItems",
     "additionalProperties",
@@ -80,7 +80,7 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from (((key, name), inner) for name, inner in value.items() if not isinstance(inner, list))
         elif key in SEVERAL and isinstance(value, list):
             yield from (((key, str(at)), inner) for at, inner in enumerate(value))
-        elif key in ONE:
+        elif key in ONE_SCHEMA:
             yield (key,), value
 
 

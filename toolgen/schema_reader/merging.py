@@ -77,20 +77,20 @@ class Merger:
         followed = self.follow(schema)
         return followed is False or (isinstance(followed, dict) and self.flat(followed) is NEVER)
 
-    def both(self, one: Subschema, other: Subschema) -> Subschema:
+    def both(self, left: Subschema, right: Subschema) -> Subschema:
         """Return a schema that holds where both hold; the same one for the same two."""
-        if rejects_all(one) or rejects_all(other):
+        if rejects_all(left) or rejects_all(right):
             return False
-        if isinstance(one, bool) or (accepts_all(one) and not accepts_all(other)):
-            return other
-        if accepts_all(other) or one is other or isinstance(other, bool):
-            return one
-        key = (id(one), id(other))
+        if isinstance(left, bool) or (accepts_all(left) and not accepts_all(right)):
+            return right
+        if accepts_all(right) or left is right or isinstance(right, bool):
+            return left
+        key = (id(left), id(right))
         if key not in self._joined:
             if len(self._joined) >= _MOST_JOINED:
                 self._losses.add("allOf")
-                return one
-            self._joined[key] = {"allOf": [one, other]}, one, other
+                return left
+            self._joined[key] = {"allOf": [left, right]}, left, right
         return self._joined[key][0]
 
     def follow(self, schema: Subschema) -> Subschema:
@@ -154,12 +154,12 @@ class Merger:
             return schema
         return {**schema, "additionalProperties": rest}
 
-    def _merge(self, one: Schema, other: Schema) -> Schema:
-        if one is NEVER or other is NEVER:
+    def _merge(self, left: Schema, right: Schema) -> Schema:
+        if left is NEVER or right is NEVER:
             return NEVER
-        one, other = self._mergeable(one), self._mergeable(other)
-        merged = {**one, **self._merged_objects(one, other)}
-        for word, value in other.items():
+        left, right = self._mergeable(left), self._mergeable(right)
+        merged = {**left, **self._merged_objects(left, right)}
+        for word, value in right.items():
             if word in _OBJECT:
                 continue
             if word not in merged:
@@ -180,35 +180,35 @@ class Merger:
             lost.append("items")
         return {word: value for word, value in schema.items() if word not in lost} if lost else schema
 
-    def _combined(self, word: str, one: Any, other: Any) -> Any:
+    def _combined(self, word: str, left: Any, right: Any) -> Any:
         """Return the value of a keyword that holds where both values hold; None if none can hold."""
         if (tighter := _TIGHTER.get(word)) is not None:
-            return tighter(one, other)
+            return tighter(left, right)
         if word in _FLAGS:
-            return one or other
+            return left or right
         if word == "type":
-            return _common_types(types_of(one), types_of(other)) or None
+            return _common_types(types_of(left), types_of(right)) or None
         if word in ("items", "propertyNames"):
-            return self.both(one, other)
+            return self.both(left, right)
         if word == "required":
-            return list(dict.fromkeys([*one, *other]))
+            return list(dict.fromkeys([*left, *right]))
         if word == "enum":
-            kept = {identity(value) for value in other}
-            return [value for value in one if identity(value) in kept] or None
+            shared = {identity(value) for value in right}
+            return [value for value in left if identity(value) in shared] or None
         if word == "const":
-            return one if identity(one) == identity(other) else None
-        if identity(one) == identity(other):
-            return one
-        if word == _STEP.keyword and isinstance(one, int) and isinstance(other, int):
-            return math.lcm(one, other)
+            return left if identity(left) == identity(right) else None
+        if identity(left) == identity(right):
+            return left
+        if word == _STEP.keyword and isinstance(left, int) and isinstance(right, int):
+            return math.lcm(left, right)
         self._losses.add(word)
-        return one
+        return left
 
-    def _merged_objects(self, one: Schema, other: Schema) -> Schema:
-        ours, theirs = one.get("properties", {}), other.get("properties", {})
-        our_rest, their_rest = one.get("additionalProperties", True), other.get("additionalProperties", True)
-        patterns = dict(one.get("patternProperties", {}))
-        for pattern, schema in other.get("patternProperties", {}).items():
+    def _merged_objects(self, left: Schema, right: Schema) -> Schema:
+        ours, theirs = left.get("properties", {}), right.get("properties", {})
+        our_rest, their_rest = left.get("additionalProperties", True), right.get("additionalProperties", True)
+        patterns = dict(left.get("patternProperties", {}))
+        for pattern, schema in right.get("patternProperties", {}).items():
             patterns[pattern] = self.both(patterns[pattern], schema) if pattern in patterns else schema
         rest = self.both(our_rest, their_rest)
         if patterns and not (accepts_all(our_rest) and accepts_all(their_rest)):
@@ -220,7 +220,7 @@ class Merger:
         merged: Schema = {}
         if properties:
             merged["properties"] = properties
-        if "additionalProperties" in one or "additionalProperties" in other:
+        if "additionalProperties" in left or "additionalProperties" in right:
             merged["additionalProperties"] = rest
         if patterns:
             merged["patternProperties"] = patterns
@@ -233,9 +233,9 @@ def types_of(value: str | list[str]) -> list[str]:
     return [name for name in names if name != "integer" or "number" not in names]
 
 
-def _common_types(one: list[str], other: list[str]) -> list[str]:
-    common = [name for name in one if name in other]
+def _common_types(left: list[str], right: list[str]) -> list[str]:
+    common = [name for name in left if name in right]
     # A list with `number` has no `integer` beside it.
-    if ("integer" in one and "number" in other) or ("number" in one and "integer" in other):
+    if ("integer" in left and "number" in right) or ("number" in left and "integer" in right):
         common.append("integer")
     return common

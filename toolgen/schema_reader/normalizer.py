@@ -23,7 +23,7 @@ from .schema_index import SchemaIndex
 _DEEPEST: Final = 40
 """Arrays, maps and unions inside each other, without an object between them."""
 _MOST_BRANCHES: Final = 1_000
-"""Of a union, choices among values apart: type checkers compare each with each."""
+"""The most branches of a union, choices among values apart: type checkers compare each with each."""
 _MOST_LEVELS: Final = 50
 """Objects, arrays, maps and unions inside each other. pydantic needs about fourteen frames for a level, and
 Python has a thousand for everything."""
@@ -200,8 +200,8 @@ class SchemaNormalizer:
         branches: list[Subschema] = []
         for branch in flat[word]:
             followed = self.merger.follow(branch)
-            said = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
-            says_it = only_types and said and all(kind in only_types for kind in types_of(said))
+            types = self.merger.flat(followed).get("type") if isinstance(followed, dict) else None
+            says_it = only_types and types and all(kind in only_types for kind in types_of(types))
             branches.append(branch if says_it else self.merger.both(rest, branch))
         return branches
 
@@ -283,7 +283,7 @@ class SchemaNormalizer:
                     del node[word]
             else:
                 entered.update([name] if name else [])
-                waiting.extend((one, level + 1) for one in reversed(held))
+                waiting.extend((part, level + 1) for part in reversed(held))
 
     def _finish(self) -> None:
         """Tag the unions; keep the classes that are used, in order of first use."""

@@ -188,11 +188,13 @@ class ClassBuilder:
         for key, named in naming_it.items():
             if key not in self._properties and self._rest is not False:
                 is_known = are_open == sum(not _is_closed(schema) for schema in named)
-                self._properties[key] = _in_any([one["properties"][key] for one in named], is_known=is_known)
+                self._properties[key] = _in_any(
+                    [branch_schema["properties"][key] for branch_schema in named], is_known=is_known
+                )
         required = [set(schema.get("required", ())) for schema in schemas]
-        known = set(self._required)
+        own_keys = set(self._required)
         for key in schemas[0].get("required", ()) if schemas else ():
-            if key not in known and all(key in keys for keys in required):
+            if key not in own_keys and all(key in keys for keys in required):
                 self._required.append(key)
 
 

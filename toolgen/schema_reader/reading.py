@@ -71,8 +71,8 @@ def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
     for pointer, schema in survey.places.values():
         if pointer in unnamed:
             problems += validator.metaschema_problems(schema, dialect.metaschema, within=pointer)
-    known = {problem.pointer for problem in problems}
-    problems += [problem for problem in survey.problems if problem.pointer not in known]
+    reported = {problem.pointer for problem in problems}
+    problems += [problem for problem in survey.problems if problem.pointer not in reported]
     problems += unreadable(survey, dialect)
     if problems:
         return survey, problems
@@ -86,14 +86,14 @@ def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
     problems: list[Problem] = []
     size = 0
     for pointer, schema in survey.places.values():
-        found: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
+        patterns: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
         named = {tokens[1] for tokens, _ in children(schema) if tokens[0] == "patternProperties"}
-        found += [
+        patterns += [
             (f"patternProperties/{escaped(pattern)}", pattern)
             for pattern in schema.get("patternProperties", ())
             if pattern in named
         ]
-        for at, pattern in found:
+        for at, pattern in patterns:
             size += expanded_size(pattern)
             if size > _MOST_PARTS:
                 message = f"brings all patterns to more than {_MOST_PARTS} parts, repetitions written out"
@@ -122,8 +122,8 @@ def _require_object(survey: SchemaIndex) -> tuple[SchemaIndex, list[Problem]]:
     root = survey.root
     merged = Merger(survey, UnsupportedKeywords()).flat(root)
     if merged is NEVER or "object" not in types_of(merged.get("type", "object")):
-        said = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
-        message = f"{said}, but a tool's arguments are an object"
+        fault = f"is of type {root['type']!r:.80}" if "type" in root else "accepts no object"
+        message = f"{fault}, but a tool's arguments are an object"
         pointer = "/type" if "type" in root else ""
         return survey, [Problem(pointer=pointer, message=message, hint="make it an object with properties")]
     if root.get("type") == "object":
@@ -165,8 +165,12 @@ def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
     defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
     plain = {pointer: _plainly_accepted(schema) for pointer, schema in defaults.items()}
-    unknown = [(pointer, defaults[pointer]["default"]) for pointer, known in plain.items() if known is None]
-    failing = {pointer for pointer, known in plain.items() if known is False}
+    unknown = [
+        (pointer, defaults[pointer]["default"])
+        for pointer, is_accepted in plain.items()
+        if is_accepted is None
+    ]
+    failing = {pointer for pointer, is_accepted in plain.items() if is_accepted is False}
     if unknown:
         failing.update(rejected_values(survey.root, unknown))
     return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]
@@ -182,7 +186,7 @@ def _plainly_accepted(schema: Schema) -> bool | None:
     kinds = types_of(schema["type"]) if "type" in schema else [kind]
     if kind not in kinds and not (kind == "integer" and "number" in kinds):
         return False
-    return "enum" not in schema or identity(value) in [identity(known) for known in schema["enum"]]
+    return "enum" not in schema or identity(value) in [identity(choice) for choice in schema["enum"]]
 
 
 def _warning(pointer: str, value: object) -> Problem:
@@ -226,8 +230,8 @@ def expanded_size(pattern: str) -> int:
                 sizes[-1] += more - last
                 last = more
             case _:
-                found = _CLASS.match(pattern, at) if char == "[" else None
-                end = found.end() if found else at + 2 if char == "\\" else end
+                class_ = _CLASS.match(pattern, at) if char == "[" else None
+                end = class_.end() if class_ else at + 2 if char == "\\" else end
                 last = 1
                 sizes[-1] += 1
         sizes[-1] = min(sizes[-1], _MOST_COUNTED)

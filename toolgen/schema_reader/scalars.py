@@ -19,7 +19,7 @@ from .validator import accepts_scalar
 _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
 _WORD: Final = 2**63
-"""From here on, and below its negative, pydantic does not find an integer among the values of an enum."""
+"""pydantic finds no integer from here on, and below its negative, among the values of an enum."""
 _TYPE_NAMES: Final = ("boolean", "string", "integer", "number", "array", "object")
 
 

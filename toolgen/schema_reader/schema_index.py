@@ -49,14 +49,14 @@ class SchemaIndex:
 
     def _collect(self, pointer: str, schema: object) -> list[tuple[str, Schema]]:
         """Add a schema and those in it; return those that were not known."""
-        found: list[tuple[str, Schema]] = []
+        added: list[tuple[str, Schema]] = []
         waiting = deque([(pointer, schema, False)])
         while waiting:
             pointer, schema, embedded = waiting.popleft()
             if not isinstance(schema, dict) or id(schema) in self.places:
                 continue
             self.places[id(schema)] = pointer, schema
-            found.append((pointer, schema))
+            added.append((pointer, schema))
             embedded = embedded or (bool(pointer) and isinstance(schema.get("$id"), str))
             if embedded:
                 self._embedded.add(id(schema))
@@ -66,7 +66,7 @@ class SchemaIndex:
             for tokens, child in children(schema):
                 inner = pointer_of(tokens)
                 waiting.append((pointer + inner, child, embedded))
-        return found
+        return added
 
     def _resolve(self) -> None:
         waiting = deque(self.places.values())
@@ -92,12 +92,12 @@ class SchemaIndex:
                 hint = "copy what it refers to into $defs and refer to it by pointer"
                 self._report(pointer, message, hint)
             return None
-        found = self._anchors.get(local) if local and local[0] != "/" else resolved(self.root, local)
-        if isinstance(found, (dict, bool)):
-            return found
+        target = self._anchors.get(local) if local and local[0] != "/" else resolved(self.root, local)
+        if isinstance(target, (dict, bool)):
+            return target
         if self._embedded and local[:1] != "/":
             return None
-        missing = "which is not there" if found is _ABSENT or found is None else "which is no schema"
+        missing = "which is not there" if target is _ABSENT or target is None else "which is no schema"
         self._report(
             pointer, f"refers to {ref!r:.200}, {missing}", "add it to $defs, or remove the reference"
         )

@@ -67,7 +67,7 @@ class Disjointness:
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
-        self._known: dict[tuple[int, int, int], bool] = {}
+        self._decided: dict[tuple[int, int, int], bool] = {}
 
     def exclusive(self, nodes: list[Node]) -> bool:
         """Return whether surely no value is accepted by two of the nodes."""
@@ -79,52 +79,54 @@ class Disjointness:
             return False
         others = [node for node in nodes if "enum" not in node]
         pairs = chain(combinations(others, 2), product(others, choices))
-        return all(self._disjoint(one, other, 0) for one, other in pairs)
+        return all(self._disjoint(left, right, 0) for left, right in pairs)
 
-    def _disjoint(self, one: Node, other: Node, depth: int) -> bool:
+    def _disjoint(self, left: Node, right: Node, depth: int) -> bool:
         if depth > _DEEPEST:
             return False
         return all(
-            self._pair_disjoint(left, right, depth)
-            for left in one.get("anyOf", [one])
-            for right in other.get("anyOf", [other])
+            self._pair_disjoint(left_part, right_part, depth)
+            for left_part in left.get("anyOf", [left])
+            for right_part in right.get("anyOf", [right])
         )
 
-    def _pair_disjoint(self, one: Node, other: Node, depth: int) -> bool:
-        key = (id(one), id(other), depth)
-        if key not in self._known:
-            if len(self._known) >= _MOST_COMPARED:
+    def _pair_disjoint(self, left: Node, right: Node, depth: int) -> bool:
+        key = (id(left), id(right), depth)
+        if key not in self._decided:
+            if len(self._decided) >= _MOST_COMPARED:
                 return False
-            self._known[key] = False
-            self._known[key] = self._apart(one, other, depth)
-        return self._known[key]
+            self._decided[key] = False
+            self._decided[key] = self._apart(left, right, depth)
+        return self._decided[key]
 
-    def _apart(self, one: Node, other: Node, depth: int) -> bool:
-        kind = _kind(one)
-        if not one or not other:
+    def _apart(self, left: Node, right: Node, depth: int) -> bool:
+        kind = _kind(left)
+        if not left or not right:
             return False
-        if kind != _kind(other):
+        if kind != _kind(right):
             return True
         match kind:
             case "boolean" | "string":
-                return "enum" in one and "enum" in other and not set(one["enum"]) & set(other["enum"])
+                return "enum" in left and "enum" in right and not set(left["enum"]) & set(right["enum"])
             case "number":
-                return _numbers_disjoint(one, other)
+                return _numbers_disjoint(left, right)
             case "array":
                 least, _ = lengths_of("array")
-                filled = one.get(least, 0) > 0 and other.get(least, 0) > 0
-                return filled and self._disjoint(one["items"], other["items"], depth + 1)
+                filled = left.get(least, 0) > 0 and right.get(least, 0) > 0
+                return filled and self._disjoint(left["items"], right["items"], depth + 1)
             case "object":
-                return self._objects_disjoint(one, other, depth) or self._objects_disjoint(other, one, depth)
+                return self._objects_disjoint(left, right, depth) or self._objects_disjoint(
+                    right, left, depth
+                )
         return False
 
-    def _objects_disjoint(self, one: Node, other: Node, depth: int) -> bool:
-        """Return whether a key that `one` requires cannot be as `one` wants it in `other`."""
-        name, other_name = target(one), target(other)
+    def _objects_disjoint(self, left: Node, right: Node, depth: int) -> bool:
+        """Return whether a key that `left` requires cannot be as `left` wants it in `right`."""
+        name, other_name = target(left), target(right)
         if name is None:
             return False
         object_ = self._classes[name]
-        held = self._classes[other_name] if other_name else other
+        held = self._classes[other_name] if other_name else right
         for key in object_["required"]:
             node = held.get("properties", {}).get(key, held["additionalProperties"])
             if node is False:
@@ -143,10 +145,10 @@ def _kind(node: Node) -> str:
     return "number" if kind == "integer" else kind
 
 
-def _numbers_disjoint(one: Node, other: Node) -> bool:
-    if "enum" in one and "enum" in other:
-        return not set(one["enum"]) & set(other["enum"])
-    return bool(_range(one)[1] < _range(other)[0] or _range(other)[1] < _range(one)[0])
+def _numbers_disjoint(left: Node, right: Node) -> bool:
+    if "enum" in left and "enum" in right:
+        return not set(left["enum"]) & set(right["enum"])
+    return bool(_range(left)[1] < _range(right)[0] or _range(right)[1] < _range(left)[0])
 
 
 def _range(node: Node) -> tuple[Any, Any]:
