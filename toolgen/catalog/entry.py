@@ -66,7 +66,7 @@ class TypeRecord:
     """A type that crosses the JSON boundary."""
 
     name: str
-    """Of its class in the generated code."""
+    """The name of its class in the generated code."""
     schema: Schema
     examples: tuple[Json, ...] = ()
     noted_formats: tuple[str, ...] = ()
@@ -205,13 +205,13 @@ def type_entry(of: TypeRecord, format: CatalogFormat = CATALOG_FORMAT) -> dict[s
     return without(entry, [("noted_formats",), ("sensitive",)]) if format == 1 else entry
 
 
-def behaviour_hints(given: Mapping[Hint, bool]) -> dict[Hint, bool]:
+def behaviour_hints(written: Mapping[Hint, bool]) -> dict[Hint, bool]:
     """Return all behaviour hints; MCP's defaults where the author set none."""
     hints: dict[Hint, bool] = {"edit": False}
     hints.update((hint, default) for hint, (_, default) in MCP_HINTS.items())
-    if given.get("read_only"):
+    if written.get("read_only"):
         hints["destructive"] = False
-    hints.update(given)
+    hints.update(written)
     return hints
 
 
@@ -234,8 +234,8 @@ def _head(id_: str, name: str, toolset: ToolsetRecord) -> dict[str, Json]:
 
 def _complete(facts: dict[str, Json], format: CatalogFormat) -> dict[str, Json]:
     """Return the facts that are not empty, with the keys of a format."""
-    said = {key: value for key, value in facts.items() if value is not None and value != []}
-    return without(said, SINCE_2) if format == 1 else {**said, "digest": tool_digest(said)}
+    present = {key: value for key, value in facts.items() if value is not None and value != []}
+    return without(present, SINCE_2) if format == 1 else {**present, "digest": tool_digest(present)}
 
 
 def _icon(of: Icon) -> Json:
@@ -246,8 +246,10 @@ def _icon(of: Icon) -> Json:
 
 def _description(of: ToolFacts) -> str:
     """Return the description for a model, which is given it as it stands; ids are what a catalogue has."""
-    told = of.deprecated
-    return of.description if told is None else told.added_to(of.description, told.replacement)
+    deprecated = of.deprecated
+    return (
+        of.description if deprecated is None else deprecated.added_to(of.description, deprecated.replacement)
+    )
 
 
 def _deprecated(of: Deprecation | None) -> Json:
@@ -256,11 +258,11 @@ def _deprecated(of: Deprecation | None) -> Json:
     return {"reason": of.reason, **({"replacement": of.replacement} if of.replacement else {})}
 
 
-def _annotations(given: Mapping[Hint, bool]) -> Json:
+def _annotations(written: Mapping[Hint, bool]) -> Json:
     """Return MCP's hints, and the one that is not MCP's where the author set it."""
-    hints = behaviour_hints(given)
-    told: dict[str, Json] = {name: hints[hint] for hint, (name, _) in MCP_HINTS.items()}
-    return {**told, "edit": given["edit"]} if "edit" in given else told
+    hints = behaviour_hints(written)
+    annotations: dict[str, Json] = {name: hints[hint] for hint, (name, _) in MCP_HINTS.items()}
+    return {**annotations, "edit": written["edit"]} if "edit" in written else annotations
 
 
 def _bounded(of: Bounded | None) -> Json:
@@ -278,8 +280,8 @@ def _output(of: ToolRecord) -> Json:
 
 def _artifact(of: Artifact[TypeRecord]) -> Json:
     facts: dict[str, Json] = {"description": of.description, "view": of.view}
-    said = {key: value for key, value in facts.items() if value}
-    return {"kind": of.kind, "name": of.type.name, **said, "schema": of.type.schema, **_places(of.type)}
+    present = {key: value for key, value in facts.items() if value}
+    return {"kind": of.kind, "name": of.type.name, **present, "schema": of.type.schema, **_places(of.type)}
 
 
 def _error(of: Error[TypeRecord]) -> Json:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from toolgen.contract.json_value import Json
-from toolgen.shapes.constraints import LIMITS, core_keywords, given
+from toolgen.shapes.constraints import LIMITS, constraints_in, core_keywords
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
@@ -258,7 +258,7 @@ class Speller:
         """Return a primitive; its bounds are for the `Field(…)`, which takes steps of floats alone."""
         bounds: list[str] = []
         markers: list[str] = []
-        for row, limit in given(type_, LIMITS):
+        for row, limit in constraints_in(type_, LIMITS):
             counts = row.takes == "length"
             value = repr(limit) if counts else scalar_value(type_.kind, plain(limit), self._imports)
             if row.takes == "step":

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.dsl.evaluation.types.spelling import SCALARS
-from toolgen.shapes.constraints import LIMITS, given
+from toolgen.shapes.constraints import LIMITS, constraints_in
 from toolgen.shapes.design.annotations import annotated_type, is_annotated
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import ScalarType, StringType
@@ -62,7 +62,7 @@ def limited_clause(node: Node) -> tuple[Part, tuple[Named, ...]]:
     type_ = annotated_type(node)
     if type_ is None:
         raise NotExpressibleError("limits of a text are not of its form")
-    limits = (Named(row.name, literal(value)) for row, value in given(type_, LIMITS))
+    limits = (Named(row.name, literal(value)) for row, value in constraints_in(type_, LIMITS))
     return SCALARS[type_.kind], tuple(limits)
 
 

@@ -83,9 +83,9 @@ class Constraint:
         """Return the integer limit that accepts the same integers."""
         return math.ceil(limit) if self.compare in (ge, lt) else math.floor(limit)
 
-    def tighter(self, one: Any, other: Any) -> Any:
+    def tighter(self, limit: Any, other: Any) -> Any:
         """Return the one of two limits that accepts less."""
-        return max(one, other) if self.side == "low" else min(one, other)
+        return max(limit, other) if self.side == "low" else min(limit, other)
 
 
 def exact_number(value: int | float | Decimal | dt.timedelta) -> Fraction:
@@ -108,8 +108,8 @@ _EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NUMBERS: Final[tuple[Holder, ...]] = ("integer", "number")
 _DATES: Final[tuple[Holder, ...]] = ("date", "datetime")
 _AMOUNTS: Final[tuple[Holder, ...]] = ("duration", "decimal")
-"""With dates, texts in JSON, for which JSON Schema has no bounds: their keywords are annotations that codecs
-check."""
+"""Texts in JSON, as dates are, for which JSON Schema has no bounds: their keywords are annotations that
+codecs check."""
 _ANNOTATIONS: Final = ("x-minimum", "x-maximum", "x-exclusiveMinimum", "x-exclusiveMaximum")
 
 
@@ -248,7 +248,7 @@ CONSTRAINTS: Final = (
         message="must be written as {}",
     ),
 )
-"""In the order in which a class, a schema and a message have them."""
+"""The rows, in the order in which a class, a schema and a message have them."""
 
 LIMITS: Final = tuple(row for row in CONSTRAINTS if row.compare is not None)
 """The constraints that compare a value, or its size, with a limit."""
@@ -291,7 +291,9 @@ def holder_of(type_: DataType) -> Holder | None:
             return None
 
 
-def given(type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS) -> Iterator[tuple[Constraint, Any]]:
+def constraints_in(
+    type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS
+) -> Iterator[tuple[Constraint, Any]]:
     """Yield the constraints that a type has, each with its value."""
     holder = holder_of(type_)
     for row in rows:
@@ -302,4 +304,4 @@ def given(type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS) -> Iterator
 
 def core_keywords(type_: DataType) -> dict[str, Any]:
     """Return the limits of a type by the keywords of pydantic."""
-    return {row.core: value for row, value in given(type_, LIMITS) if row.core}
+    return {row.core: value for row, value in constraints_in(type_, LIMITS) if row.core}

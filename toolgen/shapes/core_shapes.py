@@ -32,8 +32,8 @@ class CoreShapes:
         return self.of(schema["schema"], has_members=has_members)
 
     def _reference(self, schema: Any, has_members: bool) -> Shape:
-        found = self._definitions.get(schema["schema_ref"])
-        return ANY if found is None else self.of(found, has_members=has_members)
+        definition = self._definitions.get(schema["schema_ref"])
+        return ANY if definition is None else self.of(definition, has_members=has_members)
 
     def _document(self, schema: Any, has_members: bool) -> Shape:
         return self.of(schema["json_schema"], has_members=has_members)
@@ -90,7 +90,7 @@ class CoreShapes:
         return Shape(
             types=_OBJECT.types,
             required=frozenset(required),
-            known=frozenset(keys) if is_closed else None,
+            declared=frozenset(keys) if is_closed else None,
             members=members,
         )
 
@@ -102,8 +102,8 @@ class CoreShapes:
             case {"type": "model" | "dataclass"}:
                 return False
             case {"type": "definition-ref", "schema_ref": ref}:
-                found = self._definitions.get(ref, {"type": "default"})
-                return bool(found["type"] == "default")
+                definition = self._definitions.get(ref, {"type": "default"})
+                return bool(definition["type"] == "default")
             case (
                 {"schema": inner} | {"json_schema": inner} | {"strict_schema": inner} | {"steps": [inner, *_]}
             ):
@@ -152,9 +152,9 @@ def choices_of(schema: Any) -> list[Any]:
 def fields_of(schema: Any) -> list[tuple[str | None, Any]]:
     """Return the fields of an object by JSON key; None for a field with several keys."""
     fields = schema["fields"]
-    named = fields.items() if isinstance(fields, dict) else [(one["name"], one) for one in fields]
-    keys = [(one.get("validation_alias", name), one) for name, one in named]
-    return [(key if isinstance(key, str) else None, one) for key, one in keys]
+    named = fields.items() if isinstance(fields, dict) else [(field["name"], field) for field in fields]
+    keys = [(field.get("validation_alias", name), field) for name, field in named]
+    return [(key if isinstance(key, str) else None, field) for key, field in keys]
 
 
 def _refuses_keys(schema: Any, config: Mapping[str, Any]) -> bool:

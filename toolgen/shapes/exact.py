@@ -60,7 +60,7 @@ _ENFORCED: Final = {
     "list": cs.ListSchema,
     "dict": cs.DictSchema,
 }
-"""By kind, the keywords that pydantic-core enforces: it ignores every other one without an error."""
+"""The keywords that pydantic-core enforces, by kind: it ignores every other one without an error."""
 
 
 def exact(schema: AnySchema) -> Any:

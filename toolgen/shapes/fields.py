@@ -113,7 +113,7 @@ class UnionType:
     branches: tuple[tuple[str, RefType], ...]
     """Value of the tag and the branch's own object, in the author's order."""
     name: str | None = None
-    """Of the alias that stands for it in Python; None for one that is spelled where it is used."""
+    """The name of the alias that stands for it in Python; None for one that is spelled where it is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class ObjectType:
     description: str
     fields: tuple[Field, ...]
     title: str = ""
-    """For people; "" where it is made of the name of the class, as for the result of a tool."""
+    """The title for people; "" where it is made of the name of the class, as for the result of a tool."""
     inline: bool = False
     """Written without a name of its own; its JSON Schema stands where it is used."""
     open: bool = False

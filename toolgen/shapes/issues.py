@@ -25,16 +25,16 @@ class AmbiguousError(Exception):
     """Too many values fit several branches of a union; the validation was stopped."""
 
 
-class _Told:
+class _WithJson:
     """A base class with a slot for the JSON of an issue, which is no field of the issue."""
 
-    __slots__ = ("_told",)
+    __slots__ = ("_json",)
 
-    _told: bytes
+    _json: bytes
 
 
 @record
-class FieldIssue(_Told):
+class FieldIssue(_WithJson):
     """One fault of one value of a document."""
 
     keys: Keys
@@ -85,18 +85,18 @@ class FieldIssue(_Told):
             return self
         return replace(self, keys=keys, message=message)
 
-    def without_other_keys(self, known: Set[str]) -> FieldIssue:
-        """Return the issue with `HIDDEN` for each key that is not known: any key may be a sensitive value."""
-        keys = tuple([key if isinstance(key, int) or key in known else HIDDEN for key in self.keys])
+    def without_other_keys(self, declared: Set[str]) -> FieldIssue:
+        """Return the issue with `HIDDEN` for each key that is not declared: any key may be a sensitive value."""
+        keys = tuple([key if isinstance(key, int) or key in declared else HIDDEN for key in self.keys])
         return self if keys == self.keys else replace(self, keys=keys)
 
     def as_bytes(self) -> bytes:
         """Return `as_json` as JSON text; made once, for a model repeats its mistakes."""
         try:
-            return self._told
+            return self._json
         except AttributeError:
-            self._told = to_json(self.as_json())
-            return self._told
+            self._json = to_json(self.as_json())
+            return self._json
 
 
 @record
@@ -104,7 +104,7 @@ class Findings:
     """The issues of a document, as far as it was read."""
 
     issues: tuple[FieldIssue, ...]
-    """In the order of the document."""
+    """The issues, in the order of the document."""
     more: int = 0
     """Issues that were not read."""
     is_counted: bool = True
@@ -170,7 +170,7 @@ _TIMES: Final = {
     "time_delta_parsing": "duration",
 }
 """The errors of pydantic for a text that is written well, and means no value; by what it should mean."""
-_ONE: Final = {
+_WITH_ARTICLE: Final = {
     "null": "null",
     "boolean": "a boolean",
     "integer": "an integer",
@@ -186,7 +186,9 @@ UNKNOWN: Final = "is not a field here"
 
 def type_issue(keys: Keys, expected: tuple[str, ...], actual: str) -> FieldIssue:
     """Return the issue of a value that has none of the JSON types."""
-    message = f"must be {' or '.join([_ONE[name] for name in expected])}, not {_ONE[actual]}"
+    message = (
+        f"must be {' or '.join([_WITH_ARTICLE[name] for name in expected])}, not {_WITH_ARTICLE[actual]}"
+    )
     wanted = " or ".join(expected)
     return FieldIssue(keys=keys, constraint="invalid_type", message=message, expected=wanted, actual=actual)
 

@@ -86,8 +86,8 @@ def title(name: str) -> str:
 
 def type_title(name: str) -> str:
     """Return the title of a type: `TimeSeries` gives `Time series`, `HTTPServer` gives `HTTP server`."""
-    found = _WORD.findall(_readable(name))
-    text = " ".join(word if word.isupper() else word.lower() for word in found) or name
+    words_in_name = _WORD.findall(_readable(name))
+    text = " ".join(word if word.isupper() else word.lower() for word in words_in_name) or name
     return text[:1].upper() + text[1:]
 
 

@@ -26,7 +26,7 @@ AS_FLOAT: Final = "toolgen_as_float"
 """Key of the metadata of a number under which the float of pydantic stands that it was made of."""
 
 EXACT_FLOATS: Final = 2**53
-"""From here on not every integer is a float."""
+"""The first integer behind which not every one is a float."""
 _BOUNDS: Final = limits_of("number", "bound")
 (_STEP,) = limits_of("number", "step")
 _OF_INTEGERS: Final = frozenset(("int_type", *(bound.error for bound in _BOUNDS)))
@@ -63,18 +63,18 @@ def floats_first(choices: Sequence[AnySchema]) -> list[AnySchema]:
 
 def one_error_each(errors: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """Return the errors; the two of a number, as a float and as an integer, are merged."""
-    found: list[ErrorDetails] = []
+    merged: list[ErrorDetails] = []
     for error in errors:
         loc = error["loc"]
         is_second = loc[-1:] == (INTEGER,) and error["type"] in _OF_INTEGERS
-        if is_second and found and found[-1]["loc"] == (*loc[:-1], NUMBER):
-            first = found.pop()
+        if is_second and merged and merged[-1]["loc"] == (*loc[:-1], NUMBER):
+            first = merged.pop()
             # An integer that is too long for a float says itself which bound it crosses.
-            said = error if first["type"] == "finite_number" and "ctx" in error else first
-            found.append({**said, "loc": loc[:-1]})
+            clearest = error if first["type"] == "finite_number" and "ctx" in error else first
+            merged.append({**clearest, "loc": loc[:-1]})
         else:
-            found.append(error)
-    return found
+            merged.append(error)
+    return merged
 
 
 def limited(row: Constraint, limit: Any) -> Callable[[Any], Any]:

@@ -162,9 +162,9 @@ class _Translator:
         return self._text[self._at - 1]
 
     def _skip(self, text: str) -> bool:
-        found = self._text.startswith(text, self._at)
-        self._at += len(text) if found else 0
-        return found
+        is_next = self._text.startswith(text, self._at)
+        self._at += len(text) if is_next else 0
+        return is_next
 
 
 def _escaped(char: str) -> str:

@@ -130,7 +130,7 @@ class _Node:
         self.is_sensitive = False
         self.steps: dict[str, _Node] = {}
         self.branches: dict[str, _Node] = {}
-        """Of a union, by their steps."""
+        """The branches of a union, by their steps."""
         self.again: list[_Node] = []
         """Nodes above that say the same of this value."""
 
@@ -159,22 +159,22 @@ def _root(places: Iterable[str]) -> _Node:
 
 def _all_of(nodes: Sequence[_Node], value: Any) -> list[_Node]:
     """Return all nodes of a value: these, those above that say the same, and those of its branch."""
-    found: list[_Node] = []
+    nodes_of_all: list[_Node] = []
     left = list(nodes)
     while left:
         node = left.pop()
-        if node not in found:
-            found.append(node)
+        if node not in nodes_of_all:
+            nodes_of_all.append(node)
             left += node.again
             left += [branch for step, branch in node.branches.items() if _may_be(step, value)]
-    return found
+    return nodes_of_all
 
 
 def _may_be(step: str, value: Any) -> bool:
     """Return whether a value may be of the branch of a union: no other one has its tag."""
     tag, *others = (tokens_of(f"/{part}")[0] for part in step.split(_UNLESS)[1:])
-    found = value.get(tag) if isinstance(value, dict) else None
-    return not isinstance(found, str) or found not in others
+    written = value.get(tag) if isinstance(value, dict) else None
+    return not isinstance(written, str) or written not in others
 
 
 def _below(nodes: Sequence[_Node], key: str) -> list[_Node]:
@@ -229,19 +229,19 @@ def keys_of(schema: Any) -> Iterator[str]:
 
 def values_at(value: Any, places: Iterable[str]) -> Iterator[Any]:
     """Yield the values at the places, of JSON or of what pydantic makes of a model in Python."""
-    for _, found in _found(value, [_root(places)], ()):
-        yield found
+    for _, sensitive in _values_below(value, [_root(places)], ()):
+        yield sensitive
 
 
 def pointers_at(value: Any, places: Iterable[str]) -> tuple[str, ...]:
     """Return the JSON Pointers to the values of a document that are at the places."""
-    return tuple(pointer_of(tokens) for tokens, _ in _found(value, [_root(places)], ()))
+    return tuple(pointer_of(tokens) for tokens, _ in _values_below(value, [_root(places)], ()))
 
 
 _Tokens: TypeAlias = tuple[str | int, ...]
 
 
-def _found(value: Any, nodes: Sequence[_Node], tokens: _Tokens) -> Iterator[tuple[_Tokens, Any]]:
+def _values_below(value: Any, nodes: Sequence[_Node], tokens: _Tokens) -> Iterator[tuple[_Tokens, Any]]:
     if value is None or not nodes:
         return
     nodes = _all_of(nodes, value)
@@ -251,9 +251,9 @@ def _found(value: Any, nodes: Sequence[_Node], tokens: _Tokens) -> Iterator[tupl
     match value:
         case dict():
             for key, inner in value.items():
-                yield from _found(inner, _below(nodes, str(key)), (*tokens, str(key)))
+                yield from _values_below(inner, _below(nodes, str(key)), (*tokens, str(key)))
         case list() | tuple():
             for at, inner in enumerate(value):
-                yield from _found(inner, _below(nodes, EVERY), (*tokens, at))
+                yield from _values_below(inner, _below(nodes, EVERY), (*tokens, at))
         case _:
             return

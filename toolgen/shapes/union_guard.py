@@ -76,13 +76,13 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
         branches.append({**branch, "ref": ref})
         return {"type": "definition-ref", "schema_ref": ref}
 
-    def told_apart(node: AnySchema) -> AnySchema:
-        made = _mapped(node, told_apart)
+    def distinguished(node: AnySchema) -> AnySchema:
+        made = _mapped(node, distinguished)
         if _overlap(node, shapes) <= 1:
             return made
         return _chosen([named(branch) for branch in choices_of(made)], node, shapes)
 
-    whole = told_apart(schema)
+    whole = distinguished(schema)
     return {"type": "definitions", "schema": whole, "definitions": branches}
 
 
@@ -127,7 +127,7 @@ def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object]
 def _chosen(branches: list[AnySchema], node: AnySchema, shapes: CoreShapes) -> AnySchema:
     """Return a union of these branches that is selected by the shape of the value."""
     labels = _labels(node)
-    known = dict(zip(labels, map(shapes.of, choices_of(node)), strict=True))
+    by_label = dict(zip(labels, map(shapes.of, choices_of(node)), strict=True))
     labelled = list(zip(branches, labels, strict=True))
     all_of_them = {**{key: value for key, value in node.items() if key != "ref"}, "choices": labelled}
     outer = {key: node[key] for key in ("ref", "serialization", "metadata") if key in node}
@@ -136,7 +136,7 @@ def _chosen(branches: list[AnySchema], node: AnySchema, shapes: CoreShapes) -> A
     return {
         "type": "tagged-union",
         "choices": choices,
-        "discriminator": _discriminator(known, every),
+        "discriminator": _discriminator(by_label, every),
         **outer,
     }
 
@@ -153,17 +153,17 @@ def _size(value: object, most: int) -> int:
     """Return the number of values in a value, itself among them; a larger number than `most` for more."""
     count, waiting = 0, [value]
     while waiting and count <= most:
-        one = waiting.pop()
+        held = waiting.pop()
         count += 1
-        match one:
+        match held:
             case dict():
-                waiting.extend(one.values())
+                waiting.extend(held.values())
             case list() | tuple() | set() | frozenset():
-                waiting.extend(one)
+                waiting.extend(held)
             case None | bool() | int() | float() | str():
                 pass
             case _:
-                waiting.extend(getattr(one, "__dict__", {}).values())
+                waiting.extend(getattr(held, "__dict__", {}).values())
     return count
 
 
@@ -172,7 +172,7 @@ def _overlap(node: AnySchema, shapes: CoreShapes) -> int:
     if node["type"] != "union":
         return 0
     types = [shapes.of(choice, has_members=False).types for choice in choices_of(node)]
-    return max(sum(one is None or kind in one for one in types) for kind in ("object", "array"))
+    return max(sum(kinds is None or kind in kinds for kinds in types) for kind in ("object", "array"))
 
 
 def _ways(schema: AnySchema, shapes: CoreShapes) -> Iterator[tuple[str | None, int]]:
@@ -201,10 +201,10 @@ def _most_ways(ways: Mapping[str, Sequence[tuple[str | None, int]]]) -> int:
     while has_changed:
         has_changed = False
         for name, reached in ways.items():
-            found = max((count * most.get(to, 1) if to else count for to, count in reached), default=1)
-            found = min(found, _MOST_WAYS + 1)
-            if found > most[name]:
-                most[name], has_changed = found, True
+            product = max((count * most.get(to, 1) if to else count for to, count in reached), default=1)
+            product = min(product, _MOST_WAYS + 1)
+            if product > most[name]:
+                most[name], has_changed = product, True
     return most[next(iter(ways))]
 
 
@@ -225,15 +225,15 @@ def _nodes(schema: AnySchema) -> Iterator[AnySchema]:
 
 
 def _children(schema: AnySchema) -> list[AnySchema]:
-    found: list[AnySchema] = []
+    nodes: list[AnySchema] = []
 
     def collect(node: AnySchema) -> AnySchema:
-        found.append(node)
+        nodes.append(node)
         return node
 
     for key in _INNER.intersection(schema):
         _inside(schema[key], collect)
-    return found
+    return nodes
 
 
 def _mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySchema:
@@ -247,9 +247,9 @@ def _inside(value: Any, change: Callable[[AnySchema], AnySchema]) -> Any:
         case {"type": str()}:
             return change(value)
         case dict():
-            return {key: _inside(one, change) for key, one in value.items()}
+            return {key: _inside(part, change) for key, part in value.items()}
         case list():
-            return [_inside(one, change) for one in value]
+            return [_inside(part, change) for part in value]
         case (inner, label):
             return _inside(inner, change), label
         case _:

@@ -24,7 +24,7 @@ class Shape:
     """The only texts, numbers and booleans; None for any."""
     required: frozenset[str] = frozenset()
     """Keys that an object must have."""
-    known: frozenset[str] | None = None
+    declared: frozenset[str] | None = None
     """Keys that an object may have; None for any."""
     members: Mapping[str, Shape] = field(default_factory=dict)
     """What objects may hold under a key, by type and value alone."""
@@ -50,8 +50,8 @@ class Shape:
 
     def _misfits_of_keys(self, value: dict[Any, object]) -> int:
         count = len(self.required.difference(value))
-        if self.known is not None:
-            count += sum(key not in self.known for key in value)
+        if self.declared is not None:
+            count += sum(key not in self.declared for key in value)
         for key, shape in self.members.items():
             if key in value and (shape.types is not None or shape.values is not None):
                 count += shape._misfits_of_member(value[key])
@@ -114,10 +114,10 @@ def union_shape(shapes: Iterable[Shape]) -> Shape:
 def scalars(values: Sequence[object]) -> Shape:
     """Return the shape of a choice among values."""
     types: set[str] = set()
-    found: set[Scalar] = set()
+    pairs: set[Scalar] = set()
     for value in values:
         if not isinstance(value, bool | int | float | str | None):
             return ANY
         types.update(types_of(value))
-        found.add((isinstance(value, bool), value))
-    return Shape(types=frozenset(types), values=frozenset(found))
+        pairs.add((isinstance(value, bool), value))
+    return Shape(types=frozenset(types), values=frozenset(pairs))

@@ -86,11 +86,11 @@ class JsonText:
         if not isinstance(value, str):
             return value
         try:
-            found = parsed(value)
+            document = parsed(value)
         except (ValueError, RecursionError):
             return value
-        is_text = not self.matcher.fits(self.schema, found) and self.matcher.fits(self.schema, value)
-        return value if is_text else found
+        is_text = not self.matcher.fits(self.schema, document) and self.matcher.fits(self.schema, value)
+        return value if is_text else document
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class EnumText:
     def decode(self, value: Json) -> Json:
         if not isinstance(value, str) or value in self.values:
             return value
-        near = [one for one in self.values if one.casefold() == value.casefold()]
+        near = [choice for choice in self.values if choice.casefold() == value.casefold()]
         return near[0] if len(near) == 1 else value
 
 
@@ -131,7 +131,7 @@ class Object:
     """An object of known properties; others, where it takes some, are pairs in a property of their own."""
 
     properties: Mapping[str, Property]
-    """By the key in the tool's schema."""
+    """The properties, by the key in the tool's schema."""
     rest: Property | None = None
     is_open: bool = False
     """Whether other properties are sent as they are."""
@@ -140,11 +140,11 @@ class Object:
         if not isinstance(value, dict):
             return value
         sent: dict[str, Json] = {}
-        for key, one in self.properties.items():
+        for key, property_ in self.properties.items():
             if key in value:
-                sent[one.wire] = _encoded_property(one, value[key])
-            elif one.is_null_absent:
-                sent[one.wire] = None
+                sent[property_.wire] = _encoded_property(property_, value[key])
+            elif property_.is_null_absent:
+                sent[property_.wire] = None
         others = {key: inner for key, inner in value.items() if key not in self.properties}
         if self.is_open:
             sent |= others
@@ -160,35 +160,35 @@ class Object:
     def decode(self, value: Json) -> Json:
         if not isinstance(value, dict):
             return value
-        names = {one.wire: (key, one) for key, one in self.properties.items()}
-        found: dict[str, Json] = {}
+        names = {property_.wire: (key, property_) for key, property_ in self.properties.items()}
+        decoded: dict[str, Json] = {}
         others: Json = None
         for key, inner in value.items():
-            name, one = names.get(key, (key, None))
-            if one is None and self.rest is not None and key == self.rest.wire:
+            name, property_ = names.get(key, (key, None))
+            if property_ is None and self.rest is not None and key == self.rest.wire:
                 others = self.rest.codec.decode(inner)
                 if others is not None and not isinstance(others, dict):
-                    found[key] = inner
-            elif one is None:
-                found[name] = inner
-            elif inner is not None or not one.is_null_absent:
-                found[name] = _decoded_property(one, inner)
-        return {**(others if isinstance(others, dict) else {}), **found}
+                    decoded[key] = inner
+            elif property_ is None:
+                decoded[name] = inner
+            elif inner is not None or not property_.is_null_absent:
+                decoded[name] = _decoded_property(property_, inner)
+        return {**(others if isinstance(others, dict) else {}), **decoded}
 
 
-def _encoded_property(one: Property, value: Json) -> Json:
-    if value is None and one.has_explicit_null:
+def _encoded_property(property_: Property, value: Json) -> Json:
+    if value is None and property_.has_explicit_null:
         return {EXPLICIT_NULL: None}
-    sent = one.codec.encode(value)
-    if sent is None and one.is_null_absent:
-        raise ValueError(f"null of {one.wire!r} is the same as its absence")
+    sent = property_.codec.encode(value)
+    if sent is None and property_.is_null_absent:
+        raise ValueError(f"null of {property_.wire!r} is the same as its absence")
     return sent
 
 
-def _decoded_property(one: Property, value: Json) -> Json:
-    if one.has_explicit_null and value == {EXPLICIT_NULL: None}:
+def _decoded_property(property_: Property, value: Json) -> Json:
+    if property_.has_explicit_null and value == {EXPLICIT_NULL: None}:
         return None
-    return one.codec.decode(value)
+    return property_.codec.decode(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,15 +205,15 @@ class Pairs:
     def decode(self, value: Json) -> Json:
         if not isinstance(value, list):
             return value
-        found: dict[str, Json] = {}
+        decoded: dict[str, Json] = {}
         for pair in value:
             if not isinstance(pair, dict) or pair.keys() != {"key", "value"}:
                 return value
             key = pair["key"]
-            if not isinstance(key, str) or key in found:
+            if not isinstance(key, str) or key in decoded:
                 return value
-            found[key] = self.codec.decode(pair["value"])
-        return found
+            decoded[key] = self.codec.decode(pair["value"])
+        return decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +291,10 @@ class Union:
         decoded: list[Json] = []
         for branch in fitting:
             _count_branch()
-            found = branch.codec.decode(value)
-            if self.own.fits(branch.schema, found):
-                return found
-            decoded.append(found)
+            document = branch.codec.decode(value)
+            if self.own.fits(branch.schema, document):
+                return document
+            decoded.append(document)
         return decoded[0] if decoded else value
 
 

@@ -52,13 +52,13 @@ class Declarations:
     @property
     def fragment(self) -> list[dict[str, Any]]:
         """What stands under `tools` in a request."""
-        declared = [one.declaration for one in self.projections]
+        declared = [projection.declaration for projection in self.projections]
         is_gemini = self.dialect.envelope in ("parameters", "parametersJsonSchema")
         return [{"functionDeclarations": declared}] if is_gemini and declared else declared
 
     def called(self, name: str) -> Projection | None:
         """Return the tool that the provider was told by this name; None where there is none."""
-        return next((one for one in self.projections if one.name == name), None)
+        return next((projection for projection in self.projections if projection.name == name), None)
 
 
 def declarations(tools: Tools, dialect: str) -> Declarations:
@@ -72,19 +72,19 @@ def declarations(tools: Tools, dialect: str) -> Declarations:
         EntryError: an entry has no name, or no schema of its payload.
     """
     target = dialect_named(dialect)
-    known = [_entry(tool, number) for number, tool in enumerate(_iterated(tools), 1)]
-    entries = [entry for entry in known if entry.get("kind") != "native"]
+    all_entries = [_entry(tool, number) for number, tool in enumerate(_iterated(tools), 1)]
+    entries = [entry for entry in all_entries if entry.get("kind") != "native"]
     names = provider_names([str(entry["name"]) for entry in entries], target)
     room = RequestBudget(target.budget)
-    found = []
+    projections = []
     for entry, name in zip(entries, names, strict=True):
         payload: Any = entry["payload"]
         own = str(entry["name"]), str(entry.get("description", "")), payload["schema"]
-        one = project(*own, dialect, examples=tuple(payload.get("examples", ())))
-        if one.is_strict and (why := room.take(dict(one.schema))):
-            one = without_strict(one, own[1:], why)
-        found.append(replace(one, id=str(entry.get("id", "")), name=name))
-    return Declarations(dialect=target, projections=tuple(found))
+        projection = project(*own, dialect, examples=tuple(payload.get("examples", ())))
+        if projection.is_strict and (why := room.take(dict(projection.schema))):
+            projection = without_strict(projection, own[1:], why)
+        projections.append(replace(projection, id=str(entry.get("id", "")), name=name))
+    return Declarations(dialect=target, projections=tuple(projections))
 
 
 def _iterated(tools: Tools) -> Iterable[Recorded | Mapping[str, Json]]:
@@ -120,13 +120,13 @@ def provider_names(names: Iterable[str], dialect: Dialect) -> list[str]:
     """
     own = list(names)
     taken = {name for name in own if re.fullmatch(dialect.tool_name, name)}
-    found = []
+    sent = []
     for name in own:
         if name not in taken:
             name = _safe(name, dialect, taken)
             taken.add(name)
-        found.append(name)
-    return found
+        sent.append(name)
+    return sent
 
 
 def _safe(name: str, dialect: Dialect, taken: set[str]) -> str:

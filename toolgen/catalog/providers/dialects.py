@@ -28,19 +28,19 @@ class Budget:
     """Objects inside objects, the arguments themselves counted; each part of `$defs` counts alone."""
     properties: int | None = None
     enum_values: int | None = None
-    """Of all enums of a tool."""
+    """Values of all enums of a tool."""
     enum_size: int | None = None
     """Values of one enum."""
     enum_characters: int | None = None
-    """Of one enum with more than 250 texts."""
+    """Characters of one enum with more than 250 texts."""
     characters: int | None = None
-    """Of all names, enums and constants of a tool."""
+    """Characters of all names, enums and constants of a tool."""
     min_items: int | None = None
     """The largest `minItems`."""
     repetitions: int | None = None
     """The largest count in the braces of a pattern."""
     nodes: int = 20_000
-    """Of a schema in which references are written out."""
+    """Nodes of a schema in which references are written out."""
     tools: int | None = None
     """Strict tools of a request, as the next two."""
     optional: int | None = None
@@ -65,7 +65,7 @@ class Dialect:
     is_structured: bool = False
     """Whether schemas are rewritten; else only what would be refused is."""
     keywords: frozenset[str] = frozenset()
-    """Of a rewritten schema."""
+    """The keywords that a rewritten schema may have."""
     formats: frozenset[str] = frozenset()
     enum_kinds: frozenset[Kind] = frozenset(("string", "integer", "number", "boolean"))
     needs_all_required: bool = False
@@ -76,7 +76,7 @@ class Dialect:
     has_nullable: bool = False
     """`nullable: true` in the place of the type "null"."""
     has_backreferences: bool = True
-    """In patterns; word boundaries too."""
+    """Whether patterns may have them; word boundaries too."""
     has_exact_enums: bool = True
     """Whether models keep to the case of enum values."""
     budget: Budget = Budget()
@@ -180,8 +180,8 @@ _GEMINI_JSON: Final = Dialect(
 
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        dialect.name: dialect
+        for dialect in (
             _OPENAI,
             _OPENAI_STRICT,
             replace(_OPENAI, name="openai-responses", envelope="responses"),
@@ -198,7 +198,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
         )
     }
 )
-"""By name."""
+"""The dialects by name."""
 
 
 def dialect_named(name: str) -> Dialect:

@@ -16,7 +16,7 @@ _BOUNDS: Final = limits_of("number", "bound")
 _LENGTHS: Final = limits_of("string", "length")
 _SIZES: Final = limits_of("array", "length")
 _MOST_STEPS: Final = 100_000
-"""Of one decision; a schema whose references multiply would take forever, and fits after these."""
+"""The most steps of one decision; a schema whose references multiply would take forever, and fits then."""
 
 
 def resolve(root: Any, reference: str) -> Any:
@@ -71,8 +71,8 @@ class _Match:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._steps = 0
-        self._known: dict[tuple[str, int], bool] = {}
-        """By reference and value, of which there is one at each place of the document."""
+        self._decided: dict[tuple[str, int], bool] = {}
+        """What was decided, by reference and value, of which there is one at each place of the document."""
 
     def fits(self, schema: Any, value: Json) -> bool:
         self._steps += 1
@@ -89,11 +89,11 @@ class _Match:
     def _fits_reference(self, reference: str, value: Json) -> bool:
         """Return whether a value fits what a reference leads to; one that leads to itself says nothing."""
         key = reference, id(value)
-        if key not in self._known:
-            self._known[key] = True
+        if key not in self._decided:
+            self._decided[key] = True
             target = resolve(self._root, reference)
-            self._known[key] = target is None or self.fits(target, value)
-        return self._known[key]
+            self._decided[key] = target is None or self.fits(target, value)
+        return self._decided[key]
 
     def _has_value(self, schema: Mapping[str, Any], value: Json) -> bool:
         kinds = schema.get("type")

@@ -19,67 +19,67 @@ class UnmergeableError(ValueError):
     """Two schemas have no simple schema that is both."""
 
 
-def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+def merged(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of what fits both; annotations are those of the first, where both have them.
 
     Raises:
         UnmergeableError: it takes more than one keyword of each.
     """
-    found = dict(one)
-    for keyword, value in other.items():
-        if keyword not in found:
-            found[keyword] = value
-        elif identity(found[keyword]) != identity(value) and keyword not in _ANNOTATIONS:
-            found[keyword] = _both(keyword, found[keyword], value)
-    _check_closed(one, other)
-    _check_closed(other, one)
-    return found
+    both = dict(left)
+    for keyword, value in right.items():
+        if keyword not in both:
+            both[keyword] = value
+        elif identity(both[keyword]) != identity(value) and keyword not in _ANNOTATIONS:
+            both[keyword] = _both(keyword, both[keyword], value)
+    _check_closed(left, right)
+    _check_closed(right, left)
+    return both
 
 
-def _both(keyword: str, one: Any, other: Any) -> Any:
+def _both(keyword: str, left: Any, right: Any) -> Any:
     match keyword:
         case "properties" | "$defs" | "definitions":
-            shared = {key: merged_parts(one[key], other[key]) for key in one.keys() & other.keys()}
-            return {**one, **other, **shared}
+            shared = {key: merged_parts(left[key], right[key]) for key in left.keys() & right.keys()}
+            return {**left, **right, **shared}
         case "required":
-            return [*one, *(name for name in other if name not in one)]
+            return [*left, *(name for name in right if name not in left)]
         case "type":
-            return _types(one, other)
+            return _types(left, right)
         case "enum":
-            values = [value for value in one if identity(value) in map(identity, other)]
+            values = [value for value in left if identity(value) in map(identity, right)]
             if values:
                 return values
         case "items" | "additionalProperties" | "propertyNames":
-            return merged_parts(one, other)
+            return merged_parts(left, right)
         case _ if keyword in _FLAGS:
-            return bool(one or other)
-        case _ if keyword in _BOUNDS and not isinstance(one, bool) and not isinstance(other, bool):
-            return _BOUNDS[keyword].tighter(one, other)
+            return bool(left or right)
+        case _ if keyword in _BOUNDS and not isinstance(left, bool) and not isinstance(right, bool):
+            return _BOUNDS[keyword].tighter(left, right)
     raise UnmergeableError(f"{keyword} stands in two parts of allOf")
 
 
-def merged_parts(one: Any, other: Any) -> Any:
+def merged_parts(left: Any, right: Any) -> Any:
     """Return the schema of what fits both, which may be booleans too; raises as `merged`."""
-    if one is False or other is False:
+    if left is False or right is False:
         return False
-    if one is True:
-        return other
-    return one if other is True else merged(one, other)
+    if left is True:
+        return right
+    return left if right is True else merged(left, right)
 
 
-def _types(one: Any, other: Any) -> Any:
-    first, second = ([kinds] if isinstance(kinds, str) else list(kinds) for kinds in (one, other))
-    kept = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
-    kept += [kind for kind in second if kind == "integer" and "number" in first and kind not in kept]
-    if not kept:
+def _types(left: Any, right: Any) -> Any:
+    first, second = ([kinds] if isinstance(kinds, str) else list(kinds) for kinds in (left, right))
+    shared = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
+    shared += [kind for kind in second if kind == "integer" and "number" in first and kind not in shared]
+    if not shared:
         raise UnmergeableError("no type fits all parts of allOf")
-    return kept[0] if len(kept) == 1 else kept
+    return shared[0] if len(shared) == 1 else shared
 
 
-def _check_closed(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
+def _check_closed(left: Mapping[str, Any], right: Mapping[str, Any]) -> None:
     """Refuse a part that is closed for properties that only the other one has."""
-    own = one.get("properties", {})
-    others = other.get("properties", {}).keys() - own.keys()
-    is_open = one.get("additionalProperties", True) in (True, {}) and "patternProperties" not in one
+    own = left.get("properties", {})
+    others = right.get("properties", {}).keys() - own.keys()
+    is_open = left.get("additionalProperties", True) in (True, {}) and "patternProperties" not in left
     if others and not is_open:
         raise UnmergeableError("a part of allOf is closed for properties of another one")

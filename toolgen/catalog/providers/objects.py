@@ -47,10 +47,10 @@ def object_part(ctx: Context, schema: Schema, place: Place, *, is_root: bool = F
 def _rest(schema: Schema) -> Any:
     """Return the schema of undeclared keys: False for none, None where nothing is said of them."""
     patterns = list((schema.get("patternProperties") or {}).values())
-    said = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
+    undeclared = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
     if not patterns:
-        return True if said == {} else said
-    return patterns[0] if len(patterns) == 1 and said is False else True
+        return True if undeclared == {} else undeclared
+    return patterns[0] if len(patterns) == 1 and undeclared is False else True
 
 
 def _known_part(
@@ -73,7 +73,7 @@ def _known_part(
         wires[name], codecs[key] = _property(ctx, part, name, properties[key], is_required=key in required)
         if key in required or ctx.dialect.needs_all_required:
             needed.append(name)
-    rest, said = _rest(schema), None
+    rest, rest_name = _rest(schema), None
     if ctx.dialect.has_maps and rest is not False:
         codec = Object(properties=codecs, is_open=True)
     elif rest is False or rest is None:
@@ -81,13 +81,13 @@ def _known_part(
             ctx.lose(place, "additionalProperties", "closed")
         codec = Object(properties=codecs)
     else:
-        said = _wire_name(ctx, _REST, {*properties, *wires})
+        rest_name = _wire_name(ctx, _REST, {*properties, *wires})
         pairs = _pairs(ctx, {**schema, "description": ""}, rest, place)
         optional = ctx.dialect.needs_all_required
-        wires[said] = nullable(pairs.schema, has_nullable=False) if optional else pairs.schema
-        needed += [said] if optional else []
+        wires[rest_name] = nullable(pairs.schema, has_nullable=False) if optional else pairs.schema
+        needed += [rest_name] if optional else []
         codec = Object(
-            properties=codecs, rest=Property(wire=said, codec=pairs.codec, is_null_absent=optional)
+            properties=codecs, rest=Property(wire=rest_name, codec=pairs.codec, is_null_absent=optional)
         )
     wire: Schema = {"type": "object", "properties": wires}
     if needed or "additionalProperties" in ctx.dialect.keywords:
@@ -172,14 +172,14 @@ def _pairs(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
     if "additionalProperties" in ctx.dialect.keywords:
         item["additionalProperties"] = False
     sizes = {size: schema.get(own) for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True)}
-    kept = {
+    limits = {
         keyword: size
         for keyword, size in sizes.items()
         if size is not None and "properties" not in schema and _is_size_taken(ctx, keyword, size)
     }
-    said = {own for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True) if size in kept}
-    text = ctx.description(schema, place, _OF_OBJECT | said, "Keys and values, each key once.")
-    return Part(schema={"type": "array", "items": item, **kept, **text}, codec=Pairs(inner.codec))
+    kept_keywords = {own for size, own in zip(_SIZES, _SIZES_OF_MAPS, strict=True) if size in limits}
+    text = ctx.description(schema, place, _OF_OBJECT | kept_keywords, "Keys and values, each key once.")
+    return Part(schema={"type": "array", "items": item, **limits, **text}, codec=Pairs(inner.codec))
 
 
 def _is_size_taken(ctx: Context, keyword: str, size: Any) -> bool:
@@ -198,14 +198,14 @@ def array_part(ctx: Context, schema: Schema, place: Place) -> Part:
         for keyword in _SIZES
         if isinstance(schema.get(keyword), int) and _is_size_taken(ctx, keyword, schema[keyword])
     }
-    kept = (_OF_ARRAY - set(_SIZES)) | sizes.keys()
+    keywords = (_OF_ARRAY - set(_SIZES)) | sizes.keys()
     if not isinstance(first, list) or not first:
         inner = ctx.part(rest, place.at("items"))
         items = ctx.nullable(inner) if inner.takes_null else inner.schema
-        text = ctx.description(schema, place, kept)
+        text = ctx.description(schema, place, keywords)
         codec = SAME if inner.codec is SAME else Array(items=inner.codec)
         return Part(schema={"type": "array", "items": items, **sizes, **text}, codec=codec)
-    return _tuple_part(ctx, schema, first, rest, place, sizes, kept)
+    return _tuple_part(ctx, schema, first, rest, place, sizes, keywords)
 
 
 def _tuple_part(
@@ -215,9 +215,9 @@ def _tuple_part(
     rest: Any,
     place: Place,
     sizes: Schema,
-    kept: frozenset[str],
+    keywords: frozenset[str],
 ) -> Part:
-    parts = [ctx.part(one, place.at("prefixItems", index)) for index, one in enumerate(first)]
+    parts = [ctx.part(item, place.at("prefixItems", index)) for index, item in enumerate(first)]
     others = None if rest is False else ctx.part(rest, place.at("items"))
     wires: list[Schema] = []
     for part in [*parts, *([others] if others else [])]:
@@ -227,7 +227,7 @@ def _tuple_part(
     ctx.lose(place, "prefixItems", "described", f"{len(first)} items in this order")
     if others is None and _is_size_taken(ctx, _MOST, len(first)):
         sizes = {**sizes, _MOST: min(len(first), sizes.get(_MOST, len(first)))}
-    text = ctx.description(schema, place, kept, f"The order of the first {len(first)} items counts.")
+    text = ctx.description(schema, place, keywords, f"The order of the first {len(first)} items counts.")
     codec = Array(first=tuple(part.codec for part in parts), items=others.codec if others else SAME)
     items = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return Part(schema={"type": "array", "items": items, **sizes, **text}, codec=codec)

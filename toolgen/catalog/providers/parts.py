@@ -12,7 +12,7 @@ from .codecs import SAME, ArgumentCodec, JsonText
 from .dialects import Dialect
 from .losses import Action, Loss
 from .matching import Matcher
-from .sentences import joined, said_keywords
+from .sentences import joined, keyword_sentences
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Context:
     """The provider's `$defs`."""
     codecs: dict[str, ArgumentCodec] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    """Of parts of `$defs`, by reference."""
+    """The names of parts of `$defs`, by reference."""
     open: list[str] = field(default_factory=list)
     """References that are being followed."""
     losses: list[Loss] = field(default_factory=list)
@@ -88,15 +88,15 @@ class Context:
         self.losses.append(Loss(path=place.path, keyword=keyword, action=action, detail=detail))
 
     def description(
-        self, schema: Mapping[str, Any], place: Place, kept: frozenset[str], *more: str
+        self, schema: Mapping[str, Any], place: Place, keywords: frozenset[str], *more: str
     ) -> Schema:
         """Return the description of a part, with what it says nowhere else; empty where there is nothing.
 
-        `kept` are keywords of the schema that the provider's schema has too.
+        `keywords` are those of the schema that the provider's schema has too.
         """
         texts = [str(schema.get("description") or "").strip()]
         self.losses += described_limits(schema, place)
-        for keyword, text in said_keywords(schema, kept):
+        for keyword, text in keyword_sentences(schema, keywords):
             self.lose(place, keyword, "described", text)
             if text not in texts:
                 texts.append(text)
@@ -105,11 +105,11 @@ class Context:
 
     def json_text(self, schema: Any, place: Place, keyword: str, what: str = "") -> Part:
         """Return a part that is sent as the text of its JSON."""
-        said: Schema = schema if isinstance(schema, dict) else {}
-        what = what or _JSON_WORDS.get(str(said.get("type")), _JSON_VALUE)
+        whole: Schema = schema if isinstance(schema, dict) else {}
+        what = what or _JSON_WORDS.get(str(whole.get("type")), _JSON_VALUE)
         self.lose(place, keyword, "as JSON text")
-        own = {key: value for key, value in said.items() if key not in _STRUCTURE}
-        names = list(said.get("properties", {})) if keyword != "type" else []
+        own = {key: value for key, value in whole.items() if key not in _STRUCTURE}
+        names = list(whole.get("properties", {})) if keyword != "type" else []
         keys = f"Its keys: {', '.join(names)}." if names else ""
         text = self.description(own, place, frozenset(), what, keys)
         return Part(schema={"type": "string", **text}, codec=JsonText(self.own, schema))
@@ -121,8 +121,8 @@ class Context:
 
 def described_limits(schema: Mapping[str, Any], place: Place) -> list[Loss]:
     """Return the limits in keywords of toolgen's own, which the description of a designed type says."""
-    kept = [keyword for keyword in schema if keyword in _LIMITS]
-    return [Loss(path=place.path, keyword=keyword, action="described") for keyword in kept]
+    limits = [keyword for keyword in schema if keyword in _LIMITS]
+    return [Loss(path=place.path, keyword=keyword, action="described") for keyword in limits]
 
 
 _LIMITS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)

@@ -49,10 +49,10 @@ def plain(schema: Schema, dialect: Dialect) -> Rewritten:
 
 def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
     """Return an object without combinators, what they say, and whether the schema is its only property."""
-    found = [keyword for keyword in _COMBINATORS if keyword in schema]
+    combinators = [keyword for keyword in _COMBINATORS if keyword in schema]
     words: list[str] = []
     is_object = schema.get("type", "object") == "object" and "$ref" not in schema
-    says = {keyword: _words(keyword, schema[keyword]) for keyword in found}
+    says = {keyword: _words(keyword, schema[keyword]) for keyword in combinators}
     if not is_object or any(text is None for text in says.values()):
         inner = {key: value for key, value in schema.items() if key != "$defs"}
         wrapped: Schema = {
@@ -66,7 +66,7 @@ def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
     for keyword, text in says.items():
         losses.append(Loss(path="", keyword=keyword, action="described", detail=text or ""))
         words += [text] if text and text not in words else []
-    rest = {key: value for key, value in schema.items() if key not in found}
+    rest = {key: value for key, value in schema.items() if key not in combinators}
     return {**rest, "type": "object"}, joined(*words), False
 
 
@@ -109,18 +109,18 @@ def _cleaned(schema: Any, place: Place, losses: list[Loss]) -> Any:
         return [_cleaned(item, place.at(index), losses) for index, item in enumerate(schema)]
     if not isinstance(schema, dict):
         return schema
-    kept: Schema = {}
+    cleaned: Schema = {}
     losses += described_limits(schema, place)
     for key, value in schema.items():
         if key.startswith("x-") or key == "$schema":
             continue
         if key in _NAMED and isinstance(value, dict):
-            kept[key] = {name: _cleaned(part, place.at(key, name), losses) for name, part in value.items()}
+            cleaned[key] = {name: _cleaned(part, place.at(key, name), losses) for name, part in value.items()}
         else:
-            kept[key] = value if key in _VALUES else _cleaned(value, place.at(key), losses)
-    kinds = kept.get("type")
+            cleaned[key] = value if key in _VALUES else _cleaned(value, place.at(key), losses)
+    kinds = cleaned.get("type")
     if kinds == "object":
-        kept.setdefault("properties", {})
-    if (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)) and "prefixItems" not in kept:
-        kept.setdefault("items", dict(_ITEM))
-    return kept
+        cleaned.setdefault("properties", {})
+    if (kinds == "array" or (isinstance(kinds, list) and "array" in kinds)) and "prefixItems" not in cleaned:
+        cleaned.setdefault("items", dict(_ITEM))
+    return cleaned

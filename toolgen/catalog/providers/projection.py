@@ -75,9 +75,9 @@ class Projection:
         try:
             sent = parsed(arguments)
             with bounded():
-                found = self.codec.decode(sent)
-            is_same = found is sent or compact(found) == compact(sent)
-            return _bytes(arguments) if is_same else compact(found).encode()
+                decoded = self.codec.decode(sent)
+            is_same = decoded is sent or compact(decoded) == compact(sent)
+            return _bytes(arguments) if is_same else compact(decoded).encode()
         except (ValueError, RecursionError):
             return _bytes(arguments)
 
@@ -112,20 +112,20 @@ def _projected(text: str, name: str, description: str, dialect_name: str) -> Pro
     dialect = dialect_named(dialect_name)
     losses: tuple[Loss, ...] = ()
     try:
-        found = _strict(schema, dialect) if dialect.is_strict else plain(schema, dialect)
+        form = _strict(schema, dialect) if dialect.is_strict else plain(schema, dialect)
     except NotStrictError as error:
         losses = (Loss(path="", keyword="strict", action="not strict", detail=str(error)),)
-        found = plain(schema, dialect_named(dialect.plain))
+        form = plain(schema, dialect_named(dialect.plain))
     return Projection(
         tool=name,
         name=name,
-        description=joined(description, found.description),
-        schema=found.schema,
+        description=joined(description, form.description),
+        schema=form.schema,
         dialect=dialect,
         is_strict=dialect.is_strict and not losses,
-        losses=losses + found.losses,
-        examples=tuple(_examples(found, examples)),
-        codec=found.codec,
+        losses=losses + form.losses,
+        examples=tuple(_examples(form, examples)),
+        codec=form.codec,
     )
 
 
@@ -134,15 +134,15 @@ def without_strict(projection: Projection, own: tuple[str, Schema], why: str) ->
 
     `own` are the description and the schema of the tool itself.
     """
-    found = plain(own[1], dialect_named(projection.dialect.plain))
+    form = plain(own[1], dialect_named(projection.dialect.plain))
     loss = Loss(path="", keyword="strict", action="not strict", detail=why)
     return replace(
         projection,
-        description=joined(own[0], found.description),
-        schema=found.schema,
+        description=joined(own[0], form.description),
+        schema=form.schema,
         is_strict=False,
-        losses=(loss, *found.losses),
-        codec=found.codec,
+        losses=(loss, *form.losses),
+        codec=form.codec,
     )
 
 
@@ -154,21 +154,21 @@ def _strict(schema: Schema, dialect: Dialect) -> Rewritten:
     """
     why = ""
     for size in _ENUM_SIZES:
-        found = rewritten(schema, dialect, size)
-        why = overspent(found.schema, dialect.budget)
+        form = rewritten(schema, dialect, size)
+        why = overspent(form.schema, dialect.budget)
         if not why:
-            return found
+            return form
         if "enum" not in why and "characters" not in why:
             break
     raise NotStrictError(why)
 
 
-def _examples(found: Rewritten, examples: list[Json]) -> list[Json]:
+def _examples(form: Rewritten, examples: list[Json]) -> list[Json]:
     sent = []
     for document in examples[:_MOST_EXAMPLES]:
         try:
             with bounded():
-                sent.append(found.codec.encode(document))
+                sent.append(form.codec.encode(document))
         except ValueError:
             continue  # an example with keys that cannot be sent teaches nothing
     return sent

@@ -31,17 +31,17 @@ def scalar_part(ctx: Context, schema: Schema, kind: str, place: Place) -> Part:
             return ctx.json_text(schema, place, "type")
         return Part(schema={**wire, **ctx.description(schema, place, frozenset())}, takes_null=True)
     own = _OF_TEXT if kind == "string" else _OF_NUMBER if kind in ("integer", "number") else frozenset[str]()
-    kept = {
+    keywords = {
         keyword: schema[keyword]
         for keyword in schema
         if keyword in own & ctx.dialect.keywords and _is_taken(ctx.dialect, keyword, schema[keyword])
     }
-    unsaid = set(kept)
-    if kind != "string" and schema.get("format") in _NUMBER_FORMATS and "format" not in kept:
+    unsaid = set(keywords)
+    if kind != "string" and schema.get("format") in _NUMBER_FORMATS and "format" not in keywords:
         ctx.lose(place, "format", "dropped")
         unsaid.add("format")
     text = ctx.description(schema, place, frozenset(unsaid))
-    return Part(schema={"type": kind, **kept, **text})
+    return Part(schema={"type": kind, **keywords, **text})
 
 
 def _is_taken(dialect: Dialect, keyword: str, value: Any) -> bool:
@@ -60,7 +60,9 @@ def _is_pattern_taken(dialect: Dialect, pattern: str) -> bool:
     if not dialect.has_backreferences and _BACKREFERENCE.search(pattern):
         return False
     most = dialect.budget.repetitions
-    counts = [int(count) for found in _REPETITION.findall(pattern) for count in found if count]
+    counts = [
+        int(count) for counts_of_one in _REPETITION.findall(pattern) for count in counts_of_one if count
+    ]
     return most is None or all(count <= most for count in counts)
 
 
@@ -73,7 +75,7 @@ def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
     if any(isinstance(value, dict | list) for value in values):
         return ctx.json_text(schema, place, keyword)
     if not values:
-        return scalar_part(ctx, {**_told(schema), "type": "null"}, "null", place)
+        return scalar_part(ctx, {**_described(schema), "type": "null"}, "null", place)
     by_kind: dict[str, list[Json]] = {}
     for value in values:
         by_kind.setdefault(types_of(value)[0], []).append(value)
@@ -92,11 +94,11 @@ def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
 
 
 def _values(values: Sequence[Json], kinds: Sequence[str]) -> list[Json]:
-    found: dict[Any, Json] = {}
+    by_identity: dict[Any, Json] = {}
     for value in values:
         if not kinds or set(kinds).intersection(types_of(value)):
-            found.setdefault(identity(value), value)
-    return list(found.values())
+            by_identity.setdefault(identity(value), value)
+    return list(by_identity.values())
 
 
 def _of_kind(ctx: Context, kind: str, values: list[Json], keyword: str, place: Place) -> Schema:
@@ -119,5 +121,5 @@ def _codec(values: Sequence[Json]) -> EnumText:
     return EnumText(tuple(value for value in values if isinstance(value, str)))
 
 
-def _told(schema: Mapping[str, Any]) -> Schema:
+def _described(schema: Mapping[str, Any]) -> Schema:
     return {key: value for key, value in schema.items() if key == "description"}

@@ -21,9 +21,9 @@ _UNSAID: Final = frozenset(
 
 def joined(*texts: str) -> str:
     """Return the texts as one, each a sentence of its own."""
-    said = [text.strip() for text in texts if text and text.strip()]
-    return " ".join(text if text[-1] in ".!?:" else f"{text}." for text in said[:-1]) + (
-        (" " if len(said) > 1 else "") + said[-1] if said else ""
+    sentences = [text.strip() for text in texts if text and text.strip()]
+    return " ".join(text if text[-1] in ".!?:" else f"{text}." for text in sentences[:-1]) + (
+        (" " if len(sentences) > 1 else "") + sentences[-1] if sentences else ""
     )
 
 
@@ -137,13 +137,13 @@ def other_rules() -> str:
     return "Further rules are checked when the tool is called."
 
 
-def said_keywords(schema: Mapping[str, Any], kept: frozenset[str]) -> Iterator[tuple[str, str]]:
+def keyword_sentences(schema: Mapping[str, Any], without: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the keywords of a schema that are not kept and say something, with their words.
 
     A limit in a keyword of toolgen's own has none: the design wrote it into the description.
     """
     for keyword, value in schema.items():
-        if keyword not in kept:
+        if keyword not in without:
             text = sentence(keyword, value, schema)
             if text != "":
                 yield keyword, other_rules() if text is None else text

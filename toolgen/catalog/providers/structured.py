@@ -87,14 +87,14 @@ def _root_part(ctx: Context, flat: Schema, place: Place) -> tuple[Part, str]:
         groups = [" and ".join(branch.get("required", ())) for branch in flat[keyword]]
         words = joined(words, f"Give {' or '.join(filter(None, groups))}.")
         ctx.lose(place, keyword, "described", words)
-    said = {
+    whole = {
         key: value for key, value in flat.items() if key not in ("anyOf", "oneOf", "description", "default")
     }
-    part = object_part(ctx, said, place, is_root=True)
+    part = object_part(ctx, whole, place, is_root=True)
     own = frozenset(
         "properties required additionalProperties patternProperties propertyNames examples".split()
     )
-    return part, joined(words, ctx.description(said, place, own).get("description", ""))
+    return part, joined(words, ctx.description(whole, place, own).get("description", ""))
 
 
 def _says_required(branch: Any) -> bool:
@@ -141,8 +141,8 @@ def _kinds(schema: Schema) -> Sequence[str]:
     if isinstance(kinds, str):
         return (kinds,) if kinds in _KINDS else ()
     if isinstance(kinds, list):
-        found = [kind for kind in kinds if kind in _KINDS and not (kind == "integer" and "number" in kinds)]
-        return found if len(found) < len(_KINDS) - 1 else ()
+        members = [kind for kind in kinds if kind in _KINDS and not (kind == "integer" and "number" in kinds)]
+        return members if len(members) < len(_KINDS) - 1 else ()
     if "const" in schema or "enum" in schema:
         return ()
     return tuple(kind for kind, keywords in _HINTS.items() if schema.keys() & set(keywords))[:1]

@@ -127,8 +127,8 @@ def union_part(ctx: Context, schema: Schema, place: Place) -> Part:
     rest = {key: value for key, value in schema.items() if key != keyword}
     if (words := alternatives(schema[keyword])) is not None:
         ctx.lose(place, keyword, "described", words)
-        told = " ".join(filter(None, (str(rest.get("description") or "").strip(), words)))
-        return ctx.part({**rest, "description": told}, place)
+        description = " ".join(filter(None, (str(rest.get("description") or "").strip(), words)))
+        return ctx.part({**rest, "description": description}, place)
     if values := _labelled_values(schema[keyword]):
         return ctx.part(_enum(rest, values), place)
     try:
@@ -166,18 +166,20 @@ def _branches(
     Raises:
         UnmergeableError: it cannot be said within each.
     """
-    beside = without_annotations(rest)
-    found = []
+    outer = without_annotations(rest)
+    merged_branches = []
     for index, branch in enumerate(branches):
         own = resolved(ctx, branch)
-        is_told = not beside or (
-            beside.keys() == {"type"} and isinstance(own, dict) and own.get("type") == beside["type"]
+        has_all = not outer or (
+            outer.keys() == {"type"} and isinstance(own, dict) and own.get("type") == outer["type"]
         )
-        if is_told:
-            found.append((branch, place.at(keyword, index)))
+        if has_all:
+            merged_branches.append((branch, place.at(keyword, index)))
         elif own is not False:
-            found.append((merged(own, beside) if isinstance(own, dict) else beside, place.at(keyword, index)))
-    return found
+            merged_branches.append(
+                (merged(own, outer) if isinstance(own, dict) else outer, place.at(keyword, index))
+            )
+    return merged_branches
 
 
 def _any_of(
@@ -205,7 +207,7 @@ def _any_of(
             if wire not in wires:
                 wires.append(wire)
     codecs = [Branch(schema=branch, wire=part.schema, codec=part.codec) for branch, part in parts]
-    is_same = all(one.codec is SAME for one in codecs)
+    is_same = all(each.codec is SAME for each in codecs)
     codec = SAME if is_same else Union(branches=codecs, own=ctx.own, wire=ctx.wire)
     wire = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return with_description(Part(schema=wire, codec=codec, takes_null=takes_null), text)

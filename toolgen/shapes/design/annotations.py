@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final, get_args
 
-from ..constraints import LIMITS, given
+from ..constraints import LIMITS, constraints_in
 from ..fields import DataType, ScalarKind, ScalarType
 from .schema import limits_sentence, type_schema
 from .validator import Validator
@@ -71,7 +71,7 @@ def _form(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _leaves_a_value(type_: ScalarType) -> bool:
-    limits = tuple(given(type_, LIMITS))
+    limits = tuple(constraints_in(type_, LIMITS))
     lows, highs = ([each for each in limits if each[0].side == side] for side in ("low", "high"))
     pairs = product(lows, highs)
     return all(low.passes(most, least) and high.passes(least, most) for (low, least), (high, most) in pairs)

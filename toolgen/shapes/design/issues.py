@@ -46,7 +46,7 @@ class IssueReader:
         self.schema = schema
         self._most_known = most_known
         text = json.dumps(schema)
-        self._known: dict[tuple[str, Keys, type], FieldIssue] = {}
+        self._issues_by_error: dict[tuple[str, Keys, type], FieldIssue] = {}
         self._direct = '"oneOf"' not in text and '"propertyNames"' not in text
         self._has_numbers = '"number"' in text
 
@@ -71,15 +71,16 @@ class IssueReader:
         if kind not in _REPEATED or (loc and loc[-1] == "[key]"):
             return self._new_issue(error)
         key = (kind, loc, type(error["input"]))
-        found = self._known.get(key)
-        if found is None:
-            found = self._new_issue(error)
+        issue = self._issues_by_error.get(key)
+        if issue is None:
+            issue = self._new_issue(error)
             if not _is_memorable(loc):
-                return found
-            if len(self._known) >= self._most_known:  # names that a model has made up come without end
-                self._known.clear()
-            self._known[key] = found
-        return found
+                return issue
+            # Names that a model has made up come without end.
+            if len(self._issues_by_error) >= self._most_known:
+                self._issues_by_error.clear()
+            self._issues_by_error[key] = issue
+        return issue
 
     def _new_issue(self, error: ErrorDetails) -> FieldIssue:
         kind, loc = error["type"], error["loc"]
@@ -166,8 +167,8 @@ def _bound_issue(keys: Keys, bound: Constraint, error: ErrorDetails) -> FieldIss
 
 
 def _pattern_issue(keys: Keys, pattern: str, node: Mapping[str, Any]) -> FieldIssue:
-    if (found := FORMAT_NAMES.get(pattern)) is not None:
-        form, example = found
+    if (named := FORMAT_NAMES.get(pattern)) is not None:
+        form, example = named
         message = f"must be written as {form}, such as {example}"
         return FieldIssue(keys=keys, constraint="invalid_format", message=message, expected=form)
     written = node.get("pattern", pattern)

@@ -201,7 +201,7 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
         (name, field.get("serialization_alias", name), keeps_null(field["schema"]))
         for name, field in schema["fields"].items()
     ]
-    if not is_open and not any(kept for _, _, kept in fields):
+    if not is_open and not any(keeps_its_null for _, _, keeps_its_null in fields):
         return None
 
     def serialize(
@@ -209,11 +209,11 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
     ) -> Any:
         written: dict[str, Any] = handler(value)
         document: dict[str, Any] = {}
-        for name, alias, kept in fields:
+        for name, alias, keeps_its_null in fields:
             key = name if info.by_alias is False else alias
             if key in written:
                 document[key] = written[key]
-            elif kept and getattr(value, name) is None and name in value.model_fields_set:
+            elif keeps_its_null and getattr(value, name) is None and name in value.model_fields_set:
                 document[key] = None
         for key, item in (value.model_extra or {}).items() if is_open else ():
             if key in written or item is None:

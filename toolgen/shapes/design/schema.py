@@ -14,7 +14,7 @@ from typing import Final, assert_never
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import FLAGS, LIMITS, given
+from ..constraints import FLAGS, LIMITS, constraints_in
 from ..fields import (
     MISSING,
     ArrayType,
@@ -51,7 +51,7 @@ _SCALARS: dict[ScalarKind, Schema] = {
     "any": {},
 }
 ASSERTED_FORMATS: Final = tuple(
-    sorted({*STRING_FORMATS, *(str(one["format"]) for one in _SCALARS.values() if "format" in one)})
+    sorted({*STRING_FORMATS, *(str(schema["format"]) for schema in _SCALARS.values() if "format" in schema)})
 )
 """Formats of designed types: codecs refuse what is not of them."""
 
@@ -73,8 +73,8 @@ def noted_formats(root: ObjectType, schema: Schema, objects: Objects) -> tuple[s
         return tuple(format_pointers(schema))
     defs = schema.get("$defs", {})
     parts = defs.items() if isinstance(defs, dict) else ()
-    found = (format_pointers(part, f"/$defs/{name}") for name, part in parts if objects[name].foreign)
-    return tuple(itertools.chain.from_iterable(found))
+    pointers = (format_pointers(part, f"/$defs/{name}") for name, part in parts if objects[name].foreign)
+    return tuple(itertools.chain.from_iterable(pointers))
 
 
 def type_schema(type_: DataType, objects: Objects) -> Schema:
@@ -207,7 +207,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _limits(type_: DataType) -> Schema:
-    return {row.keyword: plain(value) for row, value in given(type_, (*LIMITS, *FLAGS))}
+    return {row.keyword: plain(value) for row, value in constraints_in(type_, (*LIMITS, *FLAGS))}
 
 
 def _sentences(text: str, stated: str) -> str:
@@ -220,7 +220,9 @@ def _sentences(text: str, stated: str) -> str:
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
-    limits = [row.message_of(plain(value)) for row, value in given(inner, LIMITS) if row.is_annotation]
+    limits = [
+        row.message_of(plain(value)) for row, value in constraints_in(inner, LIMITS) if row.is_annotation
+    ]
     if not limits:
         return ""
     first, *others = limits

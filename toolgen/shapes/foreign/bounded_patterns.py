@@ -39,14 +39,14 @@ class BoundedPatterns:
     """The schemas that stand for one whose patterns are matched within a bound."""
 
     def __init__(self, schema: Any) -> None:
-        found = set(_patterns(schema))
-        are_few = len(found) <= _MOST_PATTERNS
-        slow = {pattern for pattern in found if not (are_few and _is_quick(pattern))}
+        patterns = set(_patterns(schema))
+        are_few = len(patterns) <= _MOST_PATTERNS
+        slow = {pattern for pattern in patterns if not (are_few and _is_quick(pattern))}
         self.checked = _relaxed(schema, slow) if slow else schema
         """What is checked of a document where patterns are matched."""
-        self.without = _relaxed(schema, found) if found else schema
+        self.without = _relaxed(schema, patterns) if patterns else schema
         """What is checked of any other."""
-        self._most_text = _MOST_TEXT // max(1, _matches(schema, schema, {})) if found else None
+        self._most_text = _MOST_TEXT // max(1, _matches(schema, schema, {})) if patterns else None
 
     def are_matched_in(self, document: Json) -> bool:
         """Return whether patterns are matched in a document."""
@@ -93,7 +93,7 @@ def _relaxed(schema: Any, dropped: Collection[str], *, is_map: bool = False) -> 
         return schema
     if is_map:
         return {name: _relaxed(part, dropped) for name, part in schema.items()}
-    kept = {}
+    relaxed = {}
     keys = schema.get("patternProperties")
     has_slow_keys = isinstance(keys, Mapping) and any(key in dropped for key in keys)
     for key, value in schema.items():
@@ -101,24 +101,24 @@ def _relaxed(schema: Any, dropped: Collection[str], *, is_map: bool = False) -> 
             continue
         if has_slow_keys and key in ("patternProperties", "additionalProperties"):
             continue
-        kept[key] = value if key in VALUES else _relaxed(value, dropped, is_map=key in MAPS)
-    return kept
+        relaxed[key] = value if key in VALUES else _relaxed(value, dropped, is_map=key in MAPS)
+    return relaxed
 
 
-def _matches(root: Any, schema: Any, known: dict[int, int]) -> int:
+def _matches(root: Any, schema: Any, counted: dict[int, int]) -> int:
     """Return how often one string is matched with patterns at most, each reference back followed once."""
     if not isinstance(schema, Mapping):
         return 0
-    if id(schema) in known:
-        return known[id(schema)]
-    known[id(schema)] = 0
-    found = sum(1 for _ in _own_patterns(schema))
+    if id(schema) in counted:
+        return counted[id(schema)]
+    counted[id(schema)] = 0
+    count = sum(1 for _ in _own_patterns(schema))
     for key in schema.keys() & REFERENCES:
         target = target_of(root, str(schema[key])) if key == "$ref" else True
-        found += _matches(root, target, known) if isinstance(target, Mapping) else _MANY
-    found += sum(_matches(root, part, known) for part in _parts(schema))
-    known[id(schema)] = min(found, _MANY)
-    return known[id(schema)]
+        count += _matches(root, target, counted) if isinstance(target, Mapping) else _MANY
+    count += sum(_matches(root, part, counted) for part in _parts(schema))
+    counted[id(schema)] = min(count, _MANY)
+    return counted[id(schema)]
 
 
 def _has_more_text(document: Json, most: int) -> bool:

@@ -68,7 +68,7 @@ class _Union(NamedTuple):
     """The errors of a union."""
 
     branches: dict[str, list[Located]]
-    """By the label of the branch, below the place of the union."""
+    """Errors below the place of the union, by the label of the branch."""
 
 
 class ForeignReader:
@@ -94,7 +94,7 @@ class ForeignReader:
         issues: list[FieldIssue] = []
         number = 0
         while number < len(parts) and len(issues) < most:
-            issues += [found.issue for found in expand_postponed(self._found(*parts[number], ()))]
+            issues += [issue.issue for issue in expand_postponed(self._issues_at(*parts[number], ()))]
             number += 1
         left = parts[number:]
         return Findings(
@@ -108,20 +108,20 @@ class ForeignReader:
 
     def _read(self, errors: Sequence[Located], keys: Keys) -> list[LocatedIssue]:
         """Return the issues below `keys`."""
-        return [found for place, part in _parts(errors) for found in self._found(place, part, keys)]
+        return [located for place, part in _parts(errors) for located in self._issues_at(place, part, keys)]
 
-    def _found(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[LocatedIssue]:
+    def _issues_at(self, place: Keys, part: ErrorDetails | _Union, keys: Keys) -> Sequence[LocatedIssue]:
         """Return the issues at a place below `keys`."""
         whole = (*keys, *place)
         if not isinstance(part, _Union):
-            return (self._one(whole, part),)
+            return (self._issue_of(whole, part),)
         read = partial(self._union, [*part.branches.values()], whole)
         return (postponed_issue(whole, read),) if place else read()
 
     def _union(self, branches: Sequence[Sequence[Located]], keys: Keys) -> Sequence[LocatedIssue]:
         return union_issues([self._read(branch, keys) for branch in branches], keys)
 
-    def _one(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
+    def _issue_of(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
         kind, value, facts = error["type"], error["input"], error.get("ctx", {})
         actual = json_type(value)
         if len(keys) > 1 and keys[-1] == "[key]" and value == keys[-2]:
@@ -157,36 +157,36 @@ def read(reader: IssueReader, errors: list[ErrorDetails], most: int) -> Findings
     if not any(BOUNDARY in error["loc"] for error in errors):
         return reader.findings(errors, most)
     foreign = ForeignReader(reader.schema)
-    found: list[Findings] = []
+    parts: list[Findings] = []
     for before, inside in _by_value(errors).items():
-        left = max(0, most - sum(len(one.issues) for one in found))
+        left = max(0, most - sum(len(part.issues) for part in parts))
         if before is None:
-            found.append(reader.findings(inside, left))
+            parts.append(reader.findings(inside, left))
         elif left:
             prefix = reader.keys(before)
             findings = foreign.findings(inside, left)
             issues = [replace(issue, keys=(*prefix, *issue.keys)) for issue in findings.issues]
-            found.append(replace(findings, issues=tuple(issues)))
+            parts.append(replace(findings, issues=tuple(issues)))
         else:
-            found.append(Findings(issues=(), more=1, is_counted=False))
+            parts.append(Findings(issues=(), more=1, is_counted=False))
     return Findings(
-        issues=tuple([issue for one in found for issue in one.issues]),
-        more=sum(one.more for one in found),
-        is_counted=all(one.is_counted for one in found),
+        issues=tuple([issue for part in parts for issue in part.issues]),
+        more=sum(part.more for part in parts),
+        is_counted=all(part.is_counted for part in parts),
     )
 
 
 def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails]]:
     """Return the errors by the location of the foreign value that has them; None for designed values."""
-    found: dict[Keys | None, list[ErrorDetails]] = {}
+    by_value: dict[Keys | None, list[ErrorDetails]] = {}
     for error in errors:
         loc = error["loc"]
         if BOUNDARY in loc:
             at = loc.index(BOUNDARY)
-            found.setdefault(loc[:at], []).append({**error, "loc": loc[at + 1 :]})
+            by_value.setdefault(loc[:at], []).append({**error, "loc": loc[at + 1 :]})
         else:
-            found.setdefault(None, []).append(error)
-    return found
+            by_value.setdefault(None, []).append(error)
+    return by_value
 
 
 def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
@@ -200,8 +200,8 @@ def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequ
     tried = [branch for branch in failed if not _wants_null(branch, keys)] or failed
     if not tried:
         return ()
-    found = _of_best(tried, keys)
-    return found if len(tried) == len(failed) else [_or_null(one, keys) for one in found]
+    best = _of_best(tried, keys)
+    return best if len(tried) == len(failed) else [_or_null(located, keys) for located in best]
 
 
 def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
@@ -218,17 +218,17 @@ def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[Lo
     return expand_postponed(min(matching, key=lambda branch: _distance(branch, keys)))
 
 
-def _or_null(found: LocatedIssue, keys: Keys) -> LocatedIssue:
+def _or_null(located: LocatedIssue, keys: Keys) -> LocatedIssue:
     """Return the issue of a choice among values, which mentions that null is accepted."""
-    issue = found.issue
+    issue = located.issue
     if issue.keys != keys or issue.constraint != "invalid_enum_value" or None in (issue.allowed or ()):
-        return found
-    return found._replace(issue=not_among(keys, (*(issue.allowed or ()), None)))
+        return located
+    return located._replace(issue=not_among(keys, (*(issue.allowed or ()), None)))
 
 
-def expand_postponed(found: Sequence[LocatedIssue]) -> list[LocatedIssue]:
+def expand_postponed(postponed: Sequence[LocatedIssue]) -> list[LocatedIssue]:
     """Return the issues, with the postponed ones expanded."""
-    return [inner for one in found for inner in (one.later() if one.later else (one,))]
+    return [inner for located in postponed for inner in (located.later() if located.later else (located,))]
 
 
 def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> LocatedIssue:
@@ -322,19 +322,19 @@ def _patterns(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def _wants_null(branch: Sequence[LocatedIssue], keys: Keys) -> bool:
-    return any(found.issue.keys == keys and found.issue.expected == "null" for found in branch)
+    return any(located.issue.keys == keys and located.issue.expected == "null" for located in branch)
 
 
 def _misfit(branch: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue | None:
     """Return the issue of a value whose JSON type is not that of the branch."""
-    for found in branch:
-        issue = found.issue
+    for located in branch:
+        issue = located.issue
         if issue.keys != keys:
             continue
         if issue.constraint == "invalid_type":
-            return found
-        if issue.constraint == "invalid_enum_value" and found.actual not in _types(issue.allowed or ()):
-            return found
+            return located
+        if issue.constraint == "invalid_enum_value" and located.actual not in _types(issue.allowed or ()):
+            return located
     return None
 
 
@@ -349,11 +349,11 @@ def _types(values: Sequence[Json]) -> list[str]:
 def _no_type_fits(misfits: Sequence[LocatedIssue], keys: Keys) -> LocatedIssue:
     actual = misfits[0].actual
     names: list[str] = []
-    for found in misfits:
-        if found.issue.constraint == "invalid_type":
-            names += (found.issue.expected or "").split(" or ")
+    for misfit in misfits:
+        if misfit.issue.constraint == "invalid_type":
+            names += (misfit.issue.expected or "").split(" or ")
         else:
-            names += [json_type(value) for value in found.issue.allowed or ()]
+            names += [json_type(value) for value in misfit.issue.allowed or ()]
     wanted = tuple(dict.fromkeys(names))
     return LocatedIssue(type_issue(keys, without_null(wanted), actual), actual)
 
@@ -365,29 +365,29 @@ def without_null(types: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shared(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> LocatedIssue | None:
     """Return the issue of a tag, or of a choice among values, that all branches have at one place."""
-    by_place = [{found.issue.keys: found for found in reversed(branch)} for branch in branches]
+    by_place = [{located.issue.keys: located for located in reversed(branch)} for branch in branches]
     for first in branches[0]:
         place = first.issue.keys
         if len(place) > len(keys) + 1 or not all(place in places for places in by_place):
             continue
-        found = [places[place] for places in by_place]
-        constraints = {one.issue.constraint for one in found}
+        located = [places[place] for places in by_place]
+        constraints = {each.issue.constraint for each in located}
         if constraints == {"invalid_enum_value"}:
-            return LocatedIssue(not_among(place, _all_allowed(found)), first.actual)
+            return LocatedIssue(not_among(place, _all_allowed(located)), first.actual)
         if constraints == {"missing_field"}:
             return first
     return None
 
 
 def _all_allowed(founds: Sequence[LocatedIssue]) -> tuple[Json, ...]:
-    values = [value for found in founds for value in found.issue.allowed or ()]
+    values = [value for located in founds for value in located.issue.allowed or ()]
     values.sort(key=lambda value: value is None)
     return tuple(json.loads(text) for text in dict.fromkeys(map(json.dumps, values)))
 
 
 def _distance(branch: Sequence[LocatedIssue], keys: Keys) -> tuple[int, int, int]:
     tags = sum(
-        found.issue.constraint == "invalid_enum_value" and len(found.issue.keys) == len(keys) + 1
-        for found in branch
+        located.issue.constraint == "invalid_enum_value" and len(located.issue.keys) == len(keys) + 1
+        for located in branch
     )
-    return tags, len(branch), -max(len(found.issue.keys) for found in branch)
+    return tags, len(branch), -max(len(located.issue.keys) for located in branch)

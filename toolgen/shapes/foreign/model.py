@@ -60,18 +60,18 @@ def _exact_fields(schema: Any, clean: Callable[[Any], Any] | None, *, is_open: b
 
 def _without_injected(cls: type[ToolModel]) -> Callable[[Any], Any] | None:
     """Return what takes a key out of a document that is called as an injected field; None without any."""
-    members = [member for one in cls.__mro__ for member in vars(one).items()]
+    members = [member for class_ in cls.__mro__ for member in vars(class_).items()]
     injected = {name for name, value in members if isinstance(value, Injected)}
     if not injected:
         return None
 
     def clean(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
-        values, extra, given = validated
+        values, extra, names = validated
         if extra:
             sent = {key for key in extra if key in injected or field_name(key) in injected}
             extra = {key: value for key, value in extra.items() if key not in sent}
-            given = given - sent
-        return values, extra, given
+            names = names - sent
+        return values, extra, names
 
     return clean
 

@@ -31,8 +31,8 @@ def target(node: Node) -> str | None:
 
 def inner(node: Node) -> tuple[Node, ...]:
     """Return the nodes that stand in a node, without those behind a reference."""
-    found = [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
-    return (*found, *node.get("anyOf", ()))
+    nodes = [node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)]
+    return (*nodes, *node.get("anyOf", ()))
 
 
 def without_null(node: Node) -> list[Node]:

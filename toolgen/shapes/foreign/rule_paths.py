@@ -27,7 +27,7 @@ _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
 """Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
 _SEVERAL: Final = ("allOf", "anyOf", "oneOf")
-_BESIDE: Final = ("if", "then", "else", "not")
+_CONDITIONAL: Final = ("if", "then", "else", "not")
 _OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")
 _OF_ITEMS: Final = ("items", "unevaluatedItems")
 _NAMED: Final = ("properties", "patternProperties", "dependentSchemas")
@@ -38,15 +38,15 @@ def count_error_paths(schema: Any, document: Json) -> tuple[int, int]:
     """Return the number of paths that collect an error each, and of steps that they share."""
     paths = _Paths(schema)
     try:
-        found = paths.count(schema, document)
+        count = paths.count(schema, document)
     except RecursionError:
         return MOST_TRIED + 1, 0
-    return found, paths.steps
+    return count, paths.steps
 
 
-def are_too_many(found: int, places: int, most: int = _MOST) -> bool:
+def are_too_many(count: int, places: int, most: int = _MOST) -> bool:
     """Return whether many paths lead to few places, because alternatives multiply."""
-    return found > most + _MOST_A_STEP * places
+    return count > most + _MOST_A_STEP * places
 
 
 def is_large(document: Json) -> bool:
@@ -85,7 +85,7 @@ class Attempts:
         if self._a_value <= _FEW or self._bound(document)[1] <= MOST_TRIED:
             return False
         paths = _Paths(self._schema, self._back)
-        found, seen = 0, set[tuple[int, int]]()
+        total, seen = 0, set[tuple[int, int]]()
         paths.later.append((self._schema, document))
         while paths.later:
             schema, value = paths.later.pop()
@@ -93,10 +93,10 @@ class Attempts:
             if pair not in seen:  # below a reference that leads back each value is tried once
                 seen.add(pair)
                 try:
-                    found += paths.count(schema, value)
+                    total += paths.count(schema, value)
                 except RecursionError:
                     return True
-        return are_too_many(found, paths.steps, MOST_TRIED)
+        return are_too_many(total, paths.steps, MOST_TRIED)
 
     def _bound(self, value: Json) -> tuple[int, int]:
         """Return the levels below a value, and how often at most it and what it holds are looked at."""
@@ -107,36 +107,36 @@ class Attempts:
             total += looks
         return levels, total + min(self._a_value, self._a_level**levels)
 
-    def _most(self, schema: Any, known: dict[int, tuple[int, int]], above: set[int]) -> tuple[int, int]:
+    def _most(self, schema: Any, counted: dict[int, tuple[int, int]], above: set[int]) -> tuple[int, int]:
         """Return how often a schema looks at a value below it, and at its own."""
         if not isinstance(schema, Mapping):
             return 1, 1
         key = id(schema)
-        if key in known:
-            return known[key]
+        if key in counted:
+            return counted[key]
         above.add(key)
-        beside = [inner for inner in self._beside(schema) if not _is_scalar(inner)]
+        in_place = [inner for inner in self._in_place(schema) if not _is_scalar(inner)]
         most, level = 1, 0
-        for number, inner in enumerate((*beside, *_below(schema))):
-            found = (1, 1)
+        for number, inner in enumerate((*in_place, *_below(schema))):
+            looks = (1, 1)
             if id(inner) in above:
                 self._back.add(key)
             else:
-                found = self._most(inner, known, above)
-            most = max(most, found[0])
-            level += found[1] if number < len(beside) else 0
+                looks = self._most(inner, counted, above)
+            most = max(most, looks[0])
+            level += looks[1] if number < len(in_place) else 0
         above.discard(key)
-        known[key] = min(most * max(1, len(beside)), _MANY), min(max(1, level), _MANY)
-        self._a_level = max(self._a_level, known[key][1])
-        return known[key]
+        counted[key] = min(most * max(1, len(in_place)), _MANY), min(max(1, level), _MANY)
+        self._a_level = max(self._a_level, counted[key][1])
+        return counted[key]
 
-    def _beside(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+    def _in_place(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """Yield the schemas that apply to the same value."""
         if isinstance(ref := schema.get("$ref"), str):
             yield target_of(self._schema, ref)
         for word in _SEVERAL:
             yield from schema.get(word, ())
-        yield from (schema[word] for word in _BESIDE if word in schema)
+        yield from (schema[word] for word in _CONDITIONAL if word in schema)
 
 
 class _Paths:
@@ -146,7 +146,7 @@ class _Paths:
         """What references that lead back lead to; it is not counted with the rest."""
         self._root = root
         self._back = back
-        self._known: dict[tuple[int, int], int] = {}
+        self._counted: dict[tuple[int, int], int] = {}
 
     def count(self, schema: Any, value: Json) -> int:
         """Return the number of ways below a schema, each schema and value counted once only."""
@@ -154,10 +154,12 @@ class _Paths:
         if not isinstance(schema, Mapping):
             return 1
         pair = id(schema), id(value)
-        if pair not in self._known:
-            self._known[pair] = 1  # what leads back to itself on the same value ends here
-            self._known[pair] = 1 + sum(self.count(inner, held) for inner, held in self._next(schema, value))
-        return self._known[pair]
+        if pair not in self._counted:
+            self._counted[pair] = 1  # what leads back to itself on the same value ends here
+            self._counted[pair] = 1 + sum(
+                self.count(inner, held) for inner, held in self._next(schema, value)
+            )
+        return self._counted[pair]
 
     def _next(self, schema: Mapping[str, Any], value: Json) -> Iterator[tuple[Any, Json]]:
         if isinstance(ref := schema.get("$ref"), str):
@@ -168,7 +170,7 @@ class _Paths:
                 yield target, value
         for word in _SEVERAL:
             yield from ((branch, value) for branch in schema.get(word, ()))
-        yield from ((schema[word], value) for word in _BESIDE if word in schema)
+        yield from ((schema[word], value) for word in _CONDITIONAL if word in schema)
         if isinstance(value, Mapping):
             yield from ((inner, value) for inner in schema.get("dependentSchemas", {}).values())
             yield from _of_keys(schema, value)
@@ -176,7 +178,7 @@ class _Paths:
             first = schema.get("prefixItems", ())
             yield from zip(first, value, strict=False)
             yield from (
-                (schema[word], one) for word in _OF_ITEMS if word in schema for one in value[len(first) :]
+                (schema[word], held) for word in _OF_ITEMS if word in schema for held in value[len(first) :]
             )
             yield from ((schema["contains"], item) for item in value if "contains" in schema)
 

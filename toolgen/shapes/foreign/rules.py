@@ -47,7 +47,7 @@ _LIMITS: Final = {
     for row in LIMITS
     if row.side and not row.is_annotation
 }
-"""By the kind of an error, which is named after the keyword."""
+"""The rows by the kind of an error, which is named after the keyword."""
 (_STEP,) = limits_of("number", "step")
 _FIRST: Final[tuple[IssueCode, ...]] = (
     "invalid_enum_value",
@@ -60,7 +60,7 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
 
 
 BACKTRACKING: Final = FancyRegexOptions(backtrack_limit=1_000_000)
-"""For patterns with look-around or back-references: the steps of one match, some 50 ms. What takes more does
+"""The steps of one match of a pattern with look-around or back-references, some 50 ms. What takes more does
 not fit. Rust's regex matches all others, without backtracking."""
 _ALL: Final = sys.maxsize
 UNEXPLAINED: Final = FieldIssue(
@@ -96,8 +96,8 @@ class Rules:
             )
         else:
             self._validator, self._without = (
-                validator(one, validate_formats=False, offline=True, pattern_options=LINEAR)
-                for one in (self._bounded.checked, self._bounded.without)
+                validator(checked, validate_formats=False, offline=True, pattern_options=LINEAR)
+                for checked in (self._bounded.checked, self._bounded.without)
             )
 
     @cached_property
@@ -134,14 +134,14 @@ class Rules:
         return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
 
     def _first(self, errors: Sequence[ValidationError], most: int) -> Findings:
-        found = self._read(errors, (), most)
-        issues = [one.issue for one in _unique(expand_postponed(found))]
+        located_issues = self._read(errors, (), most)
+        issues = [located.issue for located in _unique(expand_postponed(located_issues))]
         if len(issues) <= most:
             return Findings(issues=tuple(issues))
-        told = {issue.keys for issue in issues}
-        places = told.union(tuple(error.instance_path) for error in errors)
-        known = max(len(issues), len(places))  # a key and the value there are two issues at one place
-        return Findings(issues=tuple(issues[:most]), more=known - most, is_counted=False)
+        issue_places = {issue.keys for issue in issues}
+        places = issue_places.union(tuple(error.instance_path) for error in errors)
+        total = max(len(issues), len(places))  # a key and the value there are two issues at one place
+        return Findings(issues=tuple(issues[:most]), more=total - most, is_counted=False)
 
     def _read(self, errors: Iterable[ValidationError], base: Keys, most: int = _ALL) -> list[LocatedIssue]:
         """Return what is wrong at `base` and below it, in a few more places than that at most."""
@@ -149,10 +149,10 @@ class Rules:
         for error in errors:
             if len(by_place) > most:
                 break
-            _add(by_place, self._found(error, base))
+            _add(by_place, self._issues_at(error, base))
         return [*by_place.values()]
 
-    def _found(self, error: ValidationError, base: Keys) -> Sequence[LocatedIssue]:
+    def _issues_at(self, error: ValidationError, base: Keys) -> Sequence[LocatedIssue]:
         keys: Keys = tuple(error.instance_path)
         actual = json_type(error.instance)
         match error.kind:
@@ -162,8 +162,8 @@ class Rules:
             case Kind.PropertyNames(error=inner):
                 place = (*keys, str(inner.instance))
                 return [
-                    LocatedIssue(replace(one.issue, keys=place), "string", is_key=True)
-                    for one in self._found(inner, tuple(inner.instance_path))[:1]
+                    LocatedIssue(replace(located.issue, keys=place), "string", is_key=True)
+                    for located in self._issues_at(inner, tuple(inner.instance_path))[:1]
                 ]
             case Kind.Required(property=name):
                 return (LocatedIssue(missing((*keys, name)), actual),)
@@ -176,8 +176,8 @@ class Rules:
     def _union(
         self, branches: Sequence[Iterable[ValidationError]], keys: Keys, actual: str
     ) -> Sequence[LocatedIssue]:
-        found = union_issues([self._read(branch, keys) for branch in branches], keys)
-        return found or (LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), actual),)
+        issues = union_issues([self._read(branch, keys) for branch in branches], keys)
+        return issues or (LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), actual),)
 
     def _issue(self, error: ValidationError, keys: Keys, actual: str) -> FieldIssue:
         kind: Any = error.kind
@@ -244,14 +244,14 @@ def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
 
 
 def _add(by_place: dict[tuple[Keys, bool], LocatedIssue], founds: Iterable[LocatedIssue]) -> None:
-    for found in founds:
-        place = (found.issue.keys, found.is_key)
-        if place not in by_place or _rank(found) < _rank(by_place[place]):
-            by_place[place] = found
+    for located in founds:
+        place = (located.issue.keys, located.is_key)
+        if place not in by_place or _rank(located) < _rank(by_place[place]):
+            by_place[place] = located
 
 
-def _rank(found: LocatedIssue) -> int:
-    constraint = found.issue.constraint
+def _rank(located: LocatedIssue) -> int:
+    constraint = located.issue.constraint
     return _FIRST.index(constraint) if constraint in _FIRST else len(_FIRST)
 
 

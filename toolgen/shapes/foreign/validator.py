@@ -111,11 +111,11 @@ def _with_any_key(node: AnySchema, fields: AnySchema) -> Any:
         return HIDDEN + key if key in names or key.startswith(HIDDEN) else key
 
     def restore(validated: tuple[dict[str, Any], dict[str, Any] | None, set[str]]) -> Any:
-        values, extra, given = validated
+        values, extra, names = validated
         if extra and any(key.startswith(HIDDEN) for key in extra):
-            given = {key for key in given if not key.startswith(HIDDEN)}
+            names = {key for key in names if not key.startswith(HIDDEN)}
             extra = {key.removeprefix(HIDDEN): value for key, value in extra.items()}
-        return values, extra, given
+        return values, extra, names
 
     keys = cs.no_info_after_validator_function(hide, cs.str_schema(strict=True))
     whole: AnySchema = {**node, "extras_keys_schema": keys}
@@ -163,8 +163,8 @@ def _or_null(schema: AnySchema) -> AnySchema:
 
 def _by_type(values: list[Any]) -> Iterator[Any]:
     for kind in (str, int, bool):
-        if found := [value for value in values if type(value) is kind]:
-            literal = cs.literal_schema(found)
+        if alike := [value for value in values if type(value) is kind]:
+            literal = cs.literal_schema(alike)
             if kind is bool:
                 yield cs.chain_schema([cs.bool_schema(strict=True), literal])
             else:

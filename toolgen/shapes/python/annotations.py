@@ -33,7 +33,7 @@ def _readable(annotation: Any, made: dict[Any, Any]) -> Any:
     if origin is Annotated:
         return Annotated[(_readable(arguments[0], made), *arguments[1:])]
     changed = tuple(
-        [_readable(one, made) for one in argument]
+        [_readable(part, made) for part in argument]
         if isinstance(argument, list)
         else _readable(argument, made)
         for argument in arguments

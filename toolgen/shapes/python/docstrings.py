@@ -45,8 +45,8 @@ def read_docstring(text: str | None) -> DocstringTexts:
             description += block
         elif kind == "result":
             result = result or _one_line("\n".join(block))
-        elif kind == "parameter" and (said := _one_line("\n".join(block))):
-            parameters[name] = said
+        elif kind == "parameter" and (described := _one_line("\n".join(block))):
+            parameters[name] = described
     return DocstringTexts(description="\n".join(description).strip(), parameters=parameters, result=result)
 
 
@@ -60,9 +60,9 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
         elif (key := _google(lines, at)) is not None:
             end = _end_of_indented(lines, at + 1)
             yield from _section(key, lines[at + 1 : end], is_numpy=False)
-        elif found := _SPHINX.match(lines[at]):
+        elif match := _SPHINX.match(lines[at]):
             end = max(_end_of_indented(lines, at + 1), _end_of_paragraph(lines, at + 1))
-            yield _sphinx(found, lines[at + 1 : end])
+            yield _sphinx(match, lines[at + 1 : end])
         else:
             end = at + 1
             yield "text", "", lines[at:end]
@@ -72,16 +72,16 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
 def _numpy(lines: list[str], at: int) -> str | None:
     """Return the key of a heading that is underlined; None where there is none."""
     is_underlined = at + 1 < len(lines) and re.fullmatch("-{3,}", lines[at + 1].strip())
-    return _known(lines[at]) if is_underlined else None
+    return _section_kind(lines[at]) if is_underlined else None
 
 
 def _google(lines: list[str], at: int) -> str | None:
-    found = _GOOGLE.fullmatch(lines[at])
-    is_section = found and _end_of_indented(lines, at + 1) > at + 1
-    return _known(found[1]) if found and is_section else None
+    match = _GOOGLE.fullmatch(lines[at])
+    is_section = match and _end_of_indented(lines, at + 1) > at + 1
+    return _section_kind(match[1]) if match and is_section else None
 
 
-def _known(heading: str) -> str | None:
+def _section_kind(heading: str) -> str | None:
     """Return the key of a section's heading; None for a line of text."""
     key = heading.strip().lower().replace("keyword arguments", "keyword args").replace(" ", "-")
     return key if key in _PARAMETERS | _RESULTS | _OTHERS else None
@@ -92,20 +92,20 @@ def _section(key: str, lines: list[str], *, is_numpy: bool) -> Iterator[tuple[st
     if key in _PARAMETERS:
         for head, body in items:
             pattern = _NAMED if is_numpy else _TYPED
-            if found := pattern.fullmatch(head):
-                for name in found[1].split(","):
-                    yield "parameter", name.strip().lstrip("*"), [*([] if is_numpy else [found[2]]), *body]
+            if match := pattern.fullmatch(head):
+                for name in match[1].split(","):
+                    yield "parameter", name.strip().lstrip("*"), [*([] if is_numpy else [match[2]]), *body]
     elif key in _RESULTS and is_numpy:
         # A type, or a name and a type, with the text below it; the text alone where nothing is below.
         yield "result", "", items[0][1] or [head for head, _ in items] if items else []
     elif key in _RESULTS:
         text = "\n".join("\n".join([head, *body]) for head, body in items)
-        found = _RESULT_TYPE.fullmatch(text)
-        yield "result", "", [found[1] if found else text]
+        match = _RESULT_TYPE.fullmatch(text)
+        yield "result", "", [match[1] if match else text]
 
 
-def _sphinx(found: re.Match[str], more: list[str]) -> tuple[str, str, list[str]]:
-    field_name, argument, text = found[1], found[2] or "", found[3]
+def _sphinx(match: re.Match[str], more: list[str]) -> tuple[str, str, list[str]]:
+    field_name, argument, text = match[1], match[2] or "", match[3]
     if field_name in ("param", "parameter", "arg", "argument", "key", "keyword") and argument:
         return "parameter", argument.split()[-1].lstrip("*"), [text, *more]
     return ("result" if field_name in _RESULTS else "other"), "", [text, *more]

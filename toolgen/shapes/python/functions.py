@@ -28,7 +28,7 @@ class Parameter:
     default: Any
     """`MISSING` when the parameter is required."""
     description: str
-    """From the docstring."""
+    """Its text in the docstring."""
     is_positional: bool
     """It has no name for the caller (PEP 570)."""
 
@@ -49,7 +49,7 @@ class Function:
 
     docstring: DocstringTexts
     parameters: tuple[Parameter, ...]
-    """In the order of the signature; neither the owner of a method nor the context of the call."""
+    """All in the order of the signature but the owner of a method and the context of the call."""
     context: str
     """Name of the parameter that takes the context of the call; empty without one."""
     context_type: Any
@@ -65,34 +65,36 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
     `…Context`, or when its annotation is one of `context_types`.
     """
-    said = read_docstring(inspect.getdoc(function))
+    texts = read_docstring(inspect.getdoc(function))
     try:
         hints = get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:  # an annotation may be any code
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
         unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
-        return _function(said, (), "", {}, (unread,))
+        return _function(texts, (), "", {}, (unread,))
     parameters = list(_parameters(function, hints))
-    context = next((one.name for one in parameters if _is_context(one.name, hints, context_types)), "")
-    sent = [one for one in parameters if one.name != context]
-    misfits = tuple(misfit for one in sent if (misfit := _misfit(one, hints)))
-    found = tuple(
-        _parameter(one, hints[one.name], said)
-        for one in sent
-        if one.name in hints and one.kind not in _VARIADIC
+    context = next(
+        (parameter.name for parameter in parameters if _is_context(parameter.name, hints, context_types)), ""
     )
-    return _function(said, found, context, hints, misfits)
+    sent = [parameter for parameter in parameters if parameter.name != context]
+    misfits = tuple(misfit for parameter in sent if (misfit := _misfit(parameter, hints)))
+    described = tuple(
+        _parameter(parameter, hints[parameter.name], texts)
+        for parameter in sent
+        if parameter.name in hints and parameter.kind not in _VARIADIC
+    )
+    return _function(texts, described, context, hints, misfits)
 
 
 def _function(
-    said: DocstringTexts,
+    texts: DocstringTexts,
     parameters: tuple[Parameter, ...],
     context: str,
     hints: Mapping[str, Any],
     misfits: tuple[FunctionProblem, ...],
 ) -> Function:
     return Function(
-        docstring=said,
+        docstring=texts,
         parameters=parameters,
         context=context,
         context_type=hints.get(context),
@@ -132,12 +134,12 @@ def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Functi
     return None
 
 
-def _parameter(parameter: inspect.Parameter, annotation: Any, said: DocstringTexts) -> Parameter:
+def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTexts) -> Parameter:
     default = MISSING if parameter.default is inspect.Parameter.empty else parameter.default
     return Parameter(
         name=parameter.name,
         annotation=annotation | None if default is None and hasattr(annotation, "__or__") else annotation,
         default=default,
-        description=said.parameters.get(parameter.name, ""),
+        description=texts.parameters.get(parameter.name, ""),
         is_positional=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
     )

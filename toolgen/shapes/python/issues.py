@@ -44,10 +44,10 @@ class TypeReader(ForeignReader):
     def _located(self, errors: Sequence[ErrorDetails]) -> list[Located]:
         return super()._located([_plain(error) for error in errors])
 
-    def _one(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
+    def _issue_of(self, keys: Keys, error: ErrorDetails) -> LocatedIssue:
         at = next((at for at, key in enumerate(keys) if isinstance(key, str) and key.startswith(OWN)), None)
         if at is None:
-            return _in_form(super()._one(keys, error))
+            return _in_form(super()._issue_of(keys, error))
         name = str(keys[at]).removeprefix(OWN)
         reader = self._readers.get(name)
         if reader is None:
@@ -75,12 +75,12 @@ def _without_keys(loc: Keys) -> Keys:
     return tuple([step for step in loc if not (isinstance(step, str) and step.startswith(KEYS))])
 
 
-def _in_form(found: LocatedIssue) -> LocatedIssue:
+def _in_form(located: LocatedIssue) -> LocatedIssue:
     """Return the issue; of a lexical form it names the form, as a generated class does."""
-    issue = found.issue
-    if issue.constraint != "invalid_pattern" or (known := FORMAT_NAMES.get(issue.expected or "")) is None:
-        return found
-    form, example = known
+    issue = located.issue
+    if issue.constraint != "invalid_pattern" or (named := FORMAT_NAMES.get(issue.expected or "")) is None:
+        return located
+    form, example = named
     message = f"must be written as {form}, such as {example}"
-    said = FieldIssue(keys=issue.keys, constraint="invalid_format", message=message, expected=form)
-    return found._replace(issue=said)
+    renamed = FieldIssue(keys=issue.keys, constraint="invalid_format", message=message, expected=form)
+    return located._replace(issue=renamed)

@@ -22,7 +22,7 @@ from .validator import is_open, is_toolgen_model
 
 (_UNIQUE,) = FLAGS
 
-_SAID: Final = ("title", "description", "default", "examples", "deprecated")
+_ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 """What stands at the end, but of an object at its beginning."""
 _MAPS: Final = ("properties", "$defs")
 _BY_PYTHON: Final = frozenset("bytes timedelta decimal datetime date uuid".split())
@@ -76,9 +76,9 @@ class _Writer(GenerateJsonSchema):
 
     def enum_schema(self, schema: Any) -> JsonSchemaValue:
         values = [member.value for member in schema["members"]]
-        said: JsonSchemaValue = {"type": "string" if isinstance(values[0], str) else "integer"}
-        said |= {"enum": values} if len(values) > 1 else {"const": values[0]}
-        return {**said, "title": schema["cls"].__name__}
+        written: JsonSchemaValue = {"type": "string" if isinstance(values[0], str) else "integer"}
+        written |= {"enum": values} if len(values) > 1 else {"const": values[0]}
+        return {**written, "title": schema["cls"].__name__}
 
     def literal_schema(self, schema: Any) -> JsonSchemaValue:
         made = super().literal_schema(schema)
@@ -94,8 +94,8 @@ class _Writer(GenerateJsonSchema):
             inner = inner["schema"]["schema"] if is_ours else inner
         if schema.get("default", ...) is None:
             return self.generate_inner(inner["schema"] if inner["type"] == "nullable" else inner)
-        given: Any = {**schema, "schema": inner}
-        return super().default_schema(given)
+        without_null: Any = {**schema, "schema": inner}
+        return super().default_schema(without_null)
 
     def tagged_union_schema(self, schema: Any) -> JsonSchemaValue:
         return _without(super().tagged_union_schema(schema), "discriminator")  # of OpenAPI
@@ -151,13 +151,13 @@ def _nullable(schema: JsonSchemaValue) -> JsonSchemaValue:
 def _ordered(schema: Any) -> Any:
     """Return the schema with its keywords in the order of `schema`."""
     if isinstance(schema, list):
-        return [_ordered(one) for one in schema]
+        return [_ordered(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    said = [key for key in _SAID if key in schema]
+    annotations = [key for key in _ANNOTATIONS if key in schema]
     kinds = ["type", "$ref"]
-    first = [*kinds, *said] if "properties" in schema else kinds
-    last = [] if "properties" in schema else said
+    first = [*kinds, *annotations] if "properties" in schema else kinds
+    last = [] if "properties" in schema else annotations
     rest = [key for key in schema if key not in (*first, *last, "$defs")]
     keys = [key for key in (*first, *rest, *last, "$defs") if key in schema]
     return {key: _ordered_at(key, schema[key]) for key in keys}

@@ -49,8 +49,8 @@ def without_marks(schema: Any) -> Any:
     """Return the JSON Schema as others see it."""
     match schema:
         case dict():
-            kept = {key: value for key, value in schema.items() if key != _MARK or value is not True}
-            return {key: without_marks(value) for key, value in kept.items()}
+            unmarked = {key: value for key, value in schema.items() if key != _MARK or value is not True}
+            return {key: without_marks(value) for key, value in unmarked.items()}
         case list():
             return [without_marks(item) for item in schema]
         case _:
@@ -73,8 +73,8 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
     for key, value in schema.get("properties", {}).items():
         yield from ((escaped(key), *steps) for steps in _places(value, defs, outer, depth + 1))
     inner = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
-    for one in (*inner, schema.get("items"), *schema.get("prefixItems", ())):
-        yield from ((EVERY, *steps) for steps in _places(one, defs, outer, depth + 1))
+    for part in (*inner, schema.get("items"), *schema.get("prefixItems", ())):
+        yield from ((EVERY, *steps) for steps in _places(part, defs, outer, depth + 1))
     for keyword in _BRANCHES:
         branches = schema.get(keyword, ())
         for branch in branches:
@@ -85,8 +85,8 @@ def _places(schema: Any, defs: Mapping[str, Any], outer: Mapping[str, int], dept
 def _branch_step(branch: Any, branches: Sequence[Any], defs: Mapping[str, Any]) -> _Steps:
     """Return the step into a branch of a union; no step where no value of a property tells it apart."""
     for name, own in _tags(branch, defs).items():
-        known = [tag for one in branches for tag in _tags(one, defs).get(name, ())]
-        if others := [tag for tag in dict.fromkeys(known) if tag not in own]:
+        tags = [tag for branch_schema in branches for tag in _tags(branch_schema, defs).get(name, ())]
+        if others := [tag for tag in dict.fromkeys(tags) if tag not in own]:
             return (unless(name, others),)
     return ()
 
@@ -99,7 +99,7 @@ def _tags(branch: Any, defs: Mapping[str, Any]) -> dict[str, list[str]]:
     values: dict[str, list[Any]] = {
         key: of["enum"] if "enum" in of else [of.get("const")] for key, of in plain.items()
     }
-    return {key: found for key, found in values.items() if all(isinstance(one, str) for one in found)}
+    return {key: tags for key, tags in values.items() if all(isinstance(tag, str) for tag in tags)}
 
 
 def _has_mark(schema: Any, defs: Mapping[str, Any], seen: set[str]) -> bool:

@@ -87,7 +87,9 @@ class Exactness:
         return number(node)  # in a union, what writes it has to know what it is not
 
     def _definitions(self, node: AnySchema) -> AnySchema:
-        definitions = [{**self.of(one), "ref": one["ref"]} for one in node["definitions"]]
+        definitions = [
+            {**self.of(definition), "ref": definition["ref"]} for definition in node["definitions"]
+        ]
         return {**node, "schema": self.of(node["schema"]), "definitions": definitions}
 
     def _any(self, node: AnySchema) -> AnySchema:
@@ -131,7 +133,9 @@ class Exactness:
     def _call(self, node: AnySchema) -> AnySchema:
         """Return the schema of a named tuple, as pydantic before 2.14 builds it."""
         arguments = node["arguments_schema"]
-        fields = [{**one, "schema": self.of(one["schema"])} for one in arguments["arguments_schema"]]
+        fields = [
+            {**argument, "schema": self.of(argument["schema"])} for argument in arguments["arguments_schema"]
+        ]
         return {**node, "arguments_schema": {**arguments, "arguments_schema": fields}}
 
     def _lax_or_strict(self, node: AnySchema) -> AnySchema:
@@ -139,18 +143,18 @@ class Exactness:
         return {**self.of(node["strict_schema"]), **written}
 
     def _union(self, node: AnySchema) -> AnySchema:
-        given = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
-        choices = [self.of(choice) for choice in floats_first(given)]
+        untagged = [choice[0] if isinstance(choice, tuple) else choice for choice in node["choices"]]
+        choices = [self.of(choice) for choice in floats_first(untagged)]
         if self._has_labels:
             choices = [(choice, f"{BRANCH}{number}") for number, choice in enumerate(choices)]
         return {**node, "choices": choices}
 
     def _tagged(self, node: AnySchema) -> AnySchema:
         if callable(node["discriminator"]):
-            kept = {key: value for key, value in node.items() if key not in ("choices", "discriminator")}
-            return self._union({**kept, "type": "union", "choices": [*node["choices"].values()]})
-        choices = {getattr(tag, "value", tag): one for tag, one in node["choices"].items()}
-        exact_choices = {tag: self.of(one) for tag, one in choices.items()}
+            untagged = {key: value for key, value in node.items() if key not in ("choices", "discriminator")}
+            return self._union({**untagged, "type": "union", "choices": [*node["choices"].values()]})
+        choices = {getattr(tag, "value", tag): branch for tag, branch in node["choices"].items()}
+        exact_choices = {tag: self.of(branch) for tag, branch in choices.items()}
         if not self._has_labels:
             return {**node, "choices": exact_choices}
         placeholders = {tag: cs.any_schema() for tag in choices}

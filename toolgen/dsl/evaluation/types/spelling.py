@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from toolgen.shapes.constraints import given
+from toolgen.shapes.constraints import constraints_in
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -96,7 +96,7 @@ def type_text(type_: DataType, *, constraints: bool = False) -> str:
         case _:
             assert_never(type_)
     if constraints:
-        held += [f"{row.name}={source_text(value)}" for row, value in given(type_)]
+        held += [f"{row.name}={source_text(value)}" for row, value in constraints_in(type_)]
     return f"{clause}({', '.join(held)})" if held else clause
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from toolgen.shapes.constraints import FLAGS, LIMITS, exact_number, given
+from toolgen.shapes.constraints import FLAGS, LIMITS, constraints_in, exact_number
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
@@ -53,16 +53,18 @@ def is_subtype(source: DataType, target: DataType) -> bool:
 
 def _within_limits(source: DataType, target: DataType) -> bool:
     """Return whether every value within the limits of the source is within those of the target."""
-    if any(not getattr(source, row.name) for row, _ in given(target, FLAGS)):
+    if any(not getattr(source, row.name) for row, _ in constraints_in(target, FLAGS)):
         return False
-    for row, _ in given(target, LIMITS):
+    for row, _ in constraints_in(target, LIMITS):
         if row.side is None:
             continue
         inner, outer = _outermost(source, row.side), _outermost(target, row.side)
         if inner is None or outer is None or (inner < outer if row.side == "low" else inner > outer):
             return False
     return all(
-        _step(source) % exact_number(step) == 0 for row, step in given(target, LIMITS) if row.takes == "step"
+        _step(source) % exact_number(step) == 0
+        for row, step in constraints_in(target, LIMITS)
+        if row.takes == "step"
     )
 
 
@@ -74,7 +76,7 @@ def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
     """
     whole = isinstance(type_, NumberType) and type_.integer
     limits = []
-    for row, limit in given(type_, LIMITS):
+    for row, limit in constraints_in(type_, LIMITS):
         if row.side == side:
             exact = exact_number(limit) if isinstance(limit, int | float) else limit
             if whole and row.is_exclusive:
@@ -89,7 +91,7 @@ def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
 
 def _step(type_: DataType) -> Fraction | float:
     """Return what every value is a multiple of; a number that is none where there is no such step."""
-    step = next((step for row, step in given(type_, LIMITS) if row.takes == "step"), None)
+    step = next((step for row, step in constraints_in(type_, LIMITS) if row.takes == "step"), None)
     if step is None:
         return 1 if isinstance(type_, NumberType) and type_.integer else float("nan")
     return exact_number(step)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.shapes.constraints import LIMITS, given
+from toolgen.shapes.constraints import LIMITS, constraints_in
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     MISSING,
@@ -116,7 +116,7 @@ class ValueChecks:
         inner = type_.inner if isinstance(type_, NullableType) else type_
         if (number := _comparable(value, inner)) is None:
             return False
-        for row, limit in given(inner, LIMITS):
+        for row, limit in constraints_in(inner, LIMITS):
             if row.side is not None and not row.passes(number, limit):
                 side, hint = _SIDES[row.side, row.is_exclusive]
                 bound = row.name.replace("_", " ")
