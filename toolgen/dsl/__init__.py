@@ -1,7 +1,7 @@
 """The design language: its clauses, and `build`, which checks a design and resolves it."""
 
 from .agents import Agent, AgentToolset, Completion, Export, History, RunPolicy, Transfer, Use
-from .attributes import Attribute, Required
+from .attributes import Attribute, Example, Required
 from .behaviour import (
     Bookkeeping,
     CallHint,
@@ -32,10 +32,8 @@ from .datatypes import (
     Uuid,
 )
 from .evaluation import Evaluation, build
-from .examples import Example
-from .mcp import MCPToolset
 from .services import Design, Service
-from .structure import Args, Method, Payload, Result, Return, Tool, Toolset
+from .structure import Args, MCPToolset, Method, Payload, Result, Return, Tool, Toolset
 from .tool_clauses import (
     Annotations,
     Artifact,

@@ -10,8 +10,7 @@ from toolgen.contract.names import OnMissingFields
 
 from .behaviour import Confirm
 from .clause import Clause, Names, Span
-from .mcp import MCPToolset
-from .structure import Return, Toolset
+from .structure import MCPToolset, Return, Toolset
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,9 @@
-"""The attributes of objects, and which of them are required."""
+"""The attributes of objects, which of them are required, and example values."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from toolgen.shapes.fields import MISSING, Missing
@@ -70,3 +72,15 @@ class Required(Names):
 
     Example: `Required("id", "name")`
     """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Example(Clause):
+    """Arguments, and the result they give; of a Type, its attributes.
+
+    Example: `Example({"site_id": "s1"}, result={"names": []})`
+    """
+
+    args: Mapping[str, object]
+    result: object = None
+    """JSON; None for no result."""

@@ -7,9 +7,8 @@ from pathlib import PurePath
 from typing import Any as Anything
 from typing import Final, TypeAlias, TypeVar, overload
 
-from .attributes import Attribute, Required
+from .attributes import Attribute, Example, Required
 from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value, written
-from .examples import Example
 
 EnumValue = TypeVar("EnumValue", str, int)
 

@@ -7,8 +7,7 @@ from typing import Final, TypeAlias
 from .agents import Agent, Completion
 from .clause import Clause
 from .composites import Enum, Type
-from .mcp import MCPToolset
-from .structure import Method, Toolset
+from .structure import MCPToolset, Method, Toolset
 
 ServiceChild: TypeAlias = Method | Toolset | MCPToolset | Agent | Completion
 

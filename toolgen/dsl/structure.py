@@ -1,10 +1,14 @@
-"""Clauses that hold others: from a toolset down to one tool's arguments, and the methods behind tools."""
+"""Clauses that hold others: from a toolset down to one tool's arguments, and the methods behind tools.
+
+A toolset of an MCP server holds what the server has listed.
+"""
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Final, TypeAlias
 
-from .attributes import Attribute, Required
+from .attributes import Attribute, Example, Required
 from .behaviour import (
     Bookkeeping,
     CallHint,
@@ -21,7 +25,6 @@ from .behaviour import (
 )
 from .clause import Clause
 from .composites import JSONSchema, Type
-from .examples import Example
 from .tool_clauses import (
     Annotations,
     Artifact,
@@ -172,3 +175,18 @@ class Toolset(Clause):
         self.children = children
         self.title = title
         self.prefix = prefix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MCPToolset(Clause):
+    """The tools of an MCP server, as `toolgen import mcp` has locked them in a file beside the design.
+
+    Example: `MCPToolset("git", lock="git.mcp.json")`
+    """
+
+    name: str
+    _: KW_ONLY
+    lock: str
+    """Path of the lock, from the folder of the design's file."""
+    title: str | None = None
+    prefix: str = ""

@@ -86,7 +86,7 @@ class FieldIssue(_WithJson):
         return replace(self, keys=keys, message=message)
 
     def without_other_keys(self, declared: Set[str]) -> FieldIssue:
-        """Return the issue with `HIDDEN` for each key that is not declared: any key may be a sensitive value."""
+        """Return the issue with `HIDDEN` for each other key: any key may be a sensitive value."""
         keys = tuple([key if isinstance(key, int) or key in declared else HIDDEN for key in self.keys])
         return self if keys == self.keys else replace(self, keys=keys)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -46,44 +46,38 @@ def specs_view(toolset: Toolset, scope: Scope) -> SpecsView:
     def type_of(class_: str) -> str:
         return type_name(toolset, scope.modules[class_], class_, typing_imports)
 
-    constants: list[ConstantView] = []
-    for tool in toolset.tools:
-        for artifact in tool.artifacts:
-            maker = imports.name(RUNTIME, "ArtifactSpec")
-            constants.append(
-                ConstantView(
-                    name=names.artifact_spec(tool, artifact.kind),
-                    type=f"{maker}[{type_of(artifact.type)}]",
-                    value=f"{maker}({', '.join(_artifact(artifact))})",
-                )
-            )
-        for error in tool.errors:
-            codec = names.codec(error.type) if error.type else None
-            constants.append(
-                error_constant(
-                    names.error_spec(tool, error),
-                    error,
-                    type_of(error.type) if error.type else "None",
-                    imports,
-                    [f"codecs.{codec}"] if codec else [],
-                )
-            )
-        constants.append(
-            ConstantView(
-                name=names.spec(tool),
-                type=f"ToolSpec[{type_of(tool.payload.name)}, {type_of(tool.result.name)}]",
-                value=f"ToolSpec({', '.join(_arguments(toolset, tool, imports))},)",
-            )
-        )
+    constants = tuple(each for tool in toolset.tools for each in _constants(toolset, tool, type_of, imports))
     native = tuple(_native(tool, imports) for tool in toolset.native)
     return SpecsView(
         docstring=docstring(f"Specs of the tools of {toolset.service}.{toolset.name}."),
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         ids=tuple(quote(tool.id) for tool in toolset.tools),
-        constants=tuple(constants),
+        constants=constants,
         specs=tuple(map(names.spec, toolset.tools)),
         native=native,
+    )
+
+
+def _constants(
+    toolset: Toolset, tool: Tool, type_of: Callable[[str], str], imports: Imports
+) -> Iterator[ConstantView]:
+    """Yield the constants of a tool's artifacts and of its errors, and its spec, which names them."""
+    for artifact in tool.artifacts:
+        maker = imports.name(RUNTIME, "ArtifactSpec")
+        yield ConstantView(
+            name=names.artifact_spec(tool, artifact.kind),
+            type=f"{maker}[{type_of(artifact.type)}]",
+            value=f"{maker}({', '.join(_artifact(artifact))})",
+        )
+    for error in tool.errors:
+        name, type_ = names.error_spec(tool, error), type_of(error.type) if error.type else "None"
+        codec = [f"codecs.{names.codec(error.type)}"] if error.type else []
+        yield error_constant(name, error, type_, imports, codec)
+    yield ConstantView(
+        name=names.spec(tool),
+        type=f"ToolSpec[{type_of(tool.payload.name)}, {type_of(tool.result.name)}]",
+        value=f"ToolSpec({', '.join(_arguments(toolset, tool, imports))},)",
     )
 
 

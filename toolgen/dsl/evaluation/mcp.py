@@ -17,8 +17,7 @@ from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from ..clause import Clause
 from ..composites import JSONSchema
-from ..mcp import MCPToolset
-from ..structure import Args, Return, Tool, ToolClause, Toolset
+from ..structure import Args, MCPToolset, Return, Tool, ToolClause, Toolset
 from ..tool_clauses import Annotations, Meta
 from .report import Report
 

@@ -21,9 +21,8 @@ from ...attributes import Attribute, Required
 from ...clause import Clause
 from ...composites import Enum, MapOf, Type
 from ...datatypes import DataType, ScalarClause
-from ...mcp import MCPToolset
 from ...services import Design
-from ...structure import Attributes, Method, Tool, Toolset
+from ...structure import Attributes, MCPToolset, Method, Tool, Toolset
 from ..mcp import locked_toolset
 from ..report import Report, source_text
 from ..types.spelling import clause_text

@@ -16,8 +16,8 @@ from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
+from ...attributes import Example
 from ...clause import Clause
-from ...examples import Example
 from ...structure import Args, Attributes, Return, Tool
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
 from ..bindings.methods import Operation

@@ -32,9 +32,8 @@ from ..report import Report, closest, source_text, suggestion
 from .branches import Branch, Branches
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
 from .foreign import foreign
-from .members import Member, members
 from .modules import UNKNOWN, Module
-from .resolved_fields import ALL_FIELDS, Projection, ResolvedFields
+from .resolved_fields import ALL_FIELDS, Member, Projection, ResolvedFields, members
 from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 

@@ -32,9 +32,8 @@ from toolgen.shapes.fields import (
 from toolgen.shapes.issues import FieldIssue
 from toolgen.shapes.values import plain
 
-from ...attributes import Attribute
+from ...attributes import Attribute, Example
 from ...composites import Type
-from ...examples import Example
 from ..clause_lookup import clauses_of_kind
 from ..report import RelatedSource, Report, closest, listed, source_text
 from .jsonvalues import NoJsonError, check_aware, json_value
