@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic_core import to_json
 
+from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import (
     MalformedResultError,
     OutcomeUnknownError,
@@ -23,7 +24,6 @@ from toolgen.calls.steps.bounds import remember
 from toolgen.calls.steps.dispatch import (
     dispatch,
     end_without_executor,
-    failed_call_result,
     stray_error_result,
     unknown_tool_result,
 )
@@ -31,11 +31,11 @@ from toolgen.calls.steps.failures import unreadable_result
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result, portable_text
-from toolgen.calls.toolsets.directory import Directory
 from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import GRACE_S
 from toolgen.events.event_reporter import CallEvents, EventReporter
 from toolgen.runs import ActivityInfo, Engine, UnknownRunError
+from toolgen.waiting.activities import undelegated_result
 from toolgen.waiting.frozen import FrozenCall
 from toolgen.waiting.loop import WORK
 from toolgen.waiting.once_call import Keeping
@@ -88,6 +88,18 @@ class ConcludeArgument(TypedDict):
     """When the other run did, in seconds since 1970."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """One activity of a call: the facts of its run and of itself, and what it is reported with."""
+
+    run_id: str
+    facts: RunFacts
+    call: StepCall
+    meta: CallMeta
+    events: CallEvents
+    services: RuntimeServices
+
+
 class CallActivities:
     """Executes the calls of the runs of one host, by the dispatcher that serves every other call."""
 
@@ -119,19 +131,16 @@ class CallActivities:
         return done
 
     async def _tool(self, info: ActivityInfo, argument: CallArgument) -> CallRecord:
-        facts, call = argument["facts"], argument["call"]
-        meta = self._host.meta(info.run_id, facts, call["id"])
-        events, services = self._call_services(info, argument)
-        directory = await self._directory(info.run_id, facts, argument["step"])
-        tool = self._find_tool(directory, call, facts)
-        if tool is None:
-            leave_to_others(info, call)
-            return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
+        step = self._step(info, argument)
+        call, meta, services = step.call, step.meta, step.services
+        tool = await self._find_tool(info, step, argument["step"])
+        if not isinstance(tool, RegisteredTool):
+            return tool
         values = self._host.values_of(info.run_id)
         place = argument["place"]
         with self._batches.enter(info, argument["step"], place, services, values) as batch:
             frame = Frame(tool, call["arguments"], meta, batch.batch, services)
-            self._keeping(info, facts, call, events, is_checked=not self._host.is_shared).watch(frame)
+            self._keeping(info, step, is_checked=not self._host.is_shared).watch(frame)
             frame.context.place = place
             result: ToolResult
             try:
@@ -142,35 +151,30 @@ class CallActivities:
         op, is_asked = f"wait:{call['id']}:1", result.status == "suspended" and result.frozen is not None
         if is_asked and not await self._host.may_wait(info.run_id, op):
             return refused_call(call, _TOO_MANY, status="denied")
-        done = self._call_record(result, call, tool, facts, info.run_id, events)
+        done = self._call_record(result, tool, step)
         if result.frozen is not None:
             record = seal_wait(self._host.waits, info.run_id, op, _work_run(info, call), result)
             done["frozen"] = record.document
         return done
 
     async def _answer(self, info: ActivityInfo, argument: AnswerArgument) -> CallRecord:
-        facts, call = argument["facts"], argument["call"]
-        self._host.meta(info.run_id, facts, call["id"])
-        events, services = self._call_services(info, argument)
-        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        keeping = self._keeping(info, facts, call, events, is_checked=True)
+        step = self._step(info, argument)
+        call, services = step.call, step.services
         work = CallWork(
             run_id=info.run_id,
             waits=self._host.waits,
             services=services,
-            events=events,
-            batch=batch,
-            keeping=keeping,
+            events=step.events,
+            batch=Batch(services.capabilities, self._host.values_of(info.run_id)),
+            keeping=self._keeping(info, step, is_checked=True),
         )
-        resumed = await resume(work, argument, partial(self._find_waiting_tool, facts), _work_run(info, call))
+        find_tool = partial(self._find_waiting_tool, step.facts)
+        resumed = await resume(work, argument, find_tool, _work_run(info, call))
         if resumed is None:
             return waiting_record(call, argument["frozen"])
         result, tool = resumed.result, resumed.tool
         self._host.waits.set_result(resumed.id, _client_result(result, info.run_id, call))
-        if tool is None:
-            done = self._recorded(result, call, events)
-        else:
-            done = self._call_record(result, call, tool, facts, info.run_id, events)
+        done = self._recorded(result, step) if tool is None else self._call_record(result, tool, step)
         return done if resumed.frozen is None else {**done, "frozen": resumed.frozen}
 
     async def _find_waiting_tool(
@@ -181,21 +185,18 @@ class CallActivities:
         return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
 
     async def _conclude(self, info: ActivityInfo, argument: ConcludeArgument) -> CallRecord:
-        facts, call = argument["facts"], argument["call"]
-        meta = self._host.meta(info.run_id, facts, call["id"])
-        events, services = self._call_services(info, argument)
-        directory = await self._directory(info.run_id, facts)
-        tool = self._find_tool(directory, call, facts)
-        if tool is None:
-            leave_to_others(info, call)
-            return self._recorded(unknown_tool_result(directory, call["name"], meta, services), call, events)
+        step = self._step(info, argument)
+        call = step.call
+        tool = await self._find_tool(info, step)
+        if not isinstance(tool, RegisteredTool):
+            return tool
         output, now = argument["output"], self._host.clock()
         took = max(0.0, now - argument.get("began", now) - output["waited_s"])
         link = _link(info.run_id, call, argument["agent"])
-        batch = Batch(services.capabilities, self._host.values_of(info.run_id))
-        frame = Frame(tool, call["arguments"], meta, batch, services)
+        batch = Batch(step.services.capabilities, self._host.values_of(info.run_id))
+        frame = Frame(tool, call["arguments"], step.meta, batch, step.services)
         result = await result_of_run(frame, output, link, self._host.engine, duration_s=took)
-        done = self._call_record(result, call, tool, facts, info.run_id, events)
+        done = self._call_record(result, tool, step)
         done["usage"] = argument["output"]["usage"]
         done["pending"] = argument["output"]["pending"]
         below = (
@@ -214,24 +215,13 @@ class CallActivities:
             is_over = True
         return output["artifacts"] if is_over else await documents_so_far(self._host.engine, run_id)
 
-    def _call_record(
-        self,
-        result: ToolResult,
-        call: StepCall,
-        tool: RegisteredTool,
-        facts: RunFacts,
-        run_id: str,
-        events: CallEvents,
-    ) -> CallRecord:
+    def _call_record(self, result: ToolResult, tool: RegisteredTool, step: _Step) -> CallRecord:
         """Return the call record for the loop, with the actions that the tool requests of its agent."""
-        host = self._host
+        host, call, facts, run_id = self._host, step.call, step.facts, step.run_id
         if result.delegated is not None and facts["depth"] + 1 >= host.most_depth:
-            message = f"{call['name']} was not run: the agents are nested too deep"
-            meta, span = host.meta(run_id, facts, call["id"]), result.delegated.span
-            result = failed_call_result(tool, ToolError(message), meta, self._reporting_services(events))
-            if span is not None:
-                span.conclude(result)
-        done = self._recorded(result, call, events, tool.spec)
+            error = ToolError(f"{call['name']} was not run: the agents are nested too deep")
+            result = undelegated_result(result.delegated, tool, error, step.meta, step.services)
+        done = self._recorded(result, step, tool.spec)
         if result.delegated is not None:
             done["child"] = host.child(result.delegated, call, run_id, facts)
         actions = result.actions if result.status in ("ok", "pending") else None
@@ -247,56 +237,63 @@ class CallActivities:
             done["is_unattended"] = True
         return done
 
-    def _call_services(
-        self, info: ActivityInfo, argument: CallArgument | AnswerArgument | ConcludeArgument
-    ) -> tuple[CallEvents, RuntimeServices]:
+    def _step(self, info: ActivityInfo, argument: CallArgument | AnswerArgument | ConcludeArgument) -> _Step:
+        facts, call, tools = argument["facts"], argument["call"], self._host.tools
         events = CallEvents(info, self._host.clock)
-        document = {"facts": argument["facts"], "call": argument["call"]}
-        services = self._reporting_services(events)
-        retry = replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S))
-        suspender = services.suspender
+        suspender = tools.suspender
         if isinstance(suspender, CallSuspender):  # a run finds its own tools again
+            document = {"facts": facts, "call": call}
             suspender = CallSuspender(waits=suspender.waits, further_bytes=lambda: len(to_json(document)))
-        return events, replace(services, suspender=suspender, store_retry=retry)
+        return _Step(
+            run_id=info.run_id,
+            facts=facts,
+            call=call,
+            meta=self._host.meta(info.run_id, facts, call["id"]),
+            events=events,
+            services=replace(
+                tools,
+                reports=EventReporter(events, tools.limits.result_bytes),
+                suspender=suspender,
+                store_retry=replace(self._host.store_retry, ends_at=_ends_at(info, GRACE_S)),
+            ),
+        )
 
-    def _keeping(
-        self, info: ActivityInfo, facts: RunFacts, call: StepCall, events: CallEvents, *, is_checked: bool
-    ) -> Keeping:
+    def _keeping(self, info: ActivityInfo, step: _Step, *, is_checked: bool) -> Keeping:
         """Return what is kept of a call; one that is checked does not begin where its session is gone."""
 
         async def keep_begun() -> None:
             if is_checked:
-                await self._host.conversations.require_session(info.run_id, facts, call["name"])
-            await events.begun()
+                await self._host.conversations.require_session(step.run_id, step.facts, step.call["name"])
+            await step.events.begun()
 
         return Keeping(
             keep_begun=keep_begun,
-            settle=partial(settle, self._host, info.run_id, call["id"]),
+            settle=partial(settle, self._host, step.run_id, step.call["id"]),
             late_ends=self._host.waits.late_ends,
         )
 
-    def _reporting_services(self, events: CallEvents) -> RuntimeServices:
-        """Return the runtime services of a call, with a reporter of its events."""
-        tools = self._host.tools
-        return replace(tools, reports=EventReporter(events, tools.limits.result_bytes))
-
     def _recorded(
-        self,
-        result: ToolResult,
-        call: StepCall,
-        events: CallEvents,
-        spec: ToolSpec[Any, Any] | None = None,
+        self, result: ToolResult, step: _Step, spec: ToolSpec[Any, Any] | None = None
     ) -> CallRecord:
         """Return the call record of a result; the spec is None where the tool is not registered."""
-        return call_record(result, call, spec, events, self._host.tools.limits.result_bytes)
+        return call_record(result, step.call, spec, step.events, self._host.tools.limits.result_bytes)
 
-    async def _directory(self, run_id: str, facts: RunFacts, step: int | None = None) -> Directory:
-        """Return the tools of the planning of a step; of the newest one without a step."""
-        return (await self._host.advertised(run_id, facts, step)).directory
+    async def _find_tool(
+        self, info: ActivityInfo, step: _Step, number: int | None = None
+    ) -> RegisteredTool | CallRecord:
+        """Return the tool of a call; the record of a call whose tool is not here.
 
-    def _find_tool(self, directory: Directory, call: StepCall, facts: RunFacts) -> RegisteredTool | None:
-        tool = directory.by_name.get(call["name"])
-        return None if tool is None else self._host.within_time(tool, facts["policy"]["tool_timeout"])
+        It is that of the planning of this number, without one of the newest.
+
+        Raises:
+            NotRegisteredError: another worker may have it.
+        """
+        directory = (await self._host.advertised(step.run_id, step.facts, number)).directory
+        name = step.call["name"]
+        if (tool := directory.by_name.get(name)) is not None:
+            return self._host.within_time(tool, step.facts["policy"]["tool_timeout"])
+        leave_to_others(info, step.call)
+        return self._recorded(unknown_tool_result(directory, name, step.meta, step.services), step)
 
 
 async def result_of_run(
