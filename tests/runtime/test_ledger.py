@@ -286,6 +286,7 @@ async def test_a_call_whose_record_is_not_verified_says_that_it_waits(tmp_path: 
             assert again.status == "error"
             assert again.json.startswith(b'{"error":"it waits, and nobody can answer it: run ')
             assert again.retry_hint is None
+        assert await runtime.question(named("c1"), "pay_approved", {"amount": 5}, META) is None
     assert bank.paid == []
 
 
