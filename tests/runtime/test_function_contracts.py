@@ -23,7 +23,7 @@ from toolgen.runtime import (
     Sensitive,
     ToolOutcome,
 )
-from toolgen.shapes.sensitive import values_at
+from toolgen.shapes.sensitive import redacted, values_at
 
 
 class Card(BaseModel):
@@ -105,6 +105,16 @@ def test_branches_are_told_apart_by_constant_properties() -> None:
     for kind, found in (("card", [1, 2, 3]), ("credit", [1, 2, 3]), ("cash", [3]), ("coins", [1, 2, 3])):
         value = {name: {"kind": kind, "id": at} for at, name in enumerate(("by", "either", "any"), 1)}
         assert list(values_at(value, codec.sensitive)) == found
+
+
+def test_a_result_that_is_a_union_itself_has_its_places() -> None:
+    def find(kind: str) -> ByCard | ByCash:
+        """Find a way to pay."""
+        return ByCash(id=kind)
+
+    codec = func_tool(find, toolset="bank.cards").spec.result
+    shown = [redacted({"kind": kind, "id": "7"}, codec.sensitive, "?")["id"] for kind in ("card", "cash")]
+    assert shown == ["?", "7"]
 
 
 async def call(amount: int) -> tuple[Any, str]:

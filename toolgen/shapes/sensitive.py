@@ -189,7 +189,7 @@ def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     mark: dict[str, Json] = dict(MARKER)
     shown: Json = mark if instead is None else instead
     root = _root(places)
-    return _redacted(value, [root], shown) if root.steps or root.is_sensitive else value
+    return _redacted(value, [root], shown) if root.steps or root.branches or root.is_sensitive else value
 
 
 def for_people(value: Any, places: Iterable[str]) -> Any:
