@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Account, Card
+from toolgen.agents.activities.plan_secrets import note_seen
 from toolgen.calls.steps.result_encoding import truncate_document
-from toolgen.calls.steps.secrets import note_seen
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.capabilities import (
     ArtifactsCapability,
@@ -27,7 +27,7 @@ from toolgen.capabilities import (
     MemoryStateStore,
     StateCapability,
 )
-from toolgen.contract.secrets import HIDDEN, Secrets
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.engines import InProcessEngine
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
@@ -669,7 +669,8 @@ async def test_a_long_value_is_hidden_where_only_a_piece_is_quoted() -> None:
 
 def test_what_a_model_saw_of_a_truncated_result_is_known() -> None:
     secrets, whole = Secrets(), json.dumps({"code": "OWN-ZEBRA", "receipt": "r" * 200}).encode()
-    note_seen(secrets, payments.PAY, "ok", truncate_document(whole, 150).decode())
+    with hiding(secrets):
+        note_seen(payments.PAY, "ok", truncate_document(whole, 150).decode())
     assert secrets.scrubbed("of OWN-ZEBRA") == f"of {HIDDEN}"
 
 

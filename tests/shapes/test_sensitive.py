@@ -157,7 +157,7 @@ def test_a_piece_of_a_long_value_is_hidden() -> None:
 def test_values_are_hidden_inside_the_block_alone() -> None:
     outer = secrets("outer-value")
     with hiding(outer):
-        inner = Secrets(current())
+        inner = Secrets()
         inner.add(["inner-value"])
         with hiding(inner):
             assert scrubbed("outer-value inner-value") == f"{HIDDEN} {HIDDEN}"

@@ -14,9 +14,10 @@ from pydantic_core import PydanticSerializationError, SchemaValidator, Validatio
 from toolgen.catalog.schema_file import SchemaFile, Schemas
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
+from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, AmbiguousError, FieldIssue, Findings
-from toolgen.shapes.sensitive import keys_of
+from toolgen.shapes.sensitive import keys_of, redacted
 from toolgen.shapes.values import plain
 
 from .errors import MalformedResultError, ToolValidationError
@@ -116,6 +117,10 @@ class Codec(Generic[T]):
         self._type = model
         self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
         self._dump = self._dumping(model.__pydantic_serializer__)
+        if self.sensitive:
+            from .sensitive import watched  # only codecs with such values need it
+
+            self._validate, self._dump = watched(self, self._validate, self._dump)
 
     def _dumping(self, serializer: SchemaSerializer) -> Callable[[Any], bytes]:
         return partial(serializer.to_json, warnings="error", **self._form)
@@ -209,6 +214,14 @@ class Codec(Generic[T]):
             raise self._misfit(error) from error
         except AmbiguousError as error:
             raise MalformedResultError(f"{self.name} does not encode: it {_ambiguous().message}") from error
+
+    def public(self, document: Any) -> Any:
+        """Return a JSON document as programs see it that look on: `MARKER` for each sensitive value."""
+        return redacted(document, self.sensitive) if self.sensitive else document
+
+    def for_people(self, document: Any) -> Any:
+        """Return a JSON document for a text to people: `HIDDEN` for each sensitive value."""
+        return redacted(document, self.sensitive, HIDDEN) if self.sensitive else document
 
     def _misfit(self, error: ValidationError | PydanticSerializationError) -> MalformedResultError:
         """Return the error of a value that does not encode."""

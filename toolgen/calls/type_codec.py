@@ -23,6 +23,7 @@ from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
 from .codec import Codec
+from .sensitive import watched
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
@@ -75,6 +76,8 @@ class TypeCodec(Codec[T]):
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)
+        if places:
+            self._validate, self._dump = watched(self, self._validate, self._dump)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)

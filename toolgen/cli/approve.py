@@ -30,7 +30,7 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .sensitive import shown_document, waiting_secrets
+from .sensitive import hiding_waiting, shown_document
 from .terminal import Listing, is_confirmed, show_document, show_line, user_name
 from .waiting import RESOLUTIONS, describe_suspended, summarize_suspended, suspended_record
 
@@ -73,7 +73,6 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
         run_id = suspended.call.run_id
-        secrets = await waiting_secrets(runtime, suspended.id)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             what = "the result of work" if suspended.kind == "pending" else "an answer"
             raise ToolgenError(
@@ -83,15 +82,16 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
         if not answer.is_sure and not is_confirmed("run it?", "answered"):
             print("nothing was answered; --deny denies the call", file=sys.stderr)
             return 1
-        with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
-            await runtime.runs.start(run_id)
-            if engine.is_worker:
-                await engine.settled(run_id)  # a stalled one gets no answer
-            else:
-                print(waiting_elsewhere(engine), file=sys.stderr)
-            result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
-        specs = specs_of(runtime, result.tool)
-        shown = shown_document(result, specs[0] if specs else None, secrets)
+        async with hiding_waiting(runtime, suspended.id):
+            with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
+                await runtime.runs.start(run_id)
+                if engine.is_worker:
+                    await engine.settled(run_id)  # a stalled one gets no answer
+                else:
+                    print(waiting_elsewhere(engine), file=sys.stderr)
+                result = await _deliver(runtime, suspended, answer, session, is_here=engine.is_worker)
+            specs = specs_of(runtime, result.tool)
+            shown = shown_document(result, specs[0] if specs else None)
         _show(result, shown, unimplemented, run_id)
         if _is_stored_only(result):
             print(not_over_elsewhere(engine), file=sys.stderr)

@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 from typing import Final, assert_never
 
 from toolgen.contract.printable import printable
-from toolgen.contract.secrets import hiding, scrubbed
+from toolgen.contract.secrets import scrubbed
 from toolgen.runtime import (
     Artifact,
     Bounds,
@@ -23,7 +23,7 @@ from toolgen.runtime import (
 
 from .config import Project
 from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_meta, specs_of
-from .sensitive import secrets_of, shown_document
+from .sensitive import hiding_arguments, shown_document
 from .terminal import show_document
 from .waiting import describe_suspended
 
@@ -36,7 +36,6 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     specs = specs_of(runtime, tool)
     require_meta(specs, meta)
     spec = specs[0] if specs else None
-    secrets = None if spec is None else secrets_of(data, spec)
     traced = None
     if trace:
         _build_codecs(runtime, tool)
@@ -48,7 +47,7 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         finally:
             await runtime.aclose()
     if traced is not None:
-        with hiding(secrets):
+        with hiding_arguments(data, spec):
             for line in _steps(traced, result):
                 print(scrubbed(printable(line)), file=sys.stderr)
     elif facts := "; ".join(_bounds_and_artifacts(result)):
@@ -60,7 +59,8 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     for work in left_work(result):
         print(f"{LEFT_WORK}\n{_waiting_text_of(runtime, work)}", file=sys.stderr)
     if result.json:
-        show_document(shown_document(result, spec, secrets))
+        with hiding_arguments(data, spec):
+            show_document(shown_document(result, spec))
     return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 

@@ -21,7 +21,6 @@ from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.findings import NOWHERE, Code, Finding, Format
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolResult, ToolSpec, ToolValidationError
-from toolgen.shapes.sensitive import redacted
 
 from .config import Project
 from .load import load_design, load_module
@@ -34,7 +33,7 @@ from .runtime import (
     open_test_runtime,
     require_meta,
 )
-from .sensitive import secrets_of, shown_document
+from .sensitive import hiding_arguments, shown_document
 
 _SETTING: Final = (
     'set test_runtime = "module:function" in [tool.toolgen], a function that returns a Runtime made for tests'
@@ -210,14 +209,15 @@ async def _problem(runtime: Runtime, case: _Case, meta: CallMeta, *, is_live: bo
     document = case.spec.result.encode(_decoded(case, case.spec.result, expected))
     if _pretty(document) == _pretty(result.json):
         return ""
-    wanted = compact(redacted(json.loads(document), case.spec.result.sensitive)).encode()
+    wanted = compact(case.spec.result.public(json.loads(document))).encode()
     difference = _difference(_pretty(wanted), _pretty(_shown(result, case)))
     return "\n".join(difference) or "a sensitive value is another one than expected"
 
 
 def _shown(result: ToolResult, case: _Case) -> bytes:
     """Return the printed form of a result, without sensitive values of it or of the example's arguments."""
-    return shown_document(result, case.spec, secrets_of(json.dumps(case.example.args).encode(), case.spec))
+    with hiding_arguments(json.dumps(case.example.args).encode(), case.spec):
+        return shown_document(result, case.spec)
 
 
 def _pretty(document: bytes) -> str:

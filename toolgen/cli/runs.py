@@ -191,7 +191,7 @@ async def resolve_call(project: Project, run_id: str, call: str, resolution: Res
     async with open_engine(project) as (runtime, _):
         result = await runtime.runs.resolve(run_id, call, resolution, by=by)
         specs = specs_of(runtime, result.tool)
-    show_document(shown_document(result, specs[0] if specs else None, None))
+    show_document(shown_document(result, specs[0] if specs else None))
     return 0
 
 

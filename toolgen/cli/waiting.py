@@ -9,9 +9,10 @@ from dataclasses import fields
 from typing import Any, Final
 
 from toolgen.contract.printable import printable
+from toolgen.contract.secrets import HIDDEN
 from toolgen.runtime import Suspended
 from toolgen.shapes.constraints import LIMITS
-from toolgen.shapes.sensitive import for_people
+from toolgen.shapes.sensitive import redacted
 
 _LIMITS: Final = (*(row.keyword for row in LIMITS), "pattern", "format", "default")
 
@@ -61,7 +62,7 @@ def suspended_record(suspended: Suspended) -> dict[str, Any]:
 
 def _shown(suspended: Suspended) -> dict[str, Any]:
     """Return the arguments, with a placeholder for each sensitive value."""
-    shown: dict[str, Any] = for_people(dict(suspended.arguments), suspended.sensitive)
+    shown: dict[str, Any] = redacted(dict(suspended.arguments), suspended.sensitive, HIDDEN)
     return shown
 
 

@@ -1,14 +1,15 @@
-"""Redaction: the sensitive values of running calls, and texts without them.
+"""Redaction of texts: the sensitive values of running calls, and texts without them.
 
 A text of somebody else, such as a traceback, may quote a value whatever its design says. So the values of a
 call are known while it goes on, in the context of its task and its threads, and are looked for in all that
-is logged or told of it.
+is logged or told of it. Codecs add those of the documents that they read and write.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,24 +34,31 @@ _current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=Non
 class Secrets:
     """The sensitive values of one call, as they are written in JSON, in Python and in logs."""
 
-    __slots__ = ("_others", "_pattern", "_pieces", "_texts")
+    __slots__ = ("_blocks", "_lock", "_others", "_pattern", "_pieces", "_texts")
 
-    def __init__(self, *others: Secrets | None) -> None:
-        self._others = tuple(other for other in others if other is not None)
-        """Values of the call inside which this one is made, or of all calls of a batch."""
+    def __init__(self, *others: Secrets) -> None:
+        """Construct the values of a call within the running one, or those of the other calls of a batch."""
+        around = _current.get()
+        self._others = others if around is None else (around, *others)
         self._texts: set[str] = set()
         self._pieces: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
+        self._blocks = 0
+        """Blocks of `hiding` that go on."""
+        self._lock = threading.Lock()
 
     def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
         """Add sensitive values; of arrays and objects all values in them, but no keys among the names."""
         forms = (text for value in values for text in _forms(value, names))
         texts = {text for text in forms if len(text) >= _SHORTEST}
-        for text in texts - self._texts:
-            part = text[:_LONGEST]
-            self._pieces.update(part[at : at + _PIECE] for at in range(len(part) - _PIECE + 1))
-        self._texts |= texts
-        self._pattern = None
+        with self._lock:  # an executor in a thread has codecs, too
+            if not (new := texts - self._texts):
+                return
+            for text in new:
+                part = text[:_LONGEST]
+                self._pieces.update(part[at : at + _PIECE] for at in range(len(part) - _PIECE + 1))
+            self._texts |= new
+            self._pattern = None
 
     @property
     def knows_any(self) -> bool:
@@ -63,10 +71,11 @@ class Secrets:
             text = other.scrubbed(text)
         if not self._texts:
             return text
-        if self._pattern is None:
-            whole = sorted(self._texts, key=lambda text: (-len(text), text))
-            self._pattern = re.compile("|".join(map(_searched, whole)))
-        return self._without_pieces(self._pattern.sub(HIDDEN, text))
+        with self._lock:
+            if (pattern := self._pattern) is None:
+                whole = sorted(self._texts, key=lambda text: (-len(text), text))
+                pattern = self._pattern = re.compile("|".join(map(_searched, whole)))
+        return self._without_pieces(pattern.sub(HIDDEN, text))
 
     def _without_pieces(self, text: str) -> str:
         pieces = self._pieces
@@ -92,21 +101,27 @@ def hiding(secrets: Secrets | None) -> Iterator[None]:
         yield
         return
     token = _current.set(secrets)
+    secrets._blocks += 1
     try:
         yield
     finally:
+        secrets._blocks -= 1
         _current.reset(token)
+
+
+def noting() -> Secrets | None:
+    """Return what takes the sensitive values of the running call; None where no block of it goes on.
+
+    A task that a call has started and that goes on after it has none: it may live as long as its process.
+    """
+    secrets = _current.get()
+    return secrets if secrets is not None and secrets._blocks else None
 
 
 def current() -> Secrets | None:
     """Return the sensitive values of the running call; None where it has none."""
     secrets = _current.get()
     return secrets if secrets is not None and secrets.knows_any else None
-
-
-def within(*calls: Secrets) -> Secrets:
-    """Return the `Secrets` of these calls and of the running one; without calls, for a call inside it."""
-    return Secrets(_current.get(), *calls)
 
 
 def scrubbed(text: str) -> str:

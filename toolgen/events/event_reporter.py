@@ -23,7 +23,6 @@ from toolgen.calls.steps.result_encoding import render_template, truncate_docume
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import current
 from toolgen.runs import ActivityInfo
-from toolgen.shapes.sensitive import for_people, redacted
 
 from .document import as_json, ids_of
 from .records import (
@@ -42,7 +41,7 @@ from .records import (
     ToolStart,
     ToolUpdate,
 )
-from .redaction import shown_artifacts, shown_result, without_secrets
+from .redaction import is_public, public_artifacts, public_result, without_secrets
 
 if TYPE_CHECKING:
     from toolgen.capabilities import ArtifactInfo
@@ -164,14 +163,14 @@ class EventReporter(CallReports):
         event = ToolEnd(
             tool=result.tool,
             status=result.status,
-            result=self._shown(result, spec),
+            result=self._public(result, spec),
             error=self._truncate_text(str(error)) if error else "",
             code=error.code if isinstance(error, DeclaredError) else "",
             causes=tuple(self._truncate_text(str(cause)) for cause in causes_of(error)) if error else (),
             correlation_id=(error.correlation_id or "") if error else "",
             issue_count=len(hint.issues) + hint.more_issues if hint else 0,
             bounds=result.bounds,
-            artifacts=shown_artifacts(result, spec) if result.artifacts else (),
+            artifacts=public_artifacts(result, spec) if result.artifacts else (),
             text=result.display,
             is_final=result.is_final,
             duration_s=result.telemetry.duration_s if result.telemetry else 0.0,
@@ -248,10 +247,10 @@ class EventReporter(CallReports):
         """Emit an event, without the sensitive values of the running call."""
         self.events.emit(event if current() is None else without_secrets(event), meta)
 
-    def _shown(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json:
+    def _public(self, result: ToolResult, spec: ToolSpec[Any, Any] | None) -> Json:
         """Return the model's JSON of a result, without sensitive values; None where there is none."""
         if spec is not None and spec.is_sensitive:
-            return shown_result(result, spec, self._limit)
+            return public_result(result, spec, self._limit)
         return json.loads(result.json) if result.json else None
 
     def _truncate_text(self, text: str) -> str:
@@ -288,7 +287,7 @@ class EventReporter(CallReports):
 def _progress(spec: ToolSpec[Any, Any], value: Json) -> Json:
     """Return the progress event of a report, without sensitive values."""
     codec = spec.long_running.progress if spec.long_running else None
-    shown: Json = value if codec is None else redacted(value, codec.sensitive)
+    shown: Json = value if codec is None else codec.public(value)
     return shown
 
 
@@ -309,12 +308,11 @@ def tool_start(
     `arguments` is what `document` says, None for what is no JSON. Each text and value has at most `limit`
     bytes. Without a spec nobody knows the tool of this name.
     """
-    places = spec.payload.sensitive if spec else ()
     text = ""
     if spec and isinstance(arguments, dict):
-        text = render_template(spec.call_hint, for_people(arguments, places) if places else arguments)
-    if places:
-        arguments = redacted(arguments, places)
+        text = render_template(spec.call_hint, spec.payload.for_people(arguments))
+    if spec and spec.payload.sensitive:
+        arguments = spec.payload.public(arguments)
         document = to_json(arguments)
     if arguments is not None and len(document) > limit:
         arguments = from_json(truncate_document(document, limit))
@@ -326,3 +324,39 @@ def tool_start(
         parent_tool_call_id=parent_tool_call_id,
         runs_once=runs_once,
     )
+
+
+def planned_start(
+    spec: ToolSpec[Any, Any] | None,
+    name: str,
+    arguments: str,
+    *,
+    parent_tool_call_id: str,
+    runs_once: bool,
+    limit: int,
+) -> ToolStart:
+    """Return the event of a call that a planner wants, as `tool_start`.
+
+    Where the arguments do not fit a tool with sensitive ones, it has none of them.
+    """
+    document = arguments.encode(errors="replace")
+    shown = _json(arguments) if spec is None or is_public(document, spec.payload) else None
+    start = tool_start(
+        spec,
+        name,
+        shown,
+        document,
+        parent_tool_call_id=parent_tool_call_id,
+        runs_once=runs_once,
+        limit=limit,
+    )
+    return without_secrets(start) if spec is not None and spec.payload.sensitive else start
+
+
+def _json(arguments: str) -> Any:
+    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
+    try:
+        shown = from_json(arguments, allow_inf_nan=False)
+        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
+    except ValueError:
+        return None

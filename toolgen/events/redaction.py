@@ -1,4 +1,4 @@
-"""Redaction of events: the sensitive values of calls and results."""
+"""The public view of calls and results: what events, spans and commands show of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.secrets import HIDDEN, scrubbed_json
-from toolgen.shapes.sensitive import redacted
 
 from .records import ArtifactRef, Event, Head
 
@@ -51,21 +50,20 @@ def _scrubbed(record: T) -> T:
     return replace(record, **values) if values else record  # type: ignore[type-var]  # as above
 
 
-def fits(document: bytes, codec: Codec[Any]) -> bool:
-    """Return whether each sensitive value of arguments, as they came, is at its place.
+def is_public(document: bytes, codec: Codec[Any]) -> bool:
+    """Return whether arguments, as they came, have a public view: each sensitive value is at its place.
 
     Where they do not fit, nobody knows what stands where, and nothing of them is shown.
     """
-    if not codec.sensitive:
-        return True
-    try:
-        codec.decode(document)
-    except ToolValidationError:
-        return False
+    if codec.sensitive:
+        try:
+            codec.decode(document)
+        except ToolValidationError:
+            return False
     return True
 
 
-def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
+def public_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int | None = None) -> Json:
     """Return the model's JSON of a result, without its sensitive values; None where there is none.
 
     It has at most `limit` bytes of JSON; without a limit, what was truncated has as many as it had.
@@ -78,15 +76,15 @@ def shown_result(result: ToolResult, spec: ToolSpec[Any, Any] | None, limit: int
     codec = None if spec is None else _codec_of(result, spec)
     if codec is None or not codec.sensitive:
         return seen
-    places: tuple[str, ...] = codec.sensitive
     if result.status == "error":
-        places = tuple(f"/details{place}" for place in places)
-    elif result.result is not None:
-        whole = _encoded(codec, result.result, seen)
+        shown = seen
+        if isinstance(seen, dict) and "details" in seen:
+            shown = {**seen, "details": codec.public(seen["details"])}
+    else:
+        whole = seen if result.result is None else _encoded(codec, result.result, seen)
         if limit is None and whole != seen:  # it was truncated, and may begin with any value
             limit = len(result.json)
-        seen = whole
-    shown: Json = redacted(seen, places)
+        shown = codec.public(whole)
     document = to_json(shown)
     return shown if limit is None or len(document) <= limit else _json(truncate_document(document, limit))
 
@@ -105,7 +103,7 @@ def _without_unknown_keys(seen: Json, result: ToolResult, spec: ToolSpec[Any, An
     return {**seen, "issues": told}
 
 
-def shown_artifacts(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[ArtifactRef, ...]:
+def public_artifacts(result: ToolResult, spec: ToolSpec[Any, Any] | None) -> tuple[ArtifactRef, ...]:
     """Return the references to the artifacts of a result, their data without sensitive values."""
     return tuple(_reference(artifact, spec) for artifact in result.artifacts)
 
@@ -115,7 +113,7 @@ def _reference(artifact: Artifact, spec: ToolSpec[Any, Any] | None) -> ArtifactR
     declared = None if spec is None else spec.artifacts.get(artifact.kind)
     if declared is None or not declared.codec.sensitive or not ref.json:
         return ref
-    return replace(ref, json=to_json(redacted(json.loads(ref.json), declared.codec.sensitive)).decode())
+    return replace(ref, json=to_json(declared.codec.public(json.loads(ref.json))).decode())
 
 
 def _codec_of(result: ToolResult, spec: ToolSpec[Any, Any]) -> Codec[Any] | None:

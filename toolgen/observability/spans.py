@@ -20,8 +20,7 @@ from toolgen.calls.results import OpenSpan, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.contract.logs import logger
 from toolgen.contract.secrets import current, scrubbed, scrubbed_json
-from toolgen.events.redaction import fits, shown_result
-from toolgen.shapes.sensitive import redacted
+from toolgen.events.redaction import is_public, public_result
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -298,17 +297,16 @@ def _shown_arguments(arguments: Arguments, spec: ToolSpec[Any, Any]) -> str:
     document = arguments_json(arguments)
     if not spec.payload.sensitive:
         return scrubbed(document.decode(errors="replace"))
-    if not fits(document, spec.payload):
+    if not is_public(document, spec.payload):
         return ""
-    value = redacted(from_json(document), spec.payload.sensitive)
-    return to_json(scrubbed_json(value)).decode()
+    return to_json(scrubbed_json(spec.payload.public(from_json(document)))).decode()
 
 
 def _shown_result(result: ToolResult, spec: ToolSpec[Any, Any]) -> str:
     """Return the model's JSON of a result, without sensitive values."""
     if current() is None and not spec.is_sensitive:
         return result.json.decode(errors="replace")
-    return to_json(scrubbed_json(shown_result(result, spec))).decode()
+    return to_json(scrubbed_json(public_result(result, spec))).decode()
 
 
 def end_span(span: Span, error: BaseException | None = None) -> None:

@@ -12,12 +12,11 @@ No key is spelled like the last two, since `~` is escaped in keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from toolgen.contract.json_pointer import escaped, pointer_of, tokens_of
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import HIDDEN
 
 from .fields import ArrayType, DataType, MapType, NullableType, Objects, ObjectType, RefType, UnionType
 
@@ -181,33 +180,55 @@ def _below(nodes: Sequence[_Node], key: str) -> list[_Node]:
     return [node.steps[step] for node in nodes for step in (key, EVERY) if step in node.steps]
 
 
+_Tokens: TypeAlias = tuple[str | int, ...]
+
+
 def redacted(value: Any, places: Iterable[str], instead: Json = None) -> Any:
     """Return a copy of a JSON value with `instead`, by default `MARKER`, for what is at the places.
 
     Null and what is absent stay so.
     """
-    mark: dict[str, Json] = dict(MARKER)
-    shown: Json = mark if instead is None else instead
+    return _with_each(value, places, lambda _, __: dict(MARKER) if instead is None else instead)
+
+
+def values_at(value: Any, places: Iterable[str]) -> list[Any]:
+    """Return the values at the places, of JSON or of what pydantic makes of a model in Python."""
+    values: list[Any] = []
+    _with_each(value, places, lambda _, inner: values.append(inner))
+    return values
+
+
+def pointers_at(value: Any, places: Iterable[str]) -> tuple[str, ...]:
+    """Return the JSON Pointers to the values of a document that are at the places."""
+    pointers: list[str] = []
+    _with_each(value, places, lambda tokens, _: pointers.append(pointer_of(tokens)))
+    return tuple(pointers)
+
+
+def _with_each(value: Any, places: Iterable[str], instead: Callable[[_Tokens, Any], Any]) -> Any:
+    """Return a copy of a value, with what `instead` returns of each value at the places."""
     root = _root(places)
-    return _redacted(value, [root], shown) if root.steps or root.branches or root.is_sensitive else value
+    is_plain = not (root.steps or root.branches or root.is_sensitive)
+    return value if is_plain else _replaced(value, [root], (), instead)
 
 
-def for_people(value: Any, places: Iterable[str]) -> Any:
-    """Return the copy for texts to people: each sensitive value is `HIDDEN`."""
-    return redacted(value, places, HIDDEN)
-
-
-def _redacted(value: Any, nodes: Sequence[_Node], instead: Json) -> Any:
+def _replaced(
+    value: Any, nodes: Sequence[_Node], tokens: _Tokens, instead: Callable[[_Tokens, Any], Any]
+) -> Any:
     if value is None or not nodes:
         return value
     nodes = _all_of(nodes, value)
     if any(node.is_sensitive for node in nodes):
-        return instead
+        return instead(tokens, value)
     match value:
         case dict():
-            return {key: _redacted(inner, _below(nodes, key), instead) for key, inner in value.items()}
-        case list():
-            return [_redacted(inner, _below(nodes, EVERY), instead) for inner in value]
+            return {
+                key: _replaced(inner, _below(nodes, str(key)), (*tokens, str(key)), instead)
+                for key, inner in value.items()
+            }
+        case list() | tuple():
+            below = _below(nodes, EVERY)
+            return [_replaced(inner, below, (*tokens, at), instead) for at, inner in enumerate(value)]
         case _:
             return value
 
@@ -223,37 +244,5 @@ def keys_of(schema: Any) -> Iterator[str]:
         case list():
             for inner in schema:
                 yield from keys_of(inner)
-        case _:
-            return
-
-
-def values_at(value: Any, places: Iterable[str]) -> Iterator[Any]:
-    """Yield the values at the places, of JSON or of what pydantic makes of a model in Python."""
-    for _, sensitive in _values_below(value, [_root(places)], ()):
-        yield sensitive
-
-
-def pointers_at(value: Any, places: Iterable[str]) -> tuple[str, ...]:
-    """Return the JSON Pointers to the values of a document that are at the places."""
-    return tuple(pointer_of(tokens) for tokens, _ in _values_below(value, [_root(places)], ()))
-
-
-_Tokens: TypeAlias = tuple[str | int, ...]
-
-
-def _values_below(value: Any, nodes: Sequence[_Node], tokens: _Tokens) -> Iterator[tuple[_Tokens, Any]]:
-    if value is None or not nodes:
-        return
-    nodes = _all_of(nodes, value)
-    if any(node.is_sensitive for node in nodes):
-        yield tokens, value
-        return
-    match value:
-        case dict():
-            for key, inner in value.items():
-                yield from _values_below(inner, _below(nodes, str(key)), (*tokens, str(key)))
-        case list() | tuple():
-            for at, inner in enumerate(value):
-                yield from _values_below(inner, _below(nodes, EVERY), (*tokens, at))
         case _:
             return

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from toolgen.calls.codec import Codec
 from toolgen.calls.errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
+from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.result_encoding import bounds_of, portable_text
-from toolgen.calls.steps.secrets import note_answer, note_document
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit
 from toolgen.contract.record import record
-from toolgen.contract.secrets import HIDDEN, Secrets, within
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import FieldIssue, short
 from toolgen.shapes.sensitive import keys_of, values_at
@@ -302,23 +303,27 @@ def answer_document(frozen: FrozenCall, answer: Json) -> Json:
     return facts
 
 
-def frozen_secrets(
-    frozen: FrozenCall, spec: ToolSpec[Any, Any] | None, sealed_answer: Json = None
-) -> Secrets | None:
-    """Return the sensitive values of a call that waits, and of its answer; None where its tool has none.
+@contextmanager
+def hiding_call(frozen: FrozenCall, spec: ToolSpec[Any, Any] | None) -> Iterator[None]:
+    """Redact the sensitive values of a call that waits, and of earlier answers to it, inside the block.
 
-    Without a spec, where its tool is gone. `given` is the answer as its run keeps it.
+    Without a spec, where its tool is gone. What is decoded in the block is known as well, such as its answer.
     """
     if not frozen.sensitive and (spec is None or not spec.is_sensitive):
-        return None
-    secrets = within()
-    values = values_at(from_json(frozen.payload_json), frozen.sensitive)
-    secrets.add(values, frozenset() if spec is None else spec.payload.keys)
-    if spec is not None and isinstance(sealed_answer, dict):
-        note_answer(secrets, spec.confirm.payload if spec.confirm else None, sealed_answer)
-        if frozen.kind == "pending":
-            note_document(secrets, spec.result, to_json(sealed_answer.get("answer")))
-    return secrets
+        yield
+        return
+    secrets, names = Secrets(), frozenset() if spec is None else spec.payload.keys
+    secrets.add(values_at(from_json(frozen.payload_json), frozen.sensitive), names)
+    with hiding(secrets):
+        if spec is not None:
+            note_typed(spec.payload, frozen.payload_json)
+            for answer in frozen.answers:
+                match answer:
+                    case {"answer": {"payload": dict() as added}} if spec.confirm is not None:
+                        note_typed(spec.confirm.payload, added)
+                    case _:
+                        pass
+        yield
 
 
 def _facts(document: Json) -> dict[str, Any]:

@@ -15,11 +15,9 @@ from toolgen.calls.errors import OutcomeUnknownError, ToolError
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult, WithoutResult
 from toolgen.calls.steps.boundary import Outcome, Raised, Returned
-from toolgen.calls.steps.failures import tool_error_of
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import start_task
 
 if TYPE_CHECKING:
@@ -152,10 +150,7 @@ class WatchedCall:
     def _failure(self, error: BaseException) -> Resolution | None:
         if isinstance(error, OutcomeUnknownError | asyncio.CancelledError | KeyboardInterrupt):
             return None
-        frame = self._frame
-        with hiding(frame.secrets):
-            shown = frame.error_result(tool_error_of(frame.spec, error)).error
-        return Resolution(outcome="failed", message=str(shown))
+        return Resolution(outcome="failed", message=str(self._frame.failed_result(error).error))
 
 
 def _is_cut() -> bool:

@@ -26,7 +26,7 @@ from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 from toolgen.events.document import as_json, ids_of
 from toolgen.events.records import ToolEnd
-from toolgen.events.redaction import shown_result
+from toolgen.events.redaction import public_result
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
 from .loop import Outcome, call_of, is_unknown_end
@@ -140,7 +140,7 @@ async def keep_outcome(
     Raises:
         ResolveError: somebody has said something else.
     """
-    shown, digest = shown_result(result, spec), sha256(result.json).hexdigest()
+    shown, digest = public_result(result, spec), sha256(result.json).hexdigest()
     error = "" if result.error is None else str(result.error)
     end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
     run_input: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}

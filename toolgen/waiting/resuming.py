@@ -29,10 +29,9 @@ from toolgen.calls.toolsets.toolsets import Toolsets
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import CANCELED
-from toolgen.contract.secrets import hiding
 from toolgen.events.event_reporter import CallEvents
 
-from .answers import Resumption, answer_document, cancel_reason, failure_of, frozen_secrets, validate_answer
+from .answers import Resumption, answer_document, cancel_reason, failure_of, hiding_call, validate_answer
 from .errors import BadAnswerError, TamperedSuspensionError, UnsealedSuspensionError
 from .frozen import FIRST, FrozenCall, SealedCall, new_id, next_wait
 from .loop import left_work
@@ -132,7 +131,7 @@ async def _resumed(
     Where the answer cannot be used, it is the same question again, with the reason.
     """
     frozen, services = record.call, work.services
-    with hiding(frozen_secrets(frozen, None if tool is None else tool.spec, sealed_answer)):
+    with hiding_call(frozen, None if tool is None else tool.spec):
         try:
             result = await run_or_abandon(_resume(work, tool, record, sealed_answer))
             return (await work.batch.settle((result,), services.reports))[0]

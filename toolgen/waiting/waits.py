@@ -13,7 +13,6 @@ from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.hook_tools import HookTools
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.json_value import Json
-from toolgen.contract.secrets import hiding
 from toolgen.runs import RunWait, WaitOverError, WaitStatus
 
 from .answers import (
@@ -21,7 +20,7 @@ from .answers import (
     cancel_answer,
     cancel_reason,
     failure_answer,
-    frozen_secrets,
+    hiding_call,
     validate_answer,
     without_nulls,
 )
@@ -181,7 +180,7 @@ class Waits:
         report = self._services.reports.progress_callback(tool.spec, frozen.meta)
         if report is None:
             return
-        with hiding(frozen_secrets(frozen, tool.spec)):
+        with hiding_call(frozen, tool.spec):
             report(fraction=fraction, message=message, value=shown)
 
     async def show(self, token: str, *, session_id: str | None = None) -> Suspended:

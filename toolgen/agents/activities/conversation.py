@@ -14,7 +14,6 @@ from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.boundary import Contained, name_of
 from toolgen.calls.steps.failures import log
 from toolgen.contract.policy import History
-from toolgen.contract.secrets import hiding, within
 from toolgen.runs import NonRetryableError
 from toolgen.stores import StoreError
 
@@ -266,18 +265,14 @@ async def _before(
     summarize = getattr(agent.planner, "summarize", None)
     if not seen.to_summarize or summarize is None or plan_input.step > 0 or is_again:
         return seen.messages, runs
-    secrets = within()
-    note_messages(secrets, seen.to_condense, plan_input.tools, None)
+    note_messages(seen.to_condense, plan_input.tools, None)
     try:
-        with hiding(secrets), Contained():
+        with Contained():
             text = await summarize(pair_results(seen.to_condense), plan_input, history)
     except Exception as error:  # the turn can do without; the next one tries again
         is_shown = isinstance(error, NonRetryableError) or getattr(error, "is_told", False)
         why, trace = (str(error), None) if is_shown else (name_of(error), error)
-        with hiding(secrets):
-            log.error(
-                "the turns before run %s were not summarized: %s", plan_input.run_id, why, exc_info=trace
-            )
+        log.error("the turns before run %s were not summarized: %s", plan_input.run_id, why, exc_info=trace)
         return seen.messages, runs
     summary = Summary(text=text, through=seen.to_summarize[-1].turn.run_id)
     await sessions.summarize(session_id, summary)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic_core import from_json, to_json
+
+from toolgen.calls.results import ToolStatus
+from toolgen.calls.sensitive import note_document
 from toolgen.calls.specs import ToolSpec
-from toolgen.calls.steps.secrets import note_document, note_seen
-from toolgen.contract.secrets import Secrets
 
 from ..planner.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 
 def note_messages(
-    secrets: Secrets,
-    messages: Iterable[Message],
-    tools: Iterable[ToolSpec[Any, Any]],
-    answered: ToolSpec[Any, Any] | None,
+    messages: Iterable[Message], tools: Iterable[ToolSpec[Any, Any]], answered: ToolSpec[Any, Any] | None
 ) -> None:
-    """Add the sensitive values of a conversation to `secrets`.
+    """Let the sensitive values of a conversation be known while the planning goes on.
 
     `tools` are those of the agent, `answered` is the tool whose call the run answers. Its arguments are known
     where they are the message as they are, without a prompt around them.
@@ -29,12 +28,32 @@ def note_messages(
             case AssistantMessage(calls=calls):
                 for call in calls:
                     if call.name in specs:
-                        note_document(secrets, specs[call.name].payload, call.arguments)
+                        note_document(specs[call.name].payload, call.arguments)
             case ToolMessage(answers=answers):
                 for answer in answers:
                     if answer.name in specs:
-                        note_seen(secrets, specs[answer.name], answer.status, answer.text)
+                        note_seen(specs[answer.name], answer.status, answer.text)
             case UserMessage(source="agent", text=text) if answered is not None:
-                note_document(secrets, answered.payload, text)
+                note_document(answered.payload, text)
             case _:
                 pass
+
+
+def note_seen(spec: ToolSpec[Any, Any], status: ToolStatus, text: str) -> None:
+    """Add the sensitive values of what a model saw of a call, whole or truncated."""
+    try:
+        seen = from_json(text)
+    except ValueError:
+        return
+    match status, seen:
+        case "ok", {"truncated_by": str(), "beginning": str(beginning)}:
+            note_document(spec.result, beginning)
+        case "ok", _:
+            note_document(spec.result, text)
+        case "pending", _ if spec.long_running and spec.long_running.ack:
+            note_document(spec.long_running.ack, text)
+        case "error", {"code": str(code), "details": details} if code in spec.errors:
+            if (codec := spec.errors[code].codec) is not None:
+                note_document(codec, to_json(details))
+        case _:
+            pass

@@ -6,22 +6,16 @@ import hashlib
 import re
 from collections.abc import Iterable, Set
 from dataclasses import replace
-from typing import Any, Final
-
-from pydantic_core import from_json, to_json
+from typing import Final
 
 from toolgen.calls.call import NO_META
 from toolgen.calls.errors import ToolValidationError
 from toolgen.calls.steps.registered_tool import RegisteredTool
-from toolgen.calls.steps.secrets import secrets_of
 from toolgen.calls.toolsets.snapshot import Snapshot
 from toolgen.contract.names import SESSION
-from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import in_pieces
 from toolgen.events.document import as_json
-from toolgen.events.event_reporter import tool_start
-from toolgen.events.records import ToolStart
-from toolgen.events.redaction import fits, without_secrets
+from toolgen.events.event_reporter import planned_start
 
 from ..loop.documents import CallsStep, RunFacts, Step, StepCall
 from ..planner.messages import AssistantMessage, PlannedCall
@@ -49,7 +43,14 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     """Return a planned call for the loop."""
     tool = snapshot.directory.by_name.get(call.name)
     arguments = call.arguments if call.arguments.strip() else "{}"
-    start = _start(call.name, arguments, tool, parent_id, limit)
+    start = planned_start(
+        tool.spec if tool else None,
+        call.name,
+        arguments,
+        parent_tool_call_id=parent_id,
+        runs_once=tool is not None and tool.runs_once,
+        limit=limit,
+    )
     if tool is None and any(spec.payload.sensitive for spec in snapshot.directory.specs):
         start = replace(start, arguments=None)  # nobody knows what in them is sensitive
     made: StepCall = {
@@ -66,35 +67,6 @@ def _call(call: PlannedCall, id_: str, snapshot: Snapshot, parent_id: str, limit
     if tool is not None and (key := _sequential_key(tool, arguments)):
         made["sequential_key"] = key
     return made
-
-
-def _start(name: str, arguments: str, tool: RegisteredTool | None, parent_id: str, limit: int) -> ToolStart:
-    """Return the `tool_start` event of a call, without its sensitive arguments."""
-    document = arguments.encode(errors="replace")
-    spec = tool.spec if tool else None
-    is_shown = spec is None or fits(document, spec.payload)
-    start = tool_start(
-        spec,
-        name,
-        _event_arguments(arguments) if is_shown else None,
-        document,
-        parent_tool_call_id=parent_id,
-        runs_once=tool is not None and tool.runs_once,
-        limit=limit,
-    )
-    if spec is None or not spec.payload.sensitive:
-        return start
-    with hiding(secrets_of(document, spec.payload)):
-        return without_secrets(start)
-
-
-def _event_arguments(arguments: str) -> Any:
-    """Return the arguments for an event; None where they are not JSON or hold a number that JSON lacks."""
-    try:
-        shown = from_json(arguments, allow_inf_nan=False)
-        return shown if from_json(to_json(shown, inf_nan_mode="null")) == shown else None
-    except ValueError:
-        return None
 
 
 def _sequential_key(tool: RegisteredTool, arguments: str) -> str:

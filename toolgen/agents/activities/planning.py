@@ -71,17 +71,16 @@ class Planning:
             NotRegisteredError: the agent is not registered, or the tool that its run answers.
             NonRetryableError: the time of the run is over.
         """
-        secrets = Secrets()
-        with hiding(secrets):
-            return await self._plan(info, argument, secrets)
+        with hiding(Secrets()):
+            return await self._plan(info, argument)
 
-    async def _plan(self, info: ActivityInfo, argument: PlanArgument, secrets: Secrets) -> Step | RetryStep:
+    async def _plan(self, info: ActivityInfo, argument: PlanArgument) -> Step | RetryStep:
         attempt = argument.get("attempt", 1)
         events = self._events(info, argument)
         limit = asyncio.timeout(argument.get("time_left"))
         try:
             async with limit:
-                return await self._planned(info, argument, events, secrets)
+                return await self._planned(info, argument, events)
         except Exception as error:
             if limit.expired():
                 raise LatePlanError("no answer within the time of the run") from error
@@ -117,9 +116,7 @@ class Planning:
         limit, attempt = host.tools.limits.result_bytes, argument.get("attempt", 1)
         return PlanEvents(info, host.meta(info.run_id, facts), host.clock, ids, limit, attempt)
 
-    async def _planned(
-        self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents, secrets: Secrets
-    ) -> Step:
+    async def _planned(self, info: ActivityInfo, argument: PlanArgument, events: PlanEvents) -> Step:
         host, facts = self._host, argument["facts"]
         agent = host.agent(facts["agent"])
         require_returned(host, info, facts)
@@ -157,7 +154,7 @@ class Planning:
             await host.sessions.write(info.run_id, place, new, heard=argument.get("heard", ()))
         events.ids.reserve(conversation.call_ids)
         plan_input = replace(plan_input, messages=conversation.messages)
-        note_messages(secrets, conversation.messages, snapshot.directory.specs, host.returned_by(facts))
+        note_messages(conversation.messages, snapshot.directory.specs, host.returned_by(facts))
         result = await run_or_abandon(self._ask_planner(agent, plan_input))
         step = await self._step(result, plan_input, snapshot, facts, events.ids)
         step["usage"] = events.spent

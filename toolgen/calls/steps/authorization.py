@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.names import UNAVAILABLE
-from toolgen.shapes.sensitive import for_people
 
 from .boundary import run_with_timeout
 from .hooks import Deny
@@ -43,8 +42,7 @@ async def authorize(frame: Frame, call: ToolCall) -> ToolResult | None:
     if is_approved and services.policy is None:
         return None
     arguments: Mapping[str, Json] = json.loads(frozen)
-    places = spec.payload.sensitive
-    shown = for_people(arguments, places) if places else arguments
+    shown = spec.payload.for_people(arguments)
     preview = await run_with_timeout(services.stage_timeout, _preview(frame.tool, frozen, shown))
     question = ""
     must_ask = False

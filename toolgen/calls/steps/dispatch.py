@@ -128,8 +128,6 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             payload = _decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
                 return payload
-        if frame.secrets is not None:
-            frame.note_payload(payload)
         if trace is not None:
             trace.mark("decode", payload)
         if is_watched:
@@ -167,8 +165,6 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if isinstance(returned, WithoutResult):
             return await _delegate_or_suspend(frame, returned)
         result = encode_result(spec, returned, meta, trace)
-        if frame.secrets is not None:
-            frame.note_result(result)
         if services.policy is not None:
             from .bounds import remember
 
@@ -263,12 +259,8 @@ async def _prepare(frame: Frame, payload: ToolModel) -> Any:
 
 def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
     """Return the call with its arguments as they stand after the hooks, and what the policy has seen."""
-    services, codec = frame.services, frame.spec.payload
-    document = codec.encode(call.payload)
-    if frame.secrets is not None:  # a hook may have changed them
-        from .secrets import note_document
-
-        note_document(frame.secrets, codec, document)
+    services = frame.services
+    document = frame.spec.payload.encode(call.payload)
     seen: tuple[SeenBounds, ...] = ()
     if services.policy is not None:
         from .bounds import seen_bounds
@@ -326,7 +318,10 @@ async def end_without_executor(frame: Frame, result: ToolResult) -> ToolResult:
         asyncio.CancelledError: the caller's own task is being cancelled.
     """
     with hiding(frame.secrets):
-        frame.note_result(result)
+        if frame.secrets is not None and result.status == "ok":
+            from ..sensitive import note_typed
+
+            note_typed(frame.spec.result, result.json)
         try:
             if result.status == "ok":
                 from .artifact_refs import truncate_result
@@ -350,10 +345,10 @@ def stray_error_result(frame: Frame, error: Exception) -> ToolResult:
 
     The error is what `boundary.as_exception` makes of what came out of the task.
     """
+    if isinstance(error.__cause__, asyncio.CancelledError):  # its end was emitted on its way
+        return _cancelled_result(frame)
     with hiding(frame.secrets):
-        if isinstance(error.__cause__, asyncio.CancelledError):  # its end was emitted on its way
-            return _cancelled_result(frame)
-        return emit_end(frame, frame.error_result(tool_error_of(frame.spec, error)))
+        return emit_end(frame, frame.failed_result(error))
 
 
 def failed_call_result(

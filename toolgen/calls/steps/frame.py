@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
-from toolgen.contract.secrets import Secrets, hiding, within
+from toolgen.contract.secrets import Secrets, hiding
 from toolgen.shapes.design.model import ToolModel
 
 from ..capability import ONCE, CallScope, Capability, StoreRetry, ThreadCapability, ToolSwitch
@@ -22,10 +22,18 @@ from ..context import (
     set_store_retry,
     store_retry_of,
 )
-from ..errors import DeclaredError, MalformedResultError, ToolError, ToolValidationError
+from ..errors import MalformedResultError, ToolError, ToolValidationError
 from ..specs import ToolSpec
 from .boundary import Contained
-from .failures import declared, denied_result, error_result, invalid_arguments_result, log, readable
+from .failures import (
+    declared,
+    denied_result,
+    error_result,
+    invalid_arguments_result,
+    log,
+    readable,
+    tool_error_of,
+)
 
 if TYPE_CHECKING:
     from toolgen.contract.errors import ToolgenError
@@ -165,7 +173,7 @@ class Batch:
         """
         if not self.touched:
             return tuple(results)
-        with hiding(within(*self._secrets) if self._secrets else None):
+        with hiding(Secrets(*self._secrets) if self._secrets else None):
             try:
                 return await self._settled(results, reports)
             except Exception:
@@ -239,34 +247,16 @@ class Frame:
         self.trace = trace
         """Gets the steps of the call, the one that fails excepted."""
         if tool.is_sensitive:
-            from .secrets import secrets_of
+            from ..sensitive import note_document
 
-            self.secrets = secrets_of(raw_arguments(arguments), spec.payload)
+            self.secrets = Secrets()
+            note_document(spec.payload, raw_arguments(arguments), self.secrets)
             batch.add_secrets(self.secrets)
 
     def resume(self, resumption: Resumption) -> None:
         """Let the call go on, which was suspended, with the answers to it."""
         self.resumption = resumption
         set_resumption(self.context, resumption)
-        if self.secrets is not None and self.spec.confirm is not None:
-            from .secrets import note_answer
-
-            for answer in resumption.answers:
-                note_answer(self.secrets, self.spec.confirm.payload, answer)
-
-    def note_payload(self, payload: ToolModel) -> None:
-        """Add the sensitive values of the decoded arguments to those of the call."""
-        from .secrets import note_value
-
-        if self.secrets is not None:
-            note_value(self.secrets, self.spec.payload, payload)
-
-    def note_result(self, result: ToolResult) -> None:
-        """Add the sensitive values of a result to those of the call."""
-        from .secrets import note_result
-
-        if self.secrets is not None:
-            note_result(self.secrets, self.spec, result)
 
     @property
     def limit(self) -> int:
@@ -292,24 +282,22 @@ class Frame:
         """Return the error result of a failure whose text is for the model."""
         with hiding(self.secrets):
             readable_error = declared(self.spec, readable(self.spec, error))
-            if self.secrets is not None and isinstance(readable_error, DeclaredError):
-                from .secrets import note_document
-
-                codec = self.spec.errors[readable_error.code].codec
-                note_document(self.secrets, codec, readable_error.details_json)
             return error_result(self.spec.id, readable_error, self.meta, self.limit)
+
+    def failed_result(self, error: BaseException) -> ToolResult:
+        """Return the error result of an exception; one that is not for the model is logged."""
+        with hiding(self.secrets):
+            return self.error_result(tool_error_of(self.spec, error))
 
     def denied_result(self, message: str, *, code: str = "denied") -> ToolResult:
         """Return the result of a call that a person or a policy did not allow."""
-        with hiding(self.secrets):
-            return denied_result(self.spec, message, self.meta, self.limit, code=code)
+        return denied_result(self.spec, message, self.meta, self.limit, code=code)
 
     def invalid_arguments_result(self, error: ToolValidationError, message: str = "") -> ToolResult:
         """Return the result of arguments that do not fit; with a message in the place of its own."""
-        with hiding(self.secrets):
-            return invalid_arguments_result(
-                self.spec, error, self.arguments, self.meta, self.limit, message=message
-            )
+        return invalid_arguments_result(
+            self.spec, error, self.arguments, self.meta, self.limit, message=message
+        )
 
 
 def tool_name(tool: str | ToolSpec[Any, Any]) -> str:

@@ -16,7 +16,6 @@ from pydantic_core import from_json, to_json
 
 from toolgen.contract.bounds import bounds_fault
 from toolgen.contract.limits import LONGEST_CHARACTER
-from toolgen.shapes.sensitive import for_people
 
 from ..errors import MalformedResultError, ToolValidationError
 from ..results import Artifact, RetryHint, ToolOutcome, ToolResult
@@ -71,7 +70,7 @@ def encode_result(
             is_final=outcome.is_final or spec.is_terminal,
         )
     if spec.result_hint and (outcome is None or outcome.display is None):
-        shown = for_people(json.loads(document), spec.result.sensitive)
+        shown = spec.result.for_people(json.loads(document))
         result = replace(result, display=render_template(spec.result_hint, shown))
     if spec.reminder:
         from ..content import TextContent

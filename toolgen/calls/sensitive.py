@@ -1,0 +1,78 @@
+"""The sensitive values that codecs read and write, for the search of texts while a call goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+from pydantic_core import from_json
+
+from toolgen.contract.limits import UNLIMITED, Limits
+from toolgen.contract.secrets import Secrets, noting
+from toolgen.shapes.sensitive import values_at
+
+from .errors import ToolValidationError
+
+
+class MarkedCodec(Protocol):
+    """What a `Codec` says of its documents."""
+
+    @property
+    def sensitive(self) -> tuple[str, ...]: ...
+    @property
+    def keys(self) -> frozenset[str]: ...
+    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits) -> Any: ...
+
+
+def watched(
+    codec: MarkedCodec, validate: Callable[..., Any], dump: Callable[[Any], bytes]
+) -> tuple[Callable[..., Any], Callable[[Any], bytes]]:
+    """Return the functions of a codec that add what is sensitive to the values of the running call."""
+
+    def decode(data: bytes | str, **options: Any) -> Any:
+        note_document(codec, data)
+        value = validate(data, **options)
+        _note_value(codec, value)
+        return value
+
+    def encode(value: Any) -> bytes:
+        _note_value(codec, value)
+        document = dump(value)
+        note_document(codec, document)
+        return document
+
+    return decode, encode
+
+
+def note_document(codec: MarkedCodec, document: bytes | str, secrets: Secrets | None = None) -> None:
+    """Add the sensitive values of a JSON document, also of a broken one; none of what is not JSON.
+
+    They are added to `secrets`, by default to those of the running call.
+    """
+    if not codec.sensitive or (secrets := secrets or noting()) is None:
+        return
+    try:
+        value = from_json(document, allow_partial="trailing-strings")
+    except (ValueError, TypeError):
+        return
+    secrets.add(values_at(value, codec.sensitive), codec.keys)
+
+
+def note_typed(codec: MarkedCodec | None, document: bytes | str | Mapping[str, object]) -> None:
+    """Add the sensitive values of a document to those of the running call, also as Python writes them."""
+    if codec is not None and codec.sensitive:
+        with suppress(ToolValidationError):
+            codec.decode(document, UNLIMITED)
+
+
+def _note_value(codec: MarkedCodec, value: object) -> None:
+    """Add the sensitive values of a typed value, as Python writes them."""
+    if (secrets := noting()) is None or not isinstance(value, BaseModel):
+        return
+    try:
+        dumped = value.model_dump(by_alias=True, warnings=False)
+    except Exception:  # author code may have put anything into it
+        return
+    secrets.add(values_at(dumped, codec.sensitive), codec.keys)
