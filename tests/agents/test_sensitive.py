@@ -14,6 +14,7 @@ from tests.agents import tools
 from tests.cases.sensitive.gen.bank.agents import shopper, teller
 from tests.cases.sensitive.gen.bank.toolsets import payments
 from tests.cases.sensitive.gen.types import Card
+from tests.runtime.test_redaction_matrix import FORMS, Values
 from tests.runtime.test_sensitive import (
     ARGUMENTS,
     CANARIES,
@@ -141,6 +142,30 @@ async def test_a_good_call() -> None:
 @pytest.mark.parametrize("error", [ToolError, ValueError, declined])
 async def test_calls_that_fail(error: Callable[[str], Exception]) -> None:
     await told(quoting(error), call("pay"), DONE)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("bytes", "hex", "base64")])
+@pytest.mark.parametrize("error", [ToolError, ValueError])
+async def test_a_value_in_each_form(form: str, error: Callable[[str], Exception]) -> None:
+    """As an executor quotes it, and then a planner: in no event, log record, error or output of the run."""
+
+    def quote(payload: Any) -> str:
+        values = Values.model_construct(
+            text=payload.card.number,
+            number=payload.pin,
+            amount=payload.limit,
+            at=payload.born,
+            by=payload.vouchers,
+        )
+        return FORMS[form](values)
+
+    def does(payload: Any, ctx: Any) -> Any:
+        raise error(quote(payload))
+
+    def plans(given: PlanInput) -> CallTools:
+        raise error(quote(payments.PAY.payload.decode(ARGUMENTS)))
+
+    await told(does, call("pay"), plans)
 
 
 async def test_a_run_that_ends_by_its_failures() -> None:
