@@ -192,7 +192,7 @@ async def told(way: str, form: str) -> dict[str, str]:
             while (waits := results[-1].suspension) is not None:
                 asked += [repr(results[-1]), repr(waits), waits.question, repr(await runtime.waits.list())]
                 records_of_waits += [shown_record(runtime, one.record) for one in await runtime.waits.check()]  # type: ignore[arg-type]  # a document
-                answer = {"approved": True} if way == "an approval" else given
+                answer: Any = {"approved": True} if way == "an approval" else given
                 results.append(await runtime.waits.answer(waits.token, answer))
             assert runtime.engine is not None
             for status in await runtime.engine.list_runs():
