@@ -56,11 +56,9 @@ def _built(part: Part | Named, types: dict[str, Any]) -> Any:
             return types[part] if part in types else getattr(dsl, part)
         case Call():
             keywords = {
-                argument.keyword: _built(argument.value, types)
-                for argument in part.parts
-                if isinstance(argument, Named)
+                item.keyword: _built(item.value, types) for item in part.parts if isinstance(item, Named)
             }
-            values = (_built(argument, types) for argument in part.parts if not isinstance(argument, Named))
+            values = (_built(item, types) for item in part.parts if not isinstance(item, Named))
             return getattr(dsl, part.clause)(*values, **keywords)
         case _:
             return part.value

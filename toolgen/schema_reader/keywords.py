@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from toolgen.shapes.constraints import FLAGS, LIMITS, lengths_of, limits_of
-from toolgen.shapes.foreign.schema import MAPS, REFERENCES
+from toolgen.shapes.foreign.schema import BRANCHES, CONDITIONS, MAPS, REFERENCES
 
 Schema: TypeAlias = dict[str, Any]
 """A JSON Schema object under reading; its values are JSON."""
@@ -27,10 +27,9 @@ ONE_SCHEMA: Final = (
     "contentSchema",
 )
 """Keywords whose value is one schema; `items` may be several before 2020-12."""
-SEVERAL: Final = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
+SEVERAL: Final = (*BRANCHES, "prefixItems", "items")
 NAMED: Final = MAPS | {"dependencies"}
-IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-"""Keywords whose schemas look at the same value (Core 10.2)."""
+IN_PLACE: Final = (*BRANCHES, *CONDITIONS, "dependentSchemas")
 
 ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 
@@ -56,19 +55,8 @@ OBJECT_KEYWORDS: Final = (
 )
 TYPED_KEYWORDS: Final = (*STRING_KEYWORDS, *NUMBER_KEYWORDS, *ARRAY_KEYWORDS, *OBJECT_KEYWORDS)
 """Keywords that say something of one type only; all other values pass them (Validation 6)."""
-ANY_TYPE_KEYWORDS: Final = (
-    "type",
-    "enum",
-    "const",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    *REFERENCES,
-)
-CONSTRAINTS: Final = frozenset(
-    (*TYPED_KEYWORDS, *ANY_TYPE_KEYWORDS, "then", "else", "minContains", "maxContains")
+CONSTRAINTS: Final = frozenset((*TYPED_KEYWORDS, *BRANCHES, *CONDITIONS, *REFERENCES)).union(
+    ("type", "enum", "const", "minContains", "maxContains")
 )
 """Every keyword that may refuse a value."""
 

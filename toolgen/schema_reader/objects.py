@@ -189,7 +189,7 @@ class ClassBuilder:
             if key not in self._properties and self._rest is not False:
                 is_known = are_open == sum(not _is_closed(schema) for schema in named)
                 self._properties[key] = _in_any(
-                    [branch_schema["properties"][key] for branch_schema in named], is_known=is_known
+                    [part["properties"][key] for part in named], is_known=is_known
                 )
         required = [set(schema.get("required", ())) for schema in schemas]
         own_keys = set(self._required)

@@ -165,12 +165,8 @@ def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
     defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
     plain = {pointer: _plainly_accepted(schema) for pointer, schema in defaults.items()}
-    unknown = [
-        (pointer, defaults[pointer]["default"])
-        for pointer, is_accepted in plain.items()
-        if is_accepted is None
-    ]
-    failing = {pointer for pointer, is_accepted in plain.items() if is_accepted is False}
+    unknown = [(pointer, defaults[pointer]["default"]) for pointer, fits in plain.items() if fits is None]
+    failing = {pointer for pointer, fits in plain.items() if fits is False}
     if unknown:
         failing.update(rejected_values(survey.root, unknown))
     return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]

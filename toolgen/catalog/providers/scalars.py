@@ -60,9 +60,7 @@ def _is_pattern_taken(dialect: Dialect, pattern: str) -> bool:
     if not dialect.has_backreferences and _BACKREFERENCE.search(pattern):
         return False
     most = dialect.budget.repetitions
-    counts = [
-        int(count) for counts_of_one in _REPETITION.findall(pattern) for count in counts_of_one if count
-    ]
+    counts = [int(count) for match in _REPETITION.findall(pattern) for count in match if count]
     return most is None or all(count <= most for count in counts)
 
 

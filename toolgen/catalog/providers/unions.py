@@ -167,19 +167,17 @@ def _branches(
         UnmergeableError: it cannot be said within each.
     """
     outer = without_annotations(rest)
-    merged_branches = []
+    full = []
     for index, branch in enumerate(branches):
         own = resolved(ctx, branch)
         has_all = not outer or (
             outer.keys() == {"type"} and isinstance(own, dict) and own.get("type") == outer["type"]
         )
         if has_all:
-            merged_branches.append((branch, place.at(keyword, index)))
+            full.append((branch, place.at(keyword, index)))
         elif own is not False:
-            merged_branches.append(
-                (merged(own, outer) if isinstance(own, dict) else outer, place.at(keyword, index))
-            )
-    return merged_branches
+            full.append((merged(own, outer) if isinstance(own, dict) else outer, place.at(keyword, index)))
+    return full
 
 
 def _any_of(

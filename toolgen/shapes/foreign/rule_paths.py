@@ -14,6 +14,8 @@ from urllib.parse import unquote
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
 
+from .schema import BRANCHES, CONDITIONS
+
 _MOST: Final = 5_000
 _MOST_A_STEP: Final = 4
 """Ways for each place in the document; a long list has many ways, but none of them twice."""
@@ -26,8 +28,6 @@ _MANY: Final = 1_000_000_000
 _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
 """Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
-_SEVERAL: Final = ("allOf", "anyOf", "oneOf")
-_CONDITIONAL: Final = ("if", "then", "else", "not")
 _OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")
 _OF_ITEMS: Final = ("items", "unevaluatedItems")
 _NAMED: Final = ("properties", "patternProperties", "dependentSchemas")
@@ -134,9 +134,9 @@ class Attempts:
         """Yield the schemas that apply to the same value."""
         if isinstance(ref := schema.get("$ref"), str):
             yield target_of(self._schema, ref)
-        for word in _SEVERAL:
+        for word in BRANCHES:
             yield from schema.get(word, ())
-        yield from (schema[word] for word in _CONDITIONAL if word in schema)
+        yield from (schema[word] for word in CONDITIONS if word in schema)
 
 
 class _Paths:
@@ -168,9 +168,9 @@ class _Paths:
                 self.later.append((target, value))
             else:
                 yield target, value
-        for word in _SEVERAL:
+        for word in BRANCHES:
             yield from ((branch, value) for branch in schema.get(word, ()))
-        yield from ((schema[word], value) for word in _CONDITIONAL if word in schema)
+        yield from ((schema[word], value) for word in CONDITIONS if word in schema)
         if isinstance(value, Mapping):
             yield from ((inner, value) for inner in schema.get("dependentSchemas", {}).values())
             yield from _of_keys(schema, value)

@@ -16,6 +16,9 @@ MAPS: Final = frozenset(["$defs", "definitions", "dependentSchemas", "patternPro
 """Keywords whose keys are names, not keywords."""
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """Keywords that lead to another schema."""
+BRANCHES: Final = ("allOf", "anyOf", "oneOf")
+CONDITIONS: Final = ("if", "then", "else", "not")
+"""Keywords whose schemas look at the same value (Core 10.2), as those of `BRANCHES` and `dependentSchemas`."""
 
 
 def embedded(schema: Schema, place: str) -> Schema:

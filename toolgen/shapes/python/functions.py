@@ -78,12 +78,12 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     )
     sent = [parameter for parameter in parameters if parameter.name != context]
     misfits = tuple(misfit for parameter in sent if (misfit := _misfit(parameter, hints)))
-    described = tuple(
+    taken = tuple(
         _parameter(parameter, hints[parameter.name], texts)
         for parameter in sent
         if parameter.name in hints and parameter.kind not in _VARIADIC
     )
-    return _function(texts, described, context, hints, misfits)
+    return _function(texts, taken, context, hints, misfits)
 
 
 def _function(

@@ -87,9 +87,7 @@ class Exactness:
         return number(node)  # in a union, what writes it has to know what it is not
 
     def _definitions(self, node: AnySchema) -> AnySchema:
-        definitions = [
-            {**self.of(definition), "ref": definition["ref"]} for definition in node["definitions"]
-        ]
+        definitions = [{**self.of(part), "ref": part["ref"]} for part in node["definitions"]]
         return {**node, "schema": self.of(node["schema"]), "definitions": definitions}
 
     def _any(self, node: AnySchema) -> AnySchema:
@@ -133,9 +131,7 @@ class Exactness:
     def _call(self, node: AnySchema) -> AnySchema:
         """Return the schema of a named tuple, as pydantic before 2.14 builds it."""
         arguments = node["arguments_schema"]
-        fields = [
-            {**argument, "schema": self.of(argument["schema"])} for argument in arguments["arguments_schema"]
-        ]
+        fields = [{**part, "schema": self.of(part["schema"])} for part in arguments["arguments_schema"]]
         return {**node, "arguments_schema": {**arguments, "arguments_schema": fields}}
 
     def _lax_or_strict(self, node: AnySchema) -> AnySchema:

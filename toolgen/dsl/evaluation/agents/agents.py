@@ -296,30 +296,13 @@ def check_exported(
     clause: Toolset, toolset: CheckedToolset, drafts: Mapping[str, ToolDraft], report: Report
 ) -> None:
     """Report clauses that the tools of an exported toolset cannot have."""
-    for native in toolset.native:
-        fault = "is run by the provider of a model"
-        hint = "move it into a toolset of its own"
-        report.add(
-            codes.EXPORTED_TOOL,
-            clause.source,
-            tool=native.kind,
-            toolset=toolset.name,
-            fault=fault,
-            hint=hint,
-        )
+    fault, hint = "is run by the provider of a model", "move it into a toolset of its own"
+    faults = [(native.kind, clause.source, fault, hint) for native in toolset.native]
     for tool in clauses_of_kind(clause.children, Tool):
-        draft = drafts.get(tool.name)
-        if draft is None:
-            continue
-        for fault, hint in _faults(tool, draft, draft.tool):
-            report.add(
-                codes.EXPORTED_TOOL,
-                tool.source,
-                tool=tool.name,
-                toolset=toolset.name,
-                fault=fault,
-                hint=hint,
-            )
+        if draft := drafts.get(tool.name):
+            faults += [(tool.name, tool.source, *each) for each in _faults(tool, draft, draft.tool)]
+    for name, source, fault, hint in faults:
+        report.add(codes.EXPORTED_TOOL, source, tool=name, toolset=toolset.name, fault=fault, hint=hint)
 
 
 def _faults(written: Tool, draft: ToolDraft, tool: CheckedTool) -> Iterator[tuple[str, str]]:

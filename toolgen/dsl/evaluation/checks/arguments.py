@@ -317,12 +317,8 @@ def _type_hint(value: object) -> str:
     if get_origin(value) in (Union, UnionType):
         inner = [each for each in get_args(value) if each is not NoneType]
         return f"{_type_hint(inner[0])}; an attribute without required=True may be absent"
-    proposal = _type_clause_for(value)
-    return (
-        f"write {proposal}"
-        if proposal
-        else "write a type such as String, ArrayOf(String) or the name of a Type"
-    )
+    proposal = _type_clause_for(value) or "a type such as String, ArrayOf(String) or the name of a Type"
+    return f"write {proposal}"
 
 
 def _type_clause_for(value: object) -> str | None:

@@ -251,11 +251,8 @@ class Types:
                 return self._inline(clause, place)
             case ArrayOf():
                 items = self.type_(clause.items, place, {})
-                return (
-                    ArrayType(items=items, **constraints)
-                    if lengths("array", constraints, subject)
-                    else UNKNOWN
-                )
+                is_sound = lengths("array", constraints, subject)
+                return ArrayType(items=items, **constraints) if is_sound else UNKNOWN
             case MapOf():
                 return self._map(clause, place, constraints)
             case Nullable():
