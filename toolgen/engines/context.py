@@ -14,7 +14,9 @@ from toolgen.runs import (
     ActivityFailed,
     CallOptions,
     EngineError,
+    Loop,
     NondeterminismError,
+    RunContext,
     Signal,
 )
 
@@ -31,7 +33,7 @@ from .journal import (
     log_key,
 )
 from .live_run import AT_ONCE, Run, Wait, Wakeup
-from .operations import Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
+from .operations import EXIT, Gathering, OneByOne, cancel_gathered, duplicate_operation, result_or_failure
 from .store import RunStore
 
 DEFAULT: Final = CallOptions()
@@ -39,6 +41,22 @@ WAIT: Final = "wait"
 """What the journal holds in the place of an activity's name."""
 _AGAIN_S: Final = 0.02
 """Seconds until a wait is ended again that could not be ended because of a signal."""
+
+
+async def execute_loop(loops: Mapping[str, Loop], name: str, context: RunContext, argument: Json) -> Json:
+    """Return what the loop of a run returns.
+
+    Raises:
+        NondeterminismError: no loop has the name, though one had it when the run began.
+        Exception: what the loop raises; an exception that would end the process is a `RuntimeError`.
+    """
+    if name not in loops:
+        raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
+    try:
+        output: Json = await loops[name](context, argument)
+    except SystemExit as error:  # out of a task it would end the event loop
+        raise RuntimeError(EXIT) from error
+    return output
 
 
 class Waits:
@@ -68,6 +86,13 @@ class Waits:
         with run.awake.busy():
             await self._store.wait_durable()
         return record
+
+    async def keep_child(self, run: Run, op: str, child: RunRecord) -> OpRecord:
+        """Record the end of the operation of a child run that is over, as `keep`."""
+        assert child.ending is not None, "a child that goes on has no end to keep"
+        kind = "" if child.ending == "completed" else child.ending
+        end = OpRecord(op, child.loop, digest(child.input), self._clock(), child.output, kind, child.error)
+        return await self.keep(run, end)
 
     async def wait_for_signal(self, run: Run, wait: Wait, until: float | None) -> OpRecord:
         """Wait for a signal until `until`, in seconds since 1970, and return the end of the wait."""
@@ -147,10 +172,6 @@ class Host(Protocol):
         """Return the child run of an operation, started now or before."""
         ...
 
-    def child_ended(self, op: str, child: RunRecord) -> OpRecord:
-        """Return the end of the operation of a child run that is over."""
-        ...
-
     def detached(self, run: Run, op: str, loop: str, text: bytes) -> OpRecord:
         """Start a run that outlives its starter, and return the end of the operation, which names it."""
         ...
@@ -225,7 +246,7 @@ class JournaledContext:
             self._run.children.pop(op, None)
             self._run.moved()
         self._require_running()
-        return await self._host.waits.keep(self._run, self._host.child_ended(op, record))
+        return await self._host.waits.keep_child(self._run, op, record)
 
     async def detach(self, op: str, loop: str, arg: Json) -> str:
         text, _ = encode(arg, f"the input of {loop} for the operation {op}", self._host.max_payload_bytes)

@@ -28,8 +28,7 @@ from toolgen.runs.errors import already_registered, engine_closed
 
 from .journal import CANCEL, MOST_BYTES, RunRecord, SignalRecord, encode
 from .live_run import SteadyClock, call_later
-from .memory_worker import MemoryWorker
-from .runs import Runs
+from .runs import MemoryWorker, Runs
 from .store import PAGE, RunStore
 
 if TYPE_CHECKING:
@@ -338,7 +337,7 @@ class InProcessEngine:
         # What this process has begun with moves, though a file may say for a moment that it waits. Whatever
         # is written of a run may change its state; the rest of it is read when it has.
         is_sound = False
-        with self._worker.pruning.sparing(run_id):
+        with self._store.sparing(run_id):
             while True:
                 state = self._store.state(run_id)
                 if state in _OPEN:

@@ -21,10 +21,7 @@ from toolgen.runs import (
     EndedRun,
     EngineError,
     LastEvents,
-    Loop,
-    NondeterminismError,
     NonRetryableError,
-    RunContext,
 )
 
 from .journal import RunRecord, decode, encode
@@ -33,7 +30,8 @@ from .live_run import Awake
 _TOOL: Final = re.compile(r"[\w.:/-]{1,200}")
 """What may be the name of an activity; a model may ask for a tool of any name."""
 
-_EXIT: Final = "the loop raised an exception that ends the process"
+EXIT: Final = "the loop raised an exception that ends the process"
+"""The message of the error in the place of such an exception."""
 
 log = logger("toolgen.engines")
 
@@ -46,22 +44,6 @@ def duplicate_operation(run_id: str, op: str) -> DuplicateOperationError:
     )
 
 
-async def execute_loop(loops: Mapping[str, Loop], name: str, context: RunContext, argument: Json) -> Json:
-    """Return what the loop of a run returns.
-
-    Raises:
-        NondeterminismError: no loop has the name, though one had it when the run began.
-        Exception: what the loop raises; an exception that would end the process is a `RuntimeError`.
-    """
-    if name not in loops:
-        raise NondeterminismError(f"no loop is registered as {name!r}, for run {context.run_id}")
-    try:
-        output: Json = await loops[name](context, argument)
-    except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError(_EXIT) from error
-    return output
-
-
 async def result_or_failure(awaitable: Awaitable[Json]) -> Json | ActivityFailed:
     """Return what an awaitable of `RunContext.gather` gives: its result, or its failure as a value."""
     try:
@@ -69,7 +51,7 @@ async def result_or_failure(awaitable: Awaitable[Json]) -> Json | ActivityFailed
     except ActivityFailed as failure:
         return failure
     except SystemExit as error:  # out of a task it would end the event loop
-        raise RuntimeError(_EXIT) from error
+        raise RuntimeError(EXIT) from error
 
 
 def cancel_gathered(tasks: Iterable[asyncio.Task[Any]], awaitables: Iterable[Awaitable[Json]]) -> None:

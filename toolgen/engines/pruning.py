@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,7 +52,6 @@ class Pruning:
         self._not_before = 0.0
         self.on_forget: OnForget | None = None
         """Hears of the runs before they are forgotten."""
-        self._awaited: Counter[str] = Counter()
 
     def start(self) -> None:
         """Start to prune, unless it is running or failed a moment ago."""
@@ -67,23 +64,9 @@ class Pruning:
             self._task.cancel()
             self._task = None
 
-    @contextmanager
-    def sparing(self, run_id: str) -> Iterator[None]:
-        """Forget no tree with this run meanwhile: somebody waits for it."""
-        self._awaited[run_id] += 1
-        try:
-            yield
-        finally:
-            self._awaited[run_id] -= 1
-            if not self._awaited[run_id]:
-                del self._awaited[run_id]
-
-    def _is_awaited(self, tree: Tree) -> bool:
-        return any(self._awaited[run.run_id] for run in tree.runs)
-
     async def _prune(self) -> None:
         try:
-            while trees := [tree for tree in self._select() if not self._is_awaited(tree)]:
+            while trees := self._select():
                 if self.on_forget is not None:
                     await self.on_forget([run for tree in trees for run in tree.runs])
                 await self._forget(trees)

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater
-from toolgen.runs import (
-    Activity,
-    EngineError,
-    LastEvents,
-    Loop,
-    NondeterminismError,
-    OnEvent,
-)
+from toolgen.runs import Activity, EngineError, LastEvents, Loop, LostJournal, NondeterminismError, OnEvent
 from toolgen.stores import StoreCorruptError
 
 from .activities import LOOP_TIME, Activities, Tasks
-from .context import JournaledContext, Waits
+from .context import JournaledContext, Waits, execute_loop
 from .journal import (
     CANCEL,
     NULL,
@@ -35,7 +30,8 @@ from .journal import (
     encode,
 )
 from .live_run import Run
-from .operations import ended_run, ending_events, execute_loop, failure_text
+from .operations import ended_run, ending_events, failure_text
+from .pruning import Pruning
 from .store import RunStore
 
 log = logger("toolgen.engines")
@@ -177,12 +173,6 @@ class Runs:
             self.create_run(loop, text, run_id, session=run.record.session, starter=run.record.run_id)
         value, _ = encode(run_id, "the id of a run")
         return OpRecord(op, loop, digest(text), self.clock(), value)
-
-    def child_ended(self, op: str, child: RunRecord) -> OpRecord:
-        """Return the end of the operation of a child run that is over."""
-        assert child.ending is not None, "a child that goes on has no end to keep"
-        kind = "" if child.ending == "completed" else child.ending
-        return OpRecord(op, child.loop, digest(child.input), self.clock(), child.output, kind, child.error)
 
     def take(self, record: RunRecord, signal: SignalRecord) -> None:
         """Cancel a run if the signal says so; else pass it to the oldest wait for it."""
@@ -365,3 +355,61 @@ class Runs:
 def _over(run: Run) -> None:
     if run.over is not None:
         run.over.notify()
+
+
+class MemoryWorker:
+    """Executes the runs of a store in memory."""
+
+    held_s: ClassVar[float] = 0.0
+    """What is in memory began under this very clock."""
+    problem: ClassVar[None] = None
+
+    def __init__(self, store: RunStore, runs: Runs, keep_runs: int) -> None:
+        self._store = store
+        self._runs = runs
+        self._keep_runs = keep_runs
+        self._secret = secrets.token_bytes(32)
+        self.pruning = Pruning(partial(store.to_forget, keep_runs), store.drop, runs.clock)
+        store.on_signal, store.on_end, store.on_log = runs.take, self._prune, runs.followers.wake
+
+    @property
+    def is_working(self) -> bool:
+        return self._runs.is_working
+
+    async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
+        self._runs.start(worker=worker, only=only)
+        self._prune()
+
+    async def close(self) -> None:
+        self.pruning.stop()
+        await self._runs.close()
+
+    async def restore(self) -> LostJournal | None:
+        raise EngineError("the runs are in memory, and end with the process", hint="keep them in a file")
+
+    def secret(self, *, create: bool) -> bytes | None:
+        return self._secret
+
+    def require_sound(self, run_id: str) -> bool:
+        """Return True: what is in memory is as it was put there."""
+        return True
+
+    def faults(self) -> tuple[()]:
+        return ()
+
+    def describe(self) -> tuple[()]:
+        return ()
+
+    def watch(self) -> None:
+        """Do nothing: nobody else has the store."""
+
+    def tell(self) -> bool:
+        """Return whether there is a worker; it has heard of every change at once."""
+        return self.is_working
+
+    async def release_clock(self, at: float) -> None:
+        """Do nothing: the clock is not held."""
+
+    def _prune(self) -> None:
+        if self.is_working and self._store.finished > self._keep_runs:
+            self.pruning.start()

@@ -349,7 +349,7 @@ class SqliteStore(RunStore):
         return tuple(await self.batches.read_apart(rows.find_damage))
 
     def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
-        return self.batches.read(partial(rows.runs_to_forget, keep=keep, before=before))
+        return self._not_awaited(self.batches.read(partial(rows.runs_to_forget, keep=keep, before=before)))
 
     def _on_written_end(self, record: RunRecord) -> None:
         self._records.pop(record.run_id, None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -72,6 +74,8 @@ class RunStore:
         """Those of runs that are not over."""
         self._ended: dict[str, RunRecord] = {}
         """Those of root runs that are over, in the order of their ends."""
+        self._awaited: Counter[str] = Counter()
+        """Ids of runs that somebody waits for."""
 
     def find(self, run_id: str) -> RunRecord | None:
         return self._records.get(run_id)
@@ -286,9 +290,28 @@ class RunStore:
         return ()
 
     def to_forget(self, keep: int, before: float | None = None) -> list[Tree]:
-        """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time."""
+        """Return the oldest trees of runs, `PRUNE` at most, that are too many, or ended before a time.
+
+        Those that somebody waits for are left out.
+        """
         many = min(len(self._ended) - keep, PRUNE)
-        return [Tree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))]
+        return self._not_awaited(
+            Tree(0, tuple(self._below(run_id))) for run_id in islice(self._ended, max(0, many))
+        )
+
+    @contextmanager
+    def sparing(self, run_id: str) -> Iterator[None]:
+        """Leave the trees with this run out of `to_forget` meanwhile: somebody waits for it."""
+        self._awaited[run_id] += 1
+        try:
+            yield
+        finally:
+            self._awaited[run_id] -= 1
+            if not self._awaited[run_id]:
+                del self._awaited[run_id]
+
+    def _not_awaited(self, trees: Iterable[Tree]) -> list[Tree]:
+        return [tree for tree in trees if not any(self._awaited[run.run_id] for run in tree.runs)]
 
     async def drop(self, trees: Sequence[Tree]) -> None:
         """Drop the runs that `to_forget` returned."""

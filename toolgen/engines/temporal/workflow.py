@@ -14,8 +14,9 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.runs import EndedRun, NondeterminismError
 
+from ..context import execute_loop
 from ..journal import encode
-from ..operations import ending_events, execute_loop, failure_text, ignore_exception
+from ..operations import ending_events, failure_text, ignore_exception
 from .context import WorkflowContext
 from .documents import ANSWER, BEGUN_RECORD, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
 from .failures import cancel_reason
