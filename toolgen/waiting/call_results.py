@@ -1,4 +1,4 @@
-"""Results of calls as their journals have them: written there, and read again in any process."""
+"""Results of calls, as any process reads them in the outcomes that journals keep (`activities.py`)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from pydantic_core import to_json, to_jsonable_python
-
 from toolgen.calls.call import CallMeta
 from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
-from toolgen.calls.errors import DeclaredError, NotBegunError, ToolError, ToolValidationError
+from toolgen.calls.errors import DeclaredError, ToolError, ToolValidationError
 from toolgen.calls.provided import ArtifactKeeper
 from toolgen.calls.results import Artifact, ArtifactRef, RetryHint, RunLink, Telemetry, ToolResult
 from toolgen.calls.specs import ToolSpec
@@ -21,9 +19,7 @@ from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import is_truncated
 from toolgen.contract.bounds import Bounds
-from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
-from toolgen.events.event_reporter import CallEvents
 from toolgen.runs import ForgottenRun, OnForget, UnknownRunError
 from toolgen.shapes.issues import FieldIssue
 
@@ -38,42 +34,6 @@ _CONTENT: Final[dict[str, type[Any]]] = {
     "audio": AudioContent,
     "resource_link": ResourceContent,
 }
-
-
-def outcome_of(result: ToolResult, events: CallEvents) -> Outcome:
-    """Return the document of a result, with the events of the call."""
-    outcome: Outcome = {
-        "status": result.status,
-        "json": result.json.decode(),
-        "events": events.kept,
-        "frozen": None,
-    }
-    if result.display:
-        outcome["display"] = result.display
-    if result.bounds is not None:
-        outcome["bounds"] = to_jsonable_python(result.bounds)
-    if result.is_final:
-        outcome["is_final"] = True
-    if result.error is not None:
-        outcome["error"] = _error_json(result.error)
-    if result.retry_hint is not None:
-        outcome["hint"] = to_jsonable_python(result.retry_hint)
-    if result.artifacts:
-        refs = [
-            (artifact.ref or ArtifactRef(kind=artifact.kind), artifact.source_tool)
-            for artifact in result.artifacts
-        ]
-        outcome["artifacts"] = [{**to_jsonable_python(ref), "tool": tool} for ref, tool in refs]
-    if result.content:
-        outcome["content"] = to_jsonable_python(result.content, bytes_mode="base64")
-    if result.run_link is not None:
-        link = result.run_link  # no journal has a token, so not those of its work
-        outcome["link"] = {
-            field.name: getattr(link, field.name) for field in fields(link) if field.name != "pending"
-        }
-        outcome["children"] = result.children_count
-        outcome["telemetry"] = to_jsonable_python(result.telemetry)
-    return outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,38 +122,6 @@ def _result_of(outcome: Outcome, tool: str, meta: CallMeta) -> ToolResult:
 def is_of_not_begun(outcome: Outcome) -> bool:
     """Return whether the call of a document was not let in by the scheduler, and may be made again."""
     return outcome.get("error", {}).get("has_begun") is False
-
-
-def result_of_event(event: Mapping[str, Any], tool: str, meta: CallMeta) -> ToolResult:
-    """Return the result in a `tool_end` event: as `result_of`, without its sensitive values, too."""
-    return ToolResult(
-        tool=tool,
-        status=event["status"],
-        json=b"" if event["result"] is None else to_json(event["result"]),
-        tool_call_id=meta.tool_call_id,
-        display=event["text"],
-        error=_error_of_event(event) if event["error"] else None,
-        bounds=None if event["bounds"] is None else Bounds(**event["bounds"]),
-        is_final=event["is_final"],
-    )
-
-
-def _error_of_event(event: Mapping[str, Any]) -> ToolError:
-    """Return the error that a `tool_end` tells of: by its code one that the design declares."""
-    if not event["code"]:
-        return ToolError(event["error"])
-    seen = event["result"]
-    details = to_json(seen["details"]) if isinstance(seen, dict) and "details" in seen else b""
-    return DeclaredError(event["error"], code=event["code"], details_json=details)
-
-
-def _error_json(error: ToolError) -> dict[str, Json]:
-    facts: dict[str, Json] = {"message": error.message}
-    if isinstance(error, DeclaredError):
-        facts |= {"code": error.code, "details": error.details_json.decode()}
-    if isinstance(error, NotBegunError):
-        facts["has_begun"] = False
-    return facts
 
 
 def _error(facts: dict[str, Any], hint: RetryHint | None) -> ToolError:

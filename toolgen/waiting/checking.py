@@ -12,8 +12,8 @@ from toolgen.runs import RunState, RunStatus, RunWait, WaitOverError
 from toolgen.shapes.issues import short
 
 from .errors import ConflictingAnswerError, LateAnswerError, TamperedSuspensionError, UnsealedSuspensionError
-from .frozen import FrozenCall, adoption_of, adoption_op, digest_of, read_call
-from .sealing import Verdict
+from .frozen import FrozenCall, Verdict, adoption_of, digest_of, read_call
+from .sealing import adoption_op
 from .wait_registry import WaitRegistry, is_call, log
 
 _OPEN: Final[tuple[RunState, ...]] = ("running", "waiting")

@@ -1,17 +1,20 @@
-"""A suspended call: what is frozen of it, and its sealed record in the journal of its run.
+"""A suspended call: what is frozen of it, its token, and its sealed record in the journal of its run.
 
-The seal of a record covers the run, the operation that waits and the whole document, and each earlier answer
-in it has a seal of its own: who can only write to the journal cannot make one.
+Tokens and seals are HMAC-SHA-256 under a secret of the host. A token says until when it is good; nothing
+keeps it. The seal of a record covers the run, the operation that waits and the whole document, and each
+earlier answer in it has a seal of its own: who can only write to the journal cannot make one.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final
+from dataclasses import astuple, dataclass, field, fields, replace
+from typing import Any, Final, Literal
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.results import SuspensionKind
@@ -19,9 +22,17 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.shapes.sensitive import pointers_at, redacted
 
-from .errors import TamperedSuspensionError, UnsealedSuspensionError
-from .sealing import Sealer, TokenClaims, Verdict
+from .errors import TamperedSuspensionError, UnknownSuspensionError, UnsealedSuspensionError
 
+Verdict = Literal["sealed", "tampered", "unsealed"]
+"""`sealed`: a host with the secret wrote it. `tampered`: somebody else has changed it. `unsealed`: it has no
+seal, or that of another secret, so that nobody here knows."""
+
+_FORM: Final = 1
+_PREFIX: Final = "s_"
+"""First characters of every token, so that no shell takes one for an option."""
+_SHORTEST_SECRET: Final = 16
+"""Bytes."""
 _OPTIONAL: Final = frozenset(
     {
         *("is_shortened", "is_asked_by_tool", "reason", "handle", "request", "answers"),
@@ -148,6 +159,103 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+@dataclass(frozen=True, slots=True)
+class TokenClaims:
+    """The contents of a token."""
+
+    run_id: str
+    op: str
+    """Key of the wait within the run."""
+    session_id: str
+    expires_at: float
+    """Seconds since 1970."""
+    digest: str
+    """Digest of the frozen call."""
+
+
+class Sealer:
+    """Issues and opens tokens, and seals answers."""
+
+    def __init__(self, *secrets: bytes) -> None:
+        """Construct a sealer that seals with the first secret, and accepts seals by any of them.
+
+        Raises:
+            ValueError: there is none, or one has fewer than 16 bytes.
+        """
+        if not secrets or min(map(len, secrets)) < _SHORTEST_SECRET:
+            raise ValueError(f"a secret has at least {_SHORTEST_SECRET} bytes, from a random source")
+        self._secrets = {hashlib.sha256(b"key id" + secret).hexdigest()[:8]: secret for secret in secrets}
+        self._newest = next(iter(self._secrets))
+
+    def issue(self, claims: TokenClaims) -> str:
+        """Return the token; the same for the same claims."""
+        text = _base64(json.dumps([_FORM, self._newest, *astuple(claims)]).encode())
+        return f"{_PREFIX}{text}.{self._mac(self._newest, 'token', text)}"
+
+    def open(self, token: str) -> TokenClaims:
+        """Return the contents of a token.
+
+        Raises:
+            UnknownSuspensionError: no host with one of the secrets issued it.
+        """
+        text, _, mac = token.removeprefix(_PREFIX).partition(".")
+        macs = [self._mac(key, "token", text) for key in self._secrets if token.startswith(_PREFIX)]
+        if token.isascii() and any(hmac.compare_digest(ours, mac) for ours in macs):  # else nothing is read
+            form, _, *facts = json.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+            if form == _FORM:
+                return TokenClaims(*facts)
+        hint = "copy the whole token, from s_ on; a token of another secret is unknown here"
+        raise UnknownSuspensionError("no suspended call has this token", hint=hint)
+
+    def seal(self, claims: TokenClaims, answer: Json, by: str) -> dict[str, Json]:
+        """Return an answer with its person and its seal."""
+        mac = self._mac(self._newest, "answer", _answer_text(claims, answer, by))
+        return {"answer": answer, "by": by, "key": self._newest, "seal": mac}
+
+    def is_sealed(self, claims: TokenClaims, sealed: Json) -> bool:
+        """Return whether an answer has a seal by one of the secrets, for this very call."""
+        match sealed:
+            case {"answer": answer, "by": str(by), "key": str(key), "seal": str(seal)} if (
+                key in self._secrets
+            ):
+                mac = self._mac(key, "answer", _answer_text(claims, answer, by))
+                return seal.isascii() and hmac.compare_digest(mac, seal)
+            case _:
+                return False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The ids of the secrets, by which seals name them, the one that seals first."""
+        return tuple(self._secrets)
+
+    def mark(self, use: str, contents: Json) -> dict[str, Json]:
+        """Return the seal of contents, for one use."""
+        return {"key": self._newest, "mac": self._mac(self._newest, use, _canonical(contents))}
+
+    def judge(self, use: str, contents: Json, seal: Json) -> Verdict:
+        """Return what the seal says of the contents; `seal` is by `mark`, or anything else."""
+        match seal:
+            case None:
+                return "unsealed"
+            case {"key": str(key), "mac": str(mac), **rest} if not rest:
+                if key not in self._secrets:
+                    return "unsealed"
+                is_ours = mac.isascii() and hmac.compare_digest(
+                    self._mac(key, use, _canonical(contents)), mac
+                )
+                return "sealed" if is_ours else "tampered"
+            case _:
+                return "tampered"
+
+    def arguments_mac(self, tool: str, payload_json: bytes, session_id: str, tool_call_id: str) -> str:
+        """Return the keyed digest of a call's arguments: the same for the same arguments of the same call."""
+        digest = hashlib.sha256(payload_json).hexdigest()
+        return self._mac(self._newest, "arguments", json.dumps([tool, session_id, tool_call_id, digest]))
+
+    def _mac(self, key: str, use: str, text: str) -> str:
+        return _base64(hmac.digest(self._secrets[key], f"{use}:{text}".encode(), "sha256"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedCall:
     """A suspended call where it waits, as a host has sealed it."""
@@ -239,24 +347,10 @@ def adoption_of(sealer: Sealer, run_id: str, op: str, document: dict[str, Json],
     return {"by": by, _SEAL: sealer.mark(_ADOPTED, [[run_id, op, digest_of(document)], by])}
 
 
-def adoption_op(op: str, key: str) -> str:
-    """Return the operation under whose answer a run keeps the adoption of the record of a wait.
-
-    `key` is the id of the secret that sealed the adoption: whoever loses it adopts again with the next one.
-    """
-    return f"adopted:{op}:{key}"
-
-
 def digest_of(document: dict[str, Json]) -> str:
     """Return the SHA-256 of a record without its seal, in hex."""
     unsealed = {name: part for name, part in document.items() if name != _SEAL}
     return hashlib.sha256(json.dumps(unsealed, sort_keys=True).encode()).hexdigest()
-
-
-def next_wait(op: str) -> str:
-    """Return the key of the wait of a call that is asked again."""
-    before, _, number = op.rpartition(":")
-    return f"{before}:{int(number) + 1}"
 
 
 def _verdict(sealer: Sealer, run_id: str, op: str, digest: str, seal: Json) -> Verdict:
@@ -291,3 +385,15 @@ def _is_sealed(sealer: Sealer, run_id: str, op: str, answer: dict[str, Json]) ->
 def _answer_contents(run_id: str, op: str, answer: dict[str, Json]) -> Json:
     call, _, _ = op.rpartition(":")  # all waits of one call have keys with this beginning
     return [run_id, call, answer]
+
+
+def _answer_text(claims: TokenClaims, answer: Json, by: str) -> str:
+    return json.dumps([claims.run_id, claims.op, claims.digest, answer, by], sort_keys=True)
+
+
+def _canonical(contents: Json) -> str:
+    return json.dumps(contents, sort_keys=True)
+
+
+def _base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

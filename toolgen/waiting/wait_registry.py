@@ -41,10 +41,10 @@ from .errors import (
     UnknownSuspensionError,
     UnsealedSuspensionError,
 )
-from .frozen import FrozenCall, SealedCall, adoption_op, seal_call, verify_call
+from .frozen import FrozenCall, SealedCall, Sealer, TokenClaims, seal_call, verify_call
 from .once_call import LateEnds
 from .options import WaitOptions
-from .sealing import Sealer, TokenClaims, kept_sealer, question_claims, sealer_of, sealer_with
+from .sealing import adoption_op, kept_sealer, question_claims, sealer_of, sealer_with
 
 log = logger("toolgen.runtime")
 
