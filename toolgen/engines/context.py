@@ -352,3 +352,27 @@ async def _branch(awaitable: Awaitable[Json], parts: Gathering) -> tuple[Json | 
     """Return the result of a branch of a loop, and the newest time that it has seen."""
     with parts.part():
         return await result_or_failure(awaitable), LOOP_TIME.get()
+
+
+async def replayed(
+    record: RunRecord, context: JournaledContext, start: Callable[[], Awaitable[Json]]
+) -> Json:
+    """Return what the loop of a completed run returns when it is started again, without operations.
+
+    Raises:
+        EngineError: the run is not completed.
+        NondeterminismError: the loop does or returns something else.
+    """
+    if record.ending != "completed":
+        raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
+    try:
+        output = await start()
+    except Exception as error:
+        fault = NondeterminismError(f"run {record.run_id} was completed before, and its loop raises now")
+        raise context.fault or fault from error
+    if context.fault is not None:
+        raise context.fault
+    text, _ = encode(output, f"the output of run {record.run_id}")
+    if text != record.output:
+        raise NondeterminismError(f"run {record.run_id} returned another result than before")
+    return output

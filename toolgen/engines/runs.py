@@ -15,7 +15,7 @@ from toolgen.runs import Activity, EngineError, LastEvents, Loop, LostJournal, N
 from toolgen.stores import StoreCorruptError
 
 from .activities import LOOP_TIME, Activities, Tasks
-from .context import JournaledContext, Waits, execute_loop
+from .context import JournaledContext, Waits, execute_loop, replayed
 from .journal import (
     CANCEL,
     NULL,
@@ -266,26 +266,10 @@ class Runs:
             run.task.cancel()
 
     async def replay(self, record: RunRecord) -> Json:
-        """Run a loop again from the journal, without operations, and return its result.
-
-        Raises:
-            EngineError: the run is not completed.
-            NondeterminismError: the loop does or returns something else.
-        """
-        if record.ending != "completed":
-            raise EngineError(f"run {record.run_id} is not completed; only then it can be replayed")
+        """Run a loop again from the journal, without operations, and return its result; as `replayed`."""
         context = JournaledContext(Run(record, None, self), self, is_replay=True)
-        try:
-            output = await self.tasks.start(self._execute(context, record), f"replay of {record.run_id}")
-        except Exception as error:
-            fault = NondeterminismError(f"run {record.run_id} was completed before, and its loop raises now")
-            raise context.fault or fault from error
-        if context.fault is not None:
-            raise context.fault
-        text, _ = encode(output, f"the output of run {record.run_id}")
-        if text != record.output:
-            raise NondeterminismError(f"run {record.run_id} returned another result than before")
-        return output
+        name = f"replay of {record.run_id}"
+        return await replayed(record, context, lambda: self.tasks.start(self._execute(context, record), name))
 
     def _begin(self, run: Run) -> None:
         if run.task is None:
