@@ -18,7 +18,7 @@ REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 """Keywords that lead to another schema."""
 BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 CONDITIONS: Final = ("if", "then", "else", "not")
-"""Keywords whose schemas look at the same value (Core 10.2), as those of `BRANCHES` and `dependentSchemas`."""
+"""Keywords whose schemas look at the same value (Core 10.2), like `BRANCHES` and `dependentSchemas`."""
 
 
 def embedded(schema: Schema, place: str) -> Schema:
