@@ -15,9 +15,8 @@ from toolgen.runs import answer_name
 from toolgen.runtime import ConfirmSpec, LongRunningSpec, Runtime, Suspended, ToolOutcome
 from toolgen.waiting.answers import answer_key, cancel_answer
 from toolgen.waiting.errors import SuspensionError, TamperedSuspensionError
-from toolgen.waiting.frozen import SealedCall, seal_call
+from toolgen.waiting.frozen import SealedCall, Sealer, TokenClaims, seal_call
 from toolgen.waiting.loop import LOOP
-from toolgen.waiting.sealing import Sealer, TokenClaims
 
 TOOL = "assistant.devices.list_devices"
 CONFIRMED = spec(confirm=ConfirmSpec())

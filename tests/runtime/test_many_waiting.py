@@ -19,9 +19,8 @@ from toolgen.engines import InProcessEngine
 from toolgen.engines.journal import RunRecord
 from toolgen.runs import RunContext, answer_name
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime
-from toolgen.waiting.frozen import FIRST, FrozenCall, seal_call
+from toolgen.waiting.frozen import FIRST, FrozenCall, Sealer, seal_call
 from toolgen.waiting.loop import LOOP
-from toolgen.waiting.sealing import Sealer
 
 MOST: Final = 2_000
 """Instructions of SQLite's virtual machine that a step may take; to read a row takes five or more."""

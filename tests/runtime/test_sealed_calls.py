@@ -16,8 +16,7 @@ from toolgen.waiting.errors import (
     TamperedSuspensionError,
     UnsealedSuspensionError,
 )
-from toolgen.waiting.frozen import FrozenCall, SealedCall, adoption_of, seal_call, verify_call
-from toolgen.waiting.sealing import Sealer
+from toolgen.waiting.frozen import FrozenCall, SealedCall, Sealer, adoption_of, seal_call, verify_call
 
 RUN, OP = "run_1", "wait:c1:2"
 NEW, OLD = b"the secret of now, 32 bytes !!!!", b"the secret of before, 32 bytes !"

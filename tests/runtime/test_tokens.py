@@ -17,7 +17,7 @@ from toolgen.engines import InProcessEngine
 from toolgen.runs import Engine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.waiting.errors import UnknownSuspensionError
-from toolgen.waiting.sealing import Sealer, TokenClaims
+from toolgen.waiting.frozen import Sealer, TokenClaims
 
 NEW, OLD = b"new-secret-of-the-host-0123456789", b"old-secret-of-the-host-0123456789"
 TICKET = TokenClaims("call_1", "wait:1", "s", 1234.5, "0123abcd")

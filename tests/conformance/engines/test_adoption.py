@@ -17,9 +17,8 @@ from tests.temporal_server import TemporalServer
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import ConfirmSpec, Runtime
 from toolgen.waiting.errors import UnsealedSuspensionError
-from toolgen.waiting.frozen import FIRST, seal_call
+from toolgen.waiting.frozen import FIRST, Sealer, seal_call
 from toolgen.waiting.loop import LOOP, waiting_call
-from toolgen.waiting.sealing import Sealer
 
 from .recorder import Histories, replay
 
