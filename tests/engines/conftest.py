@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -43,7 +43,11 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "real" if item.path.stem.startswith("test_file") else "virtual")
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("sqlite full", marks=pytest.mark.exhaustive)])
+REPEATED: Final = pytest.mark.exhaustive
+"""The mark of an engine that does as one before it."""
+
+
+@pytest.fixture(params=[pytest.param(name, marks=REPEATED if "full" in name else ()) for name in ENGINES])
 def make_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """Return what makes an engine; one in a file has the same file each time."""
     return partial(ENGINES[request.param], tmp_path)

@@ -157,6 +157,21 @@ async def test_a_result_that_is_not_json_fails_its_activity_for_good(
     assert toys.counts("start") == {"date": 1}
 
 
+async def test_an_error_of_the_environment_is_told_with_its_hint(
+    start_engine: StartEngine, toys: Toys, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tool(info: object, arg: object) -> object:
+        raise EngineError("there is no place", hint="make one")
+
+    toys.tool = tool  # type: ignore[method-assign]  # another activity under the name
+    engine = await start_engine()
+    await play(engine, [{"calls": [call("a", attempts=1)]}], run_id="r")
+    assert (await engine.result("r")).output == [[{"failed": "EngineError"}]]
+    (failed,) = [record.getMessage() for record in caplog.records if "failed" in record.getMessage()]
+    assert failed.startswith("run r: tool:a failed: EngineError: there is no place")
+    assert failed.endswith("hint: make one")
+
+
 async def test_nothing_is_shared_over_the_seam(engine: Engine) -> None:
     """The toys change their arguments, on both sides, after they were handed over."""
     given = [{"calls": [call("a", fail_until=2)]}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Set
 from typing import Any
 
 import pytest
@@ -96,6 +96,20 @@ async def test_what_the_log_of_a_canceled_run_lacks_follows_from_its_input(
     at_once = [event for _, event in await follow(engine, "at once")]
     assert at_once[len(asked[0][2]) :] == [{"type": "last"}, *endings("no")]
     assert [event for _, event in await follow(engine, "later")][:2] == [{"type": "x"}, {"type": "last"}]
+
+
+async def test_last_events_before_one_that_fails_are_appended(
+    start_engine: StartEngine, follow: Follow
+) -> None:
+    def last(ended: EndedRun) -> Iterator[Mapping[str, Json]]:
+        yield {"type": "first"}
+        raise ValueError("there is no second one")
+
+    engine = await start_engine(last_events=last)
+    await play(engine, [{"wait": ["never"]}], run_id="r")
+    await engine.settled("r")
+    await engine.cancel("r", reason="no")
+    assert [event for _, event in await follow(engine, "r")] == [{"type": "first"}, *endings("no")]
 
 
 async def test_a_run_that_is_canceled_knows_what_had_begun(start_engine: StartEngine, toys: Toys) -> None:

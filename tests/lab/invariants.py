@@ -314,7 +314,8 @@ def _settles_later(run_id: str, run: RunRecord) -> bool:
 
     It was stored when the last process ended; all conversations were over.
     """
-    return run_id.rpartition("/")[2].startswith("resolved:") and run.state == "running"
+    is_settlement = run_id.rpartition("/")[2].startswith("resolved:")
+    return is_settlement and run.state == "running" and not run.events
 
 
 def _is_cut(evidence: Evidence, run_id: str) -> bool:

@@ -25,7 +25,11 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return loop_factories(item, "real")
 
 
-@pytest.fixture(params=["memory", pytest.param("sqlite", marks=pytest.mark.exhaustive)])
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.exhaustive) if name == "sqlite" else name for name in ENGINES
+    ]
+)
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> InProcessEngine:
     """Return an engine for one runtime; the test runs on each."""
     return ENGINES[request.param](tmp_path)

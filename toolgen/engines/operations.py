@@ -113,8 +113,7 @@ def attempt_failure(
         has_begun: It began what must not happen twice.
         is_last: No attempt is left.
     """
-    message = error.message if isinstance(error, EngineError) else error_text(error)
-    kind, message = (type(error).__name__, message) if limit_s is None else timed_out(limit_s)
+    kind, message = (type(error).__name__, error_text(error)) if limit_s is None else timed_out(limit_s)
     is_last = is_last or has_begun or isinstance(error, NonRetryableError | SystemExit)
     kind = OUTCOME_UNKNOWN if has_begun else kind
     # What an activity says on purpose is its message; only a mistake needs to say where it was made.
@@ -171,7 +170,8 @@ def ending_events(
     events: list[Mapping[str, Json]] = []
     if last_events is not None:
         try:
-            events += [encode(event, "an event")[1] for event in last_events(ended())]
+            for event in last_events(ended()):  # those before one that fails are appended
+                events.append(encode(event, "an event")[1])
         except Exception:
             log.exception("run %s: its last events were not appended to its log", run_id)
     return [*events, {"type": "run_completed", "status": ending, "error": reason}, {"type": "run_stream_end"}]

@@ -50,7 +50,7 @@ class Scheduling:
         """
         for limit in fields(self):
             value, least = getattr(self, limit.name), _LEAST.get(limit.name, 1)
-            if value is None and "None" in str(limit.type):
+            if value is None and limit.name in _OPTIONAL:
                 continue
             if limit.name.endswith("_s"):
                 _check_seconds(limit.name, value)
@@ -68,6 +68,10 @@ def _check_seconds(name: str, value: object) -> None:
         raise ValueError(f"{name} is {value}; it must be more than 0")
 
 
+_OPTIONAL: Final = frozenset(
+    {"max_calls_per_session", "max_calls_per_tool", "stage_timeout_s", "tool_timeout_s"}
+)
+"""Limits that may be None, for no limit."""
 _LEAST: Final = {"max_queued": 0, "max_stuck_threads": 0, "max_retries": 0}
 
 DEFAULT_SCHEDULING: Final = Scheduling()
