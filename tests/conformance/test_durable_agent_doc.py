@@ -24,6 +24,6 @@ def test_the_document_can_be_followed(tmp_path: Path) -> None:
                 outputs += 1
             case _:
                 (folder / saved[-1]).write_text(block[2], "utf-8")
-    assert outputs == 3
+    assert outputs == 4
     checked = shell("python -m mypy --strict --config-file= notes", folder)
     assert checked.startswith("Success"), checked
