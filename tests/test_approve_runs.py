@@ -119,6 +119,19 @@ def test_a_question_is_taken_back(runs: ProjectFolder) -> None:
     ]
 
 
+@pytest.mark.parametrize("refusal", ["--deny", "--cancel"])
+def test_a_refusal_does_not_approve(runs: ProjectFolder, refusal: str) -> None:
+    start(runs, "run_3:s-3:wipe disk")
+    id_ = waiting_id(runs, "wipe")
+    done = runs.run("approve", id_, "--yes", refusal)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        f"error: --yes cannot be combined with {refusal}",
+        "  hint: leave out --yes, which approves the call",
+    ]
+    assert waiting_id(runs, "wipe") == id_
+
+
 def test_a_session_and_an_id_that_nothing_has(runs: ProjectFolder) -> None:
     start(runs, "run_3:s-3:wipe disk")
     id_ = waiting_id(runs, "wipe")

@@ -229,6 +229,11 @@ def answer_of(
         ToolgenError: a text is not JSON, or the options contradict one another.
     """
     by = by or user_name()
+    if is_sure and (deny or cancel):
+        raise ToolgenError(
+            f"--yes cannot be combined with {'--cancel' if cancel else '--deny'}",
+            hint="leave out --yes, which approves the call",
+        )
     if cancel:
         if deny or payload or answer:
             raise ToolgenError(
