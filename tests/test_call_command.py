@@ -156,6 +156,7 @@ def test_a_trace_ends_where_the_call_failed(
         ("", "names no runtime\n  hint: add runtime ="),
         ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
         ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
+        ("app.main:brokn", "has no name 'brokn'\n  hint: did you mean 'broken'? correct 'runtime' in "),
         ("app.main:nothing", "'app.main:nothing' is 3, not a function\n  hint: "),
         ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
         ("app.main:broken", "'app.main:broken' failed:\n\nTraceback (most recent call last):\n"),

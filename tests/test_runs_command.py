@@ -204,8 +204,11 @@ def test_a_run_that_is_canceled_is_not_executed_before(runs: ProjectFolder) -> N
     start(runs, "run_1:s-1:work a", "run_2:s-2:ask Mira")
     done = runs.run("runs", "cancel", "run_1", "--reason", "enough\x1b[2J")
     assert (done.code, done.out) == (0, "run_1  canceled  x.agent  session s-1  enough\\u001b[2J\n")
-    assert runs.run("runs", "cancel", "run_2").out == "run_2  canceled  x.agent  session s-2\n"
-    assert runs.run("runs", "cancel", "run_2").code == 0, "again"
+    line = "run_2  canceled  x.agent  session s-2\n"
+    assert runs.run("runs", "cancel", "run_2") == Done(0, line, "")
+    assert runs.run("runs", "cancel", "run_2") == Done(
+        0, line, "the run was over before; nothing was canceled\n"
+    )
     assert did(runs) == ["begin a"]
     start(runs, "run_3:s-1:ask Mira", "run_4:s-2:ask Mira")  # the turns of the sessions are free
 

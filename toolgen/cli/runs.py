@@ -164,7 +164,7 @@ async def resume_run(project: Project, run_id: str) -> int:
 
 
 async def cancel_run(project: Project, run_id: str, reason: str) -> int:
-    """Cancel a run, with all that it has started and waits for.
+    """Cancel a run, with all that it has started and waits for; say where it was over before.
 
     Return 3 when other processes execute the runs, and after 30 seconds it is not over.
 
@@ -172,12 +172,15 @@ async def cancel_run(project: Project, run_id: str, reason: str) -> int:
         UnknownRunError: no run has the id.
     """
     async with open_engine(project, checks=True) as (runtime, engine):
+        was_over = (await engine.status(run_id)).is_over
         await runtime.runs.cancel(run_id, reason)
         await runtime.runs.start(run_id)  # after it, so that nothing of the run is executed here
         status = await engine.status(run_id)
         if not status.is_over:
             status = await _wait_for_status(engine, run_id, engine.result)
         await _show_line(runtime, engine, runtime.runs.status_of(status))
+    if was_over:
+        print("the run was over before; nothing was canceled", file=sys.stderr)
     return 0 if status.is_over else NOT_OVER
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import logging
 import os
@@ -101,8 +102,12 @@ def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:
     try:
         make: object = reduce(getattr, name.split("."), load_module(project, module, key))
     except AttributeError as error:
+        callables = [other for other, value in inspect.getmembers_static(error.obj) if callable(value)]
+        near = difflib.get_close_matches(name.rpartition(".")[2], callables, n=1, cutoff=0.75)
+        hint = f"correct {key!r} in [tool.toolgen]"
         raise ToolgenError(
-            f"the module {module!r} has no name {name!r}", hint=f"correct {key!r} in [tool.toolgen]"
+            f"the module {module!r} has no name {name!r}",
+            hint=f"did you mean {near[0]!r}? {hint}" if near else hint,
         ) from error
     if not callable(make):
         raise ToolgenError(
