@@ -116,7 +116,7 @@ class ValueChecks:
         if (number := _comparable(value, inner)) is None:
             return False
         for row, limit in constraints_in(inner, LIMITS):
-            if row.side is not None and not row.passes(number, limit):
+            if row.takes == "bound" and row.side is not None and not row.passes(number, limit):
                 side, hint = _SIDES[row.side, row.is_exclusive]
                 bound = row.name.replace("_", " ")
                 self._report.add(
