@@ -234,7 +234,7 @@ async def test_generated_classes_are_results_as_their_own_codec_writes_them() ->
         ),
         (dt.datetime, "5", "$.value must be a string, not an integer"),
         (bytes, '"!"', "$.value must be written as base64, such as aGVsbG8="),
-        (Annotated[bytes, Field(max_length=1)], '"YWI="', "$.value data should have at most 1 byte"),
+        (Annotated[bytes, Field(max_length=1)], '"YWI="', "$.value must have at most 1 byte"),
         (Colour, '"green"', '$.value must be one of "red", "blue"'),
         (Literal["a", 1], "true", '$.value must be one of "a", 1'),
         (Point, '{"x": 1, "z": 2}', "$.value.z is not a field here"),

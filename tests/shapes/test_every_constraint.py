@@ -9,14 +9,15 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
+import pydantic
 import pytest
 from jsonschema_rs import Draft202012Validator
 from pydantic import ValidationError
 from pydantic_core import SchemaValidator
 
-from tests.checked import built, field_of
+from tests.checked import built, codes, field_of
 from tests.golden import write
 from toolgen import dsl
 from toolgen.codegen import generate
@@ -35,9 +36,9 @@ from toolgen.dsl import (
     Tool,
     Toolset,
 )
-from toolgen.runtime import Codec, FieldIssue, ToolValidationError
+from toolgen.runtime import Codec, FieldIssue, ToolValidationError, TypeCodec, func_tool
 from toolgen.schema_reader import read
-from toolgen.shapes.constraints import CONSTRAINTS, Constraint, Holder, held_by, limits_of
+from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES, Constraint, Holder, held_by, limits_of
 from toolgen.shapes.design.annotations import annotated_type
 from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.exact import exact
@@ -55,6 +56,19 @@ CLAUSES: dict[Holder, Any] = {
     "duration": Duration,
     "decimal": dsl.Decimal,
 }
+TYPES: dict[Holder, Any] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "array": list[int],
+    "map": dict[str, int],
+    "date": dt.date,
+    "datetime": dt.datetime,
+    "duration": dt.timedelta,
+    "decimal": Decimal,
+    "bytes": bytes,
+}
+"""The types of Python that functions have for them."""
 ORDERED: dict[Holder, tuple[Any, Any, Any]] = {
     "integer": (1, 2, 3),
     "number": (1.25, 1.5, 1.75),
@@ -79,6 +93,7 @@ OF_SIZE: dict[Holder, Callable[[int], Any]] = {
     "string": "é".__mul__,
     "array": lambda size: list(range(size)),
     "map": lambda size: {str(number): number for number in range(size)},
+    "bytes": b"a".__mul__,
 }
 OTHERS: dict[tuple[Holder, str], tuple[Any, Any, Any]] = {
     ("string", "enum"): (("a", "b"), "b", "c"),
@@ -128,6 +143,10 @@ def case(row: Constraint, holder: Holder) -> Case:
 
 
 CASES = [case(row, holder) for row in CONSTRAINTS for holder in row.holders]
+OF_TYPES = [each for each in CASES if each.row.core]
+"""What an annotation of Python says with the keywords of pydantic's `Field`."""
+SIZES_OF_BYTES = [case(row, holder) for row in OF_BYTES for holder in row.holders]
+"""What no clause says."""
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +219,81 @@ def assert_read(case: Case, field: Field, schema: Any) -> None:
     assert reading.foreign
     node = reading.foreign.classes["Read"]["properties"][case.name]
     assert node.get(case.row.keyword) == schema[case.row.keyword] or case.row.keyword in reading.unsupported
+
+
+def arguments_of(case: Case, type_: Any) -> TypeCodec[Any]:
+    """Return the codec of a function with one parameter, which the docstring describes."""
+
+    def take(**arguments: Any) -> None: ...
+
+    parameter = inspect.Parameter(case.name, inspect.Parameter.KEYWORD_ONLY, annotation=type_)
+    take.__signature__ = inspect.Signature([parameter])  # type: ignore[attr-defined]  # PEP 362
+    take.__annotations__ = {case.name: type_, "return": None}
+    take.__doc__ = f"Take.\n\nArgs:\n    {case.name}: A value."
+    codec = func_tool(take).spec.payload
+    assert isinstance(codec, TypeCodec)
+    return codec
+
+
+def limited_type(case: Case) -> Any:
+    return Annotated[TYPES[case.holder], pydantic.Field(**{case.row.core: case.limit})]
+
+
+def issues_of(codec: Codec[Any], case: Case) -> tuple[FieldIssue, ...]:
+    """Return the issues of a value beyond the limit; one within it has none."""
+    codec.decode(json.dumps({case.name: plain(case.within)}))
+    with pytest.raises(ToolValidationError) as refused:
+        codec.decode(json.dumps({case.name: plain(case.beyond)}))
+    return refused.value.issues
+
+
+@pytest.mark.parametrize("case", OF_TYPES, ids=lambda case: case.name)
+def test_a_limit_of_a_function_is_that_of_a_design(case: Case, generated: tuple[Any, Any]) -> None:
+    designed: Codec[Any] = generated[1].EVERY.payload
+    codec = arguments_of(case, limited_type(case))
+    assert codec.schema["properties"][case.name] == designed.schema["properties"][case.name]
+    assert issues_of(codec, case) == issues_of(designed, case)
+
+
+@pytest.mark.parametrize("case", SIZES_OF_BYTES, ids=lambda case: case.name)
+def test_a_size_of_bytes_is_a_limit_of_a_function(case: Case) -> None:
+    codec = arguments_of(case, limited_type(case))
+    assert_schema(case, codec.schema["properties"][case.name], plain(case.within), plain(case.beyond))
+    assert_issue(case, issues_of(codec, case))
+
+
+def test_a_generated_class_in_a_function_shows_its_limits(generated: tuple[Any, Any]) -> None:
+    shown = TypeCodec(generated[1].EveryPayload, "Every").schema["properties"]
+    designed = generated[1].EVERY.payload.schema["properties"]
+    names = [each.name for each in CASES if each.row.is_annotation]
+    assert {name: shown[name] for name in names} == {name: designed[name] for name in names}
+
+
+@pytest.mark.parametrize(
+    "case", [each for each in CASES if each.row.is_annotation], ids=lambda case: case.name
+)
+def test_limits_of_a_result_follow_its_description(case: Case) -> None:
+    schema = TypeCodec(limited_type(case), "Value", is_result=True, description="A value.").schema
+    assert_schema(case, schema, plain(case.within), plain(case.beyond))
+
+
+def test_a_number_limits_decimals_by_its_digits() -> None:
+    codec: TypeCodec[Decimal] = TypeCodec(Annotated[Decimal, pydantic.Field(ge=0.1)], "Price")
+    assert codec.schema["x-minimum"] == "0.1"
+    assert codec.decode('"0.1"') == Decimal("0.1")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_default_is_within_the_limits(case: Case) -> None:
+    def of_default(value: Any) -> list[str]:
+        attribute = Attribute(
+            case.name, CLAUSES[case.holder], "A value.", default=value, **{case.row.name: case.limit}
+        )
+        return codes(Service("s", "S.", Toolset("t", "T.", Tool("one", "One.", Args(attribute)))))
+
+    named = {"bound": "default-out-of-range", "choice": "default-not-in-enum"}
+    assert of_default(case.within) == []
+    assert of_default(case.beyond) == [named.get(case.row.takes, "default-mismatch")]
 
 
 @pytest.mark.parametrize("holder", CLAUSES)

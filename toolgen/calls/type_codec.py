@@ -49,7 +49,7 @@ class TypeCodec(Codec[T]):
             ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
         """
         core = _core(type_)
-        schema = type_schema_of(core, "serialization" if is_result else "validation")
+        schema = type_schema_of(core, "serialization" if is_result else "validation", description)
         own_title = str(schema.get("title") or _title(schema))
         is_name = own_title in (
             "",
@@ -58,7 +58,7 @@ class TypeCodec(Codec[T]):
         name = own_title or name
         schema["title"] = title or (type_title(name) if is_name else own_title)
         if description:
-            schema.setdefault("description", description)
+            schema["description"] = schema.pop("description")  # it follows the title
         places, schema = sensitive_places_of(schema), without_marks(schema)
         text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))
         super().__init__(None, "", name, {name: text}, sensitive=places)

@@ -258,6 +258,12 @@ FLAGS: Final = tuple(row for row in CONSTRAINTS if row.takes == "flag")
 """The constraints that a type has or has not."""
 
 
+OF_BYTES: Final = _lengths(
+    "bytes", "x-minLength", "x-maxLength", "bytes", errors=("bytes_too_short", "bytes_too_long")
+)
+"""The limits of bytes, which types that somebody wrote in Python have, and no clause."""
+
+
 def held_by(holder: Holder) -> tuple[Constraint, ...]:
     """Return the constraints of a kind of type."""
     return tuple(row for row in CONSTRAINTS if holder in row.holders)
@@ -305,3 +311,25 @@ def constraints_in(
 def core_keywords(type_: DataType) -> dict[str, Any]:
     """Return the limits of a type by the keywords of pydantic."""
     return {row.core: value for row, value in constraints_in(type_, LIMITS) if row.core}
+
+
+def sentence_of(limits: Iterable[tuple[Constraint, object]]) -> str:
+    """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
+    texts = [row.message_of(value) for row, value in limits if row.is_annotation]
+    if not texts:
+        return ""
+    shared = next((start for start in _STARTS if all(text.startswith(start) for text in texts)), "")
+    first, *others = texts
+    rest = (text.removeprefix(shared) for text in others)
+    return f"{first[0].upper()}{' and '.join((first[1:], *rest))}."
+
+
+_STARTS: Final = ("must be ", "must have ")
+"""How the messages of limits start; those that start alike share it in a sentence."""
+
+
+def with_sentence(text: str, sentence: str) -> str:
+    """Return a description, followed by the sentence of its limits."""
+    if not text or not sentence:
+        return text or sentence
+    return f"{text}{'' if text[-1] in '.!?…' else '.'} {sentence}"

@@ -12,7 +12,7 @@ import base64
 import datetime as dt
 import math
 import operator
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 from typing import Any, Final
 
@@ -23,15 +23,21 @@ from pydantic_core import core_schema as cs
 from toolgen.contract.json_value import Json, identity
 
 from . import lexical as forms
-from .constraints import FLAGS, LIMITS, limits_of
-from .numbers import limited, number
+from .constraints import FLAGS, LIMITS, OF_BYTES, Constraint, limits_of
+from .numbers import MADE_OF, limited, number
 from .values import bytes_text, decimal_text, duration_text, plain
 
 AnySchema = Any
 """A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
 
-_OWN: Final = tuple(row for row in LIMITS if row.is_annotation and row.takes != "length")
-"""The limits of values that are texts in JSON, which are compared in Python."""
+_OWN: Final[Mapping[str, tuple[Constraint, ...]]] = {
+    "date": limits_of("date"),
+    "datetime": limits_of("datetime"),
+    "timedelta": limits_of("duration"),
+    "decimal": limits_of("decimal"),
+    "bytes": OF_BYTES,
+}
+"""The limits of values that are texts in JSON, by kind: no keyword of JSON Schema says them."""
 _UNIQUE: Final = "toolgen_unique"
 _NULL_KEPT: Final = "toolgen_null_kept"
 _INNER: Final = {
@@ -90,7 +96,18 @@ def exact(schema: AnySchema) -> Any:
 
 def _enforced(kind: str) -> Set[str]:
     keywords = _ENFORCED[kind].__annotations__.keys() if kind in _ENFORCED else frozenset[str]()
-    return keywords | {row.core for row in _OWN} if kind in _LEXICAL else keywords
+    return keywords | {row.core for row in _OWN.get(kind, ())}
+
+
+def own_limits(node: AnySchema) -> list[tuple[Constraint, Any]]:
+    """Return the limits of a value that is a text in JSON, each with what it is compared with."""
+    rows = [row for row in _OWN.get(node["type"], ()) if row.core in node]
+    return [(row, _limit(node["type"], node[row.core])) for row in rows]
+
+
+def _limit(kind: str, limit: Any) -> Any:
+    """Return a limit; a number that limits decimals is the decimal of its digits."""
+    return Decimal(str(limit)) if kind == "decimal" else limit
 
 
 def json_value(value: object) -> object:
@@ -181,8 +198,8 @@ def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] 
 
     Limits are compared in Python: pydantic-core puts `-PT0S` below zero, and shows a duration in words.
     """
-    limits = [row for row in _OWN if row.core in python and not _is_naive(python[row.core])]
-    checks = [limited(row, python[row.core]) for row in limits]
+    node, limits = python, {row: limit for row, limit in own_limits(python) if not _is_naive(limit)}
+    checks = [limited(row, limit) for row, limit in limits.items()]
     python = {key: value for key, value in python.items() if key not in {row.core for row in limits}}
     form = cs.str_schema(pattern=pattern, strict=True)
     parsed: Any = {**python, "strict": False}
@@ -192,7 +209,8 @@ def _lexical_schema(pattern: str, python: AnySchema, text: Callable[[Any], str] 
         parsed = cs.no_info_wrap_validator_function(_within_days, parsed)
     for check in checks:
         parsed, strict = (cs.no_info_after_validator_function(check, schema) for schema in (parsed, strict))
-    return dict(cs.json_or_python_schema(cs.chain_schema([form, parsed]), strict, serialization=ser))
+    document = cs.chain_schema([form, parsed])
+    return dict(cs.json_or_python_schema(document, strict, serialization=ser, metadata={MADE_OF: node}))
 
 
 def _within_days(text: object, parse: Callable[[object], object]) -> object:
@@ -218,7 +236,8 @@ def _bytes(node: AnySchema) -> AnySchema:
     decoded = cs.no_info_after_validator_function(base64.b64decode, form)
     strict: Any = {**node, "strict": True}
     text = cs.plain_serializer_function_ser_schema(bytes_text, when_used="json")
-    return dict(cs.json_or_python_schema(cs.chain_schema([decoded, strict]), strict, serialization=text))
+    document = cs.chain_schema([decoded, strict])
+    return dict(cs.json_or_python_schema(document, strict, serialization=text, metadata={MADE_OF: node}))
 
 
 _LEXICAL: Final[dict[str, Callable[[AnySchema], AnySchema]]] = {

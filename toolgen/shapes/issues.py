@@ -15,7 +15,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.record import record
 from toolgen.contract.secrets import HIDDEN
 
-from .constraints import FLAGS, LIMITS, Constraint, IssueCode
+from .constraints import FLAGS, LIMITS, OF_BYTES, Constraint, IssueCode
 from .numbers import EXACT_FLOATS
 
 Keys = tuple[int | str, ...]
@@ -155,7 +155,7 @@ TYPES: Final = {
     "none_required": "null",
     "json_type": "JSON value",
 }
-BOUNDS: Final = {row.error: row for row in reversed(LIMITS) if row.error}
+BOUNDS: Final = {row.error: row for row in reversed((*LIMITS, *OF_BYTES)) if row.error}
 """The limits by the errors of pydantic; of an array and a map, which have one error, that of the array."""
 _DATE: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 """How a limit of a date begins, which no other limit does."""

@@ -22,8 +22,8 @@ AnySchema = Any
 NUMBER: Final = "<number>"
 INTEGER: Final = "<integer>"
 """End the location of an error that a number has as a float, and as an integer."""
-AS_FLOAT: Final = "toolgen_as_float"
-"""Key of the metadata of a number under which the float of pydantic stands that it was made of."""
+MADE_OF: Final = "toolgen_made_of"
+"""Key of the metadata of an exact schema under which the scalar of pydantic stands that it was made of."""
 
 EXACT_FLOATS: Final = 2**53
 """The first integer behind which not every one is a float."""
@@ -53,7 +53,7 @@ def number(node: AnySchema) -> AnySchema:
     for check in checks:
         schema = cs.no_info_after_validator_function(check, schema)
     own = {"serialization": written.pop("serialization")} if "serialization" in written else {}
-    return {**schema, **own, "metadata": {AS_FLOAT: node}}
+    return {**schema, **own, "metadata": {MADE_OF: node}}
 
 
 def floats_first(choices: Sequence[AnySchema]) -> list[AnySchema]:

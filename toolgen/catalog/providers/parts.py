@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from toolgen.shapes.constraints import CONSTRAINTS
+from toolgen.shapes.constraints import CONSTRAINTS, OF_BYTES
 
 from .codecs import SAME, ArgumentCodec, JsonText
 from .dialects import Dialect
@@ -125,7 +125,7 @@ def described_limits(schema: Mapping[str, Any], place: Place) -> list[Loss]:
     return [Loss(path=place.path, keyword=keyword, action="described") for keyword in limits]
 
 
-_LIMITS: Final = frozenset(row.keyword for row in CONSTRAINTS if row.is_annotation)
+_LIMITS: Final = frozenset(row.keyword for row in (*CONSTRAINTS, *OF_BYTES) if row.is_annotation)
 _JSON_WORDS: Final = {"object": _JSON_OBJECT, "array": _JSON_ARRAY}
 _STRUCTURE: Final = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems anyOf oneOf allOf "

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import FLAGS, LIMITS, constraints_in
+from ..constraints import FLAGS, LIMITS, constraints_in, sentence_of, with_sentence
 from ..fields import (
     MISSING,
     ArrayType,
@@ -131,7 +131,7 @@ class _Writer:
         if stated := limits_sentence(field.type):
             del schema["description"]
         schema["title"] = field.title
-        if described := _sentences(field.description, stated):
+        if described := with_sentence(field.description, stated):
             schema["description"] = described
         if field.default is not MISSING:
             schema["default"] = field.default
@@ -210,22 +210,7 @@ def _limits(type_: DataType) -> Schema:
     return {row.keyword: plain(value) for row, value in constraints_in(type_, (*LIMITS, *FLAGS))}
 
 
-def _sentences(text: str, stated: str) -> str:
-    """Return a description, followed by the limits that no keyword expresses."""
-    if not text or not stated:
-        return text or stated
-    return f"{text}{'' if text[-1] in '.!?…' else '.'} {stated}"
-
-
 def limits_sentence(type_: DataType) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     inner = type_.inner if isinstance(type_, NullableType) else type_
-    limits = [
-        row.message_of(plain(value)) for row, value in constraints_in(inner, LIMITS) if row.is_annotation
-    ]
-    if not limits:
-        return ""
-    first, *others = limits
-    can_share = all(limit.startswith("must be ") for limit in limits)
-    rest = (limit.removeprefix("must be ") if can_share else limit for limit in others)
-    return f"{first[0].upper()}{' and '.join((first[1:], *rest))}."
+    return sentence_of((row, plain(value)) for row, value in constraints_in(inner, LIMITS))

@@ -14,22 +14,26 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from toolgen.contract.json_value import Json
 
 from .. import exact
-from ..constraints import FLAGS
+from ..constraints import FLAGS, sentence_of, with_sentence
 from ..lexical import BYTES, DECIMAL, DURATION
 from ..naming import title
-from ..numbers import AS_FLOAT
+from ..numbers import MADE_OF
+from ..values import plain
 from .validator import is_open, is_toolgen_model
 
 (_UNIQUE,) = FLAGS
 
 _ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 """What stands at the end, but of an object at its beginning."""
+_SENTENCE: Final = "toolgen_sentence"
+"""Has the sentence of a value's limits until its description is known."""
 _MAPS: Final = ("properties", "$defs")
-_BY_PYTHON: Final = frozenset("bytes timedelta decimal datetime date uuid".split())
 
 
-def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
+def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> dict[str, Json]:
     """Return the JSON Schema of a core schema that pydantic made of a type.
+
+    `description` is used where the type has none of its own.
 
     Raises:
         ValueError: the type has values that no JSON Schema describes; the message says which.
@@ -40,8 +44,35 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode) -> dict[str, Json]:
             made = _Writer(by_alias=True).generate(schema, mode)
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
-        ordered: dict[str, Json] = _ordered(made)
+        if description:
+            made.setdefault("description", description)
+        ordered: dict[str, Json] = _ordered(with_limits_said(made))
         return ordered
+
+
+def with_limits_said(schema: Any) -> Any:
+    """Return the schema; descriptions of values end with the limits that no keyword expresses."""
+    match schema:
+        case list():
+            return [with_limits_said(part) for part in schema]
+        case dict():
+            said = {key: with_limits_said(part) for key, part in schema.items() if key != _SENTENCE}
+            if sentence := schema.get(_SENTENCE):
+                said["description"] = with_sentence(schema.get("description", ""), sentence)
+            return said
+        case _:
+            return schema
+
+
+def limits_schema(schema: Any) -> JsonSchemaValue:
+    """Return the annotations of the limits of a text, as of a designed type; empty where it has none.
+
+    Their sentence is for `with_limits_said`.
+    """
+    limits = [(row, plain(limit)) for row, limit in exact.own_limits(schema)]
+    if not limits:
+        return {}
+    return {**{row.keyword: limit for row, limit in limits}, _SENTENCE: sentence_of(limits)}
 
 
 class _Writer(GenerateJsonSchema):
@@ -57,13 +88,19 @@ class _Writer(GenerateJsonSchema):
         return value
 
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "contentEncoding": "base64", "pattern": BYTES}
+        return {"type": "string", "contentEncoding": "base64", "pattern": BYTES, **limits_schema(schema)}
+
+    def date_schema(self, schema: Any) -> JsonSchemaValue:
+        return {**super().date_schema(schema), **limits_schema(schema)}
+
+    def datetime_schema(self, schema: Any) -> JsonSchemaValue:
+        return {**super().datetime_schema(schema), **limits_schema(schema)}
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "pattern": DURATION}
+        return {"type": "string", "pattern": DURATION, **limits_schema(schema)}
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "pattern": DECIMAL}
+        return {"type": "string", "pattern": DECIMAL, **limits_schema(schema)}
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
         return _without(super().set_schema(schema), _UNIQUE.keyword)
@@ -112,14 +149,10 @@ class _Writer(GenerateJsonSchema):
     # What `exact` makes of the classes of this package.
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        return super().generate_inner(schema.get("metadata", {}).get(AS_FLOAT, schema))
+        return super().generate_inner(schema.get("metadata", {}).get(MADE_OF, schema))
 
     def chain_schema(self, schema: Any) -> JsonSchemaValue:
         return self.generate_inner(schema["steps"][-1])
-
-    def json_or_python_schema(self, schema: Any) -> JsonSchemaValue:
-        python = schema["python_schema"]
-        return self.generate_inner(python if python["type"] in _BY_PYTHON else schema["json_schema"])
 
     def union_schema(self, schema: Any) -> JsonSchemaValue:
         if schema.get("custom_error_type") == "int_type":
