@@ -98,15 +98,6 @@ class Hook:
 
 HookMethod: TypeAlias = Callable[..., Awaitable[Verdict]]
 
-_METHODS: Final = (
-    "before_tool",
-    "after_tool",
-    "on_tool_error",
-    "before_model",
-    "after_model",
-    "on_model_error",
-)
-
 
 def overridden_methods(hooks: Iterable[Hook], method: str, tool: str | None = None) -> tuple[HookMethod, ...]:
     """Return the overridden methods of the hooks that apply to the tool, in order."""
