@@ -36,12 +36,13 @@ _PROVIDERS: Final = {
     "mistral": "mistral_ai",
     "xai": "x_ai",
 }
-"""Providers' names in the conventions by their names in pydantic-ai, where they differ."""
+"""Providers' names in OpenTelemetry's semantic conventions for generative AI, by their names in pydantic-ai,
+where they differ."""
 _PARAMETERS: Final = (
     *("max_tokens", "temperature", "top_p", "top_k", "seed"),
     *("frequency_penalty", "presence_penalty", "stop_sequences"),
 )
-"""Settings that the conventions have under `gen_ai.request.`."""
+"""Settings that these conventions have under `gen_ai.request.`."""
 
 _MOST_SEGMENTS: Final = 10
 """Pieces in which a provider may give one answer (Anthropic's `pause_turn`)."""

@@ -1,4 +1,8 @@
-"""What the steps of a call share: the services of its runtime, its batch, and its own frame."""
+"""What the steps of a call share: the services of its runtime, its batch, and its own frame.
+
+A host gives the tool and the arguments in several forms (`tool_name`, `call_arguments`). Another form is the
+host's mistake, and raised; only a model's mistake is a result.
+"""
 
 from __future__ import annotations
 
@@ -304,7 +308,7 @@ def tool_name(tool: str | ToolSpec[Any, Any]) -> str:
     """Return the name of a tool, or the id of a spec.
 
     Raises:
-        TypeError: it is neither; the host gave it, and not the model.
+        TypeError: it is neither.
     """
     if isinstance(tool, str):
         return tool

@@ -24,7 +24,7 @@ from toolgen.runtime import CallMeta
 from .identity import IDENTITY, owner_of, require_meta
 
 Verify: TypeAlias = Callable[[str], CallMeta | Awaitable[CallMeta | None] | None]
-"""Returns for whom a token is: the facts of its calls; None where it is not valid."""
+"""Returns for whom a bearer token (RFC 6750) is: the facts of its calls; None where it is not valid."""
 
 _VERIFY_S: Final = 30.0
 

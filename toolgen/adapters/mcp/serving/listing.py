@@ -134,7 +134,11 @@ def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
 
 
 def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | None:
-    """Return how results are sent; None for a tool whose results may be truncated, which are only text."""
+    """Return how results are sent; None for a tool whose results may be truncated, which are only text.
+
+    Through 2025-11-25 the root of an `outputSchema` is of type object, and so is `structuredContent`. Since
+    2026-07-28 both may be anything (SEP-2106); a null does not cross the SDK, so it is wrapped there too.
+    """
     if spec.max_result_bytes is not None:
         return None
     schema = _bare(spec.output_schema)

@@ -58,7 +58,7 @@ def claimed_stdin() -> Iterator[int]:
     try:
         yield duplicate
     finally:
-        os.dup2(duplicate, 0)  # `kept` stays open: a thread may still read it
+        os.dup2(duplicate, 0)  # the duplicate stays open: a thread may still read it
 
 
 class StdinLines:

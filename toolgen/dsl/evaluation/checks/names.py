@@ -230,7 +230,7 @@ _LIKE: Final = re.compile(r"[vV]?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?")
 
 
 def version_of(clause: Design, report: Report) -> str:
-    """Return the version of a design; "" for none, or one that was reported."""
+    """Return the version of a design (semver.org 2.0.0); "" for none, or one that was reported."""
     if clause.version is None or _VERSION.fullmatch(clause.version):
         return clause.version or ""
     like = _LIKE.fullmatch(clause.version.strip())
