@@ -1,4 +1,8 @@
-"""The context that an asynchronous executor gets beside the payload; `sync_context` has the other one."""
+"""The context that an asynchronous executor gets beside the payload; `sync_context` has the other one.
+
+Beside it are `Key` and `Values`, by which the capabilities of a host, and what the hooks and tools of a turn
+share, are found.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`[tool.toolgen]` of a pyproject.toml, read once and checked."""
+"""`[tool.toolgen]` of a pyproject.toml, read once and checked; and the addresses that options name."""
 
 from __future__ import annotations
 

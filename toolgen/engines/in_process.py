@@ -68,7 +68,8 @@ class InProcessEngine:
             synchronous: What a kept run survives: NORMAL the end of the process, FULL a loss of power too.
             keep_runs: How many runs that are over are kept, with their children; a file may have some more.
             keep_s: How long they are kept, in seconds; None for ever. Only in a file.
-            max_payload_bytes: The most bytes of JSON of one value that crosses; in a file at most 64 MiB.
+            max_payload_bytes: The most bytes of JSON of one argument, result or signal; in a file 64 MiB are
+                the most.
             clock: Gives seconds since 1970; by default the wall clock of now, and what has passed since.
             call_later: Ends the waits of runs and the pauses between attempts; by default asyncio does.
 

@@ -279,7 +279,7 @@ class Run:
     fault: ToolgenError | None = None
     """Why the run is stalled in this process; None where it is not."""
     turnstile: Turnstile = field(default_factory=Turnstile)
-    """The order in which its activities begin."""
+    """Lets its activities begin in their order."""
     _is_checking: bool = False
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The runs that this process executes, from their start to their end."""
+"""The runs that this process executes, from their start to their end; the worker of those in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Converts a foreign schema to its contract and its normal form."""
+"""Converts a foreign schema to its contract and its normal form.
+
+Patterns that are no regular expressions, or too large (`expanded_size`), are problems; a default that its own
+schema rejects is a warning (`invalid_defaults`).
+"""
 
 from __future__ import annotations
 

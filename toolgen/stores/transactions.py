@@ -4,6 +4,7 @@ A store gives a step to its database, which is a SQLite file (`sqlite_file.py`),
 (`batched_file.py`), memory (`sqlite_memory.py`) or a PostgreSQL server (`adapters/postgres/database.py`). The
 statements are those that all of them understand: values stand for `?`, names of tables have no schema, and
 words of SQL are in capitals. A step awaits nothing but its transaction, which it may have to do again.
+A `StoreServer` says whether a database of a server, or of an engine's file, can be used now.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Execution:
     async def run(self, call: RunningCall, tool: RegisteredTool, argument: Any, context: ToolContext) -> Any:
         """Run the executor of an admitted call, whose time begins now, and return its value.
 
-        `given` is the payload, or the call for a raw executor.
+        `argument` is the payload, or the call for a raw executor.
 
         Raises:
             OutcomeUnknownError: its time is over, it has begun, and it may not run twice.
