@@ -7,7 +7,6 @@ from toolgen.contract.lazy import lazy_exports
 from toolgen.contract.policy import History, RunPolicy
 from toolgen.runs import RunStatus, UnknownRunError
 
-from .activities.model_hooks import PlannerError
 from .agents import Agents, agents_of
 from .checking import CheckedSessions, HeldSession, Released
 from .client import AgentClient, RunHandle
@@ -23,6 +22,7 @@ from .planner.messages import (
     ToolMessage,
     UserMessage,
 )
+from .planner.plan_faults import PlannerError
 from .planner.planner import (
     Await,
     CallTools,

@@ -1,30 +1,18 @@
-"""Hooks of models: before a planner is asked, after it, and after its failure; and what a plan has to be."""
+"""Hooks of models: before a planner is asked, after it, and after its failure."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, get_args
-
-from pydantic_core import to_json
+from collections.abc import Awaitable, Sequence
+from typing import Any, Final
 
 from toolgen.calls.errors import ToolError
 from toolgen.calls.steps.boundary import Contained, run_with_timeout
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Hook, HookMethod, Stage, Stop, Verdict, overridden_methods, run_hook
 from toolgen.contract.logs import log_failure
-from toolgen.runs import NonRetryableError
 
-from ..loop.documents import AwaitKind
-from ..planner.messages import PlannedCall
-from ..planner.planner import Await, CallTools, FinalResponse, FinalResult, HandOver, PlanInput, PlanResult
-from ..planner.portable import escaped_text, portable_text
-
-_KINDS: Final = get_args(AwaitKind)
-
-
-class PlannerError(NonRetryableError):
-    """A planner cannot plan, and a retry would fail as well; the message says why."""
+from ..planner.plan_faults import PlannerError, checked_plan
+from ..planner.planner import PlanInput, PlanResult
 
 
 class ModelHooks:
@@ -88,17 +76,6 @@ class ModelHooks:
             raise PlannerError(f"a model hook failed (reference {correlation_id})") from error
 
 
-def checked_plan(result: PlanResult) -> PlanResult:
-    """Validate the value that a planner returned, and return it.
-
-    Raises:
-        PlannerError: it is none of the five, or not what it says.
-    """
-    if wrong := "; ".join(faults(result)):
-        raise PlannerError(f"the planner returned {type(result).__name__}; {wrong}")
-    return without_surrogates(result)
-
-
 async def _stop_with_plan(around: None, subject: object, answer: PlanResult) -> Stop[PlanResult]:
     return Stop(result=checked_plan(answer))
 
@@ -138,85 +115,3 @@ _AFTER: Final[Stage[None, PlanResult, PlanResult]] = Stage(
 _ON_ERROR: Final[Stage[None, Exception, PlanResult]] = Stage(
     on_answer=_stop_with_plan, on_deny=_raise_denial, on_abort=_raise_error
 )
-
-
-def faults(result: object) -> Iterator[str]:
-    """Yield the type errors of the value that a planner returned."""
-    match result:
-        case CallTools():
-            yield from _no_texts(result, "text")
-            yield from _wrong_calls(result.calls)
-        case FinalResponse():
-            yield from _no_texts(result, "text")
-            truncated: object = result.is_truncated
-            if not isinstance(truncated, bool):
-                yield f"its is_truncated is a {type(truncated).__name__}, and no bool"
-        case FinalResult():
-            yield from _no_texts(result, "text")
-            yield from _no_json(result.result)
-        case Await():
-            yield from _no_texts(result, "question", "restrict_to_tool", "text")
-            if result.kind not in _KINDS:
-                yield f"its kind is {result.kind!r}; kinds are {', '.join(_KINDS)}"
-            if not _is_row(result.missing_fields, str):
-                yield "its missing_fields are no tuple of texts"
-            schema: object = result.schema
-            if not isinstance(schema, Mapping | None):
-                yield f"its schema is a {type(schema).__name__}, and no mapping"
-        case HandOver():
-            yield from _no_texts(result, "agent", "message")
-        case _:
-            yield "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"
-
-
-def without_surrogates(result: PlanResult) -> PlanResult:
-    """Return the result without lone surrogates, which no log and no store takes."""
-    match result:
-        case CallTools():
-            calls = tuple(
-                replace(call, name=portable_text(call.name), arguments=escaped_text(call.arguments))
-                for call in result.calls
-            )
-            return replace(result, text=portable_text(result.text), calls=calls)
-        case FinalResponse() | FinalResult():
-            return replace(result, text=portable_text(result.text))
-        case Await():
-            missing = tuple(map(portable_text, result.missing_fields))
-            question, text = portable_text(result.question), portable_text(result.text)
-            return replace(result, question=question, text=text, missing_fields=missing)
-        case HandOver():
-            return replace(result, agent=portable_text(result.agent), message=portable_text(result.message))
-
-
-def _no_texts(result: object, *names: str) -> Iterator[str]:
-    for name in names:
-        value = getattr(result, name)
-        if not isinstance(value, str):
-            yield f"its {name} is a {type(value).__name__}, and no text"
-
-
-def _wrong_calls(calls: Any) -> Iterator[str]:
-    if not _is_row(calls, PlannedCall):
-        yield f"its calls are {_shown(calls)}, not a tuple of PlannedCall"
-        return
-    for call in calls:
-        yield from _no_texts(call, "name", "arguments", "id")
-
-
-def _shown(calls: object) -> str:
-    """Return the type of what stands for calls, with the types of its items where it is a tuple or a list."""
-    kind = type(calls).__name__
-    if not isinstance(calls, tuple | list):
-        return f"a value of type {kind}"
-    return f"a {kind} of {', '.join(dict.fromkeys(type(call).__name__ for call in calls))}"
-
-
-def _no_json(value: object) -> Iterator[str]:
-    try:
-        to_json(value)
-    except Exception as error:
-        yield f"its result is no JSON: {error}"
-
-
-def _is_row(values: object, kind: type) -> bool:
-    return isinstance(values, tuple | list) and all(isinstance(value, kind) for value in values)

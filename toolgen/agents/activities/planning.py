@@ -31,6 +31,7 @@ from ..host import AgentHost
 from ..loop.admission import is_allowed
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
 from ..planner.messages import AssistantMessage, Message, messages_from_json
+from ..planner.plan_faults import PlannerError, checked_plan
 from ..planner.planner import (
     Await,
     CallTools,
@@ -45,7 +46,7 @@ from ..planner.portable import portable_text
 from ..registered_agents import RegisteredAgent
 from .conversation import hides_calls, record_position
 from .missing_tools import require_returned
-from .model_hooks import ModelHooks, PlannerError, checked_plan
+from .model_hooks import ModelHooks
 from .plan_events import PlanEvents
 from .plan_secrets import note_messages
 from .planned_calls import CallIds, calls_step, portable_message, with_run_ids

@@ -15,9 +15,9 @@ from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from ..activities.model_hooks import faults
 from ..loop.attempts import Attempts
 from .messages import UserMessage
+from .plan_faults import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of
 from .retrying import PlannerRetry, PlannerUnavailableError
 

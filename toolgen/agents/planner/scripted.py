@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from ..activities.model_hooks import PlannerError
 from .messages import AssistantMessage, UserMessage
+from .plan_faults import PlannerError
 from .planner import FinalResponse, PlanInput, PlanResult
 
 ScriptStep: TypeAlias = PlanResult | str | Callable[[PlanInput], "PlanResult | str | Awaitable[PlanResult]"]
