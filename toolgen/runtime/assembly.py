@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from toolgen.contract.limits import Limits
     from toolgen.events.hub import Events
     from toolgen.observability.metrics import Metrics
-    from toolgen.waiting.activities import CallActivities
+    from toolgen.waiting.activities import DirectCallActivities
     from toolgen.waiting.call_runs import CallRuns
     from toolgen.waiting.resuming import WaitingTools
     from toolgen.waiting.wait_registry import WaitRegistry
@@ -71,11 +71,11 @@ class Assembly:
         return CallRuns(self.services, self.tools, self.activities)
 
     @cached_property
-    def activities(self) -> CallActivities:
+    def activities(self) -> DirectCallActivities:
         """Executes the calls of these runs."""
-        from toolgen.waiting.activities import CallActivities
+        from toolgen.waiting.activities import DirectCallActivities
 
-        return CallActivities(self.services, self.tools, self.events)
+        return DirectCallActivities(self.services, self.tools, self.events)
 
     def execute_runs(self, waits: WaitRegistry) -> None:
         """Let the engine of these waits execute the runs of calls."""

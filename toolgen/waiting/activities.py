@@ -75,7 +75,7 @@ class AgentCalls(Protocol):
         ...
 
 
-class CallActivities:
+class DirectCallActivities:
     """The activities of the calls of one runtime."""
 
     def __init__(self, services: RuntimeServices, tools: WaitingTools, hub: Events | None) -> None:

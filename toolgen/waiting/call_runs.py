@@ -27,7 +27,7 @@ from toolgen.runs import (
     WaitOverError,
 )
 
-from .activities import CallActivities, undelegated_result
+from .activities import DirectCallActivities, undelegated_result
 from .awaiting_results import run_result
 from .call_results import CallReader
 from .errors import SuspensionError
@@ -54,7 +54,9 @@ _JOINED: Final = "joined"
 class CallRuns:
     """The runs of single calls of one runtime."""
 
-    def __init__(self, services: RuntimeServices, tools: WaitingTools, activities: CallActivities) -> None:
+    def __init__(
+        self, services: RuntimeServices, tools: WaitingTools, activities: DirectCallActivities
+    ) -> None:
         self._services = services
         self._tools = tools
         self._activities = activities
