@@ -21,7 +21,8 @@ from toolgen.waiting.wait_registry import WaitRegistry
 
 from .activities.call_activities import CallActivities
 from .activities.planning import Planning
-from .activities.recording import Recording, waiting_for_stores
+from .activities.recording import Recording
+from .activities.store_waits import waiting_for_stores
 from .checking import CheckedSessions, Released, check_sessions, release
 from .client import AgentClient
 from .conversations import Sessions

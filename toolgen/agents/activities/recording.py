@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from functools import partial
 from typing import Any
 
-from toolgen.calls.steps.failures import log
 from toolgen.contract.json_value import Json
-from toolgen.runs import ActivityInfo, NonRetryableError
-from toolgen.stores import StoreError
-from toolgen.stores.outages import public_text
+from toolgen.runs import ActivityInfo
 from toolgen.waiting.resuming import UNSEALED
 from toolgen.waiting.sealing import question_claims
 
 from ..host import AgentHost
-from ..loop.documents import TRANSFER, AcceptArgument, KeepArgument
+from ..loop.documents import AcceptArgument, KeepArgument
 from ..planner.messages import ToolMessage, messages_from_json
-from ..sessions.sessions import Turn
 from .conversation import record_position
-
-
-class StoreUnavailableError(NonRetryableError):
-    """A store failed, for as long as it was waited for; the message names neither a server nor a file."""
+from .hand_overs import previous_agent
 
 
 class Recording:
@@ -64,46 +55,3 @@ class Recording:
         if isinstance(answer, dict) and self._host.waits.sealer.is_sealed(claims, answer):
             text = answer["answer"]
         return {"text": text, "reason": "" if isinstance(text, str) else UNSEALED}
-
-
-def waiting_for_stores(
-    host: AgentHost, activity: Callable[[ActivityInfo, Any], Awaitable[Json]]
-) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
-    """Return an activity that repeats an idempotent one while a store is away.
-
-    It raises `StoreUnavailableError` when the time is over, and for other errors of stores.
-    """
-
-    async def perform(info: ActivityInfo, argument: Any) -> Json:
-        what = f"run {info.run_id}: {info.op}"
-        try:
-            return await host.store_retry.run(partial(activity, info, argument), what, is_idempotent=True)
-        except StoreError as error:
-            log.error("%s failed", what, exc_info=error)
-            raise StoreUnavailableError(public_text(error)) from error
-
-    return perform
-
-
-def previous_agent(turns: Iterable[Turn]) -> str | None:
-    """Return the agent that handed the conversation to the newest one; None for the first agent.
-
-    The turns are in the order in which their runs began. A run that took the conversation over has the id
-    of the run before it, with the key of the hand-over. Where a run goes on whose agent had handed the
-    conversation over, that agent has it back.
-    """
-    agents: dict[str, str] = {}
-    below: list[str] = []
-    has_it = ""
-    for turn in turns:
-        agents[turn.run_id] = turn.agent
-        before, _, op = turn.run_id.rpartition("/")
-        is_taken = op.startswith(TRANSFER) and before in agents
-        goes_on = agents[before] if is_taken else turn.agent
-        while below and has_it != goes_on:
-            has_it = below.pop()
-        has_it = goes_on
-        if is_taken:
-            below.append(has_it)
-            has_it = turn.agent
-    return below[-1] if below else None

@@ -1,0 +1,38 @@
+"""Activities that only read and write stores: they wait where a store is away."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from toolgen.calls.steps.failures import log
+from toolgen.contract.json_value import Json
+from toolgen.runs import ActivityInfo, NonRetryableError
+from toolgen.stores import StoreError
+from toolgen.stores.outages import public_text
+
+from ..host import AgentHost
+
+
+class StoreUnavailableError(NonRetryableError):
+    """A store failed, for as long as it was waited for; the message names neither a server nor a file."""
+
+
+def waiting_for_stores(
+    host: AgentHost, activity: Callable[[ActivityInfo, Any], Awaitable[Json]]
+) -> Callable[[ActivityInfo, Any], Awaitable[Json]]:
+    """Return an activity that repeats an idempotent one while a store is away.
+
+    It raises `StoreUnavailableError` when the time is over, and for other errors of stores.
+    """
+
+    async def perform(info: ActivityInfo, argument: Any) -> Json:
+        what = f"run {info.run_id}: {info.op}"
+        try:
+            return await host.store_retry.run(partial(activity, info, argument), what, is_idempotent=True)
+        except StoreError as error:
+            log.error("%s failed", what, exc_info=error)
+            raise StoreUnavailableError(public_text(error)) from error
+
+    return perform
