@@ -25,9 +25,8 @@ gc.set_threshold(10_000)  # the default visits what a test process keeps so ofte
 
 def pytest_collection_finish() -> None:
     """Keep what exists before the tests out of collections of garbage; else each visits the whole suite."""
-    find(
-        booleans(), bool
-    )  # makes hypothesis's source of random numbers, whose referrers it would not find later
+    # Makes hypothesis's source of random numbers, whose referrers it would not find later.
+    find(booleans(), bool)
     gc.collect()
     gc.freeze()
 

@@ -317,11 +317,14 @@ class ToolSpec(ToolFacts, Generic[P, R]):
             bounded=self.bounded,
             artifacts=tuple(
                 tool_facts.Artifact(
-                    kind=kind, type=_type(own.codec), description=own.description, view=own.view
+                    kind=kind,
+                    type=_type(artifact.codec),
+                    description=artifact.description,
+                    view=artifact.view,
                 )
-                for kind, own in self.artifacts.items()
+                for kind, artifact in self.artifacts.items()
             ),
-            errors=tuple(_error(own) for own in self.errors.values()),
+            errors=tuple(_error(error) for error in self.errors.values()),
             confirmation=self.confirm.typed(_type) if self.confirm else None,
             long_running=self.long_running.typed(_type) if self.long_running else None,
             injected=self.injected,

@@ -142,8 +142,8 @@ def _read_icon(icon: object, tool: str, pointer: str) -> Iterator[Icon | Finding
         and all(isinstance(size, str) and is_icon_size(size) for size in sizes),
         "theme": facts["theme"] in get_args(IconTheme),
     }
-    for key, is_known in valid.items():
-        if not is_known and facts[key] is not None:
+    for key, is_valid in valid.items():
+        if not is_valid and facts[key] is not None:
             message = f"{key} of the icon is none that MCP knows; it is left out"
             yield finding_at(codes.LEFT_OUT, joined(pointer, key), message, tool=tool)
     yield Icon(

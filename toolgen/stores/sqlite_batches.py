@@ -265,7 +265,9 @@ class SqliteBatches:
         if loop is self._loop:
             return loop
         self._loop, self._is_due, self._timer = loop, False, None
-        self._batch.requests = [each for each in self._batch.requests if each.done.get_loop() is loop]
+        self._batch.requests = [
+            request for request in self._batch.requests if request.done.get_loop() is loop
+        ]
         if self._flight is not None:  # of an event loop that has ended
             batch, future = self._flight
             self._finish(batch, future.exception())

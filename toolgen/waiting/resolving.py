@@ -34,6 +34,8 @@ from .once_call import BY_ITSELF
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 
+log = logger("toolgen.runtime")
+
 LOOP: Final = "resolved_call"
 
 
@@ -126,8 +128,10 @@ async def resolved_ends(
     ends: list[Mapping[str, Any]] = []
     for call in calls:
         if (end := await resolved_end(engine, run_id, call)) is not None:
-            log = engine.events(_resolved_id(run_id, call), follow=False)
-            times: list[Any] = [event["time"] async for _, event in log if event.get("type") == "tool_end"]
+            published = engine.events(_resolved_id(run_id, call), follow=False)
+            times: list[Any] = [
+                event["time"] async for _, event in published if event.get("type") == "tool_end"
+            ]
             ends.append({**end, "time": max(times, default=end["time"])})
     return ends
 
@@ -185,9 +189,6 @@ def found_out(
 
 def _resolved_id(run_id: str, tool_call_id: str) -> str:
     return f"{run_id}/resolved:{tool_call_id}"
-
-
-log = logger("toolgen.runtime")
 
 
 async def settle_call(

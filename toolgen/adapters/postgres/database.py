@@ -240,8 +240,8 @@ class Postgres:
         """Return the connections of the running loop; those of loops that are closed are closed."""
         loop = asyncio.get_running_loop()
         with self._lock:
-            for other in [each for each in self._loops if each.is_closed()]:
-                self._loops.pop(other).finish()
+            for closed in [event_loop for event_loop in self._loops if event_loop.is_closed()]:
+                self._loops.pop(closed).finish()
             return self._loops.setdefault(loop, _Connections(self._most))
 
     def _discard_idle(self) -> None:

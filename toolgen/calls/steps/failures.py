@@ -100,37 +100,37 @@ def declared(spec: ToolSpec[Any, Any], error: ToolError) -> ToolError:
     if not isinstance(error, DeclaredError):
         return error
     code: object = error.code  # an executor may have put anything there
-    spec_of_error = spec.errors.get(code) if isinstance(code, str) else None
-    if spec_of_error is None:
+    error_spec = spec.errors.get(code) if isinstance(code, str) else None
+    if error_spec is None:
         log.warning(_UNDECLARED, spec.id, error.code, error.code)
         return ToolError(
             error.message, cause=error.cause, retry_hint=error.retry_hint, is_retryable=error.is_retryable
         )
     try:
-        details = _details(spec_of_error, error.details)
+        details = _details(error_spec, error.details)
     except MalformedResultError as malformed:
         return internal_error(spec, malformed)
     return DeclaredError(
         error.message,
-        code=spec_of_error.name,
+        code=error_spec.name,
         details=error.details,
         details_json=details,
         cause=error.cause,
         retry_hint=error.retry_hint,
-        is_retryable=spec_of_error.is_retryable,
+        is_retryable=error_spec.is_retryable,
     )
 
 
-def _details(spec: ErrorSpec[Any], details: object) -> bytes:
+def _details(error_spec: ErrorSpec[Any], details: object) -> bytes:
     """Return the details of a declared error as JSON; empty for an error without them.
 
     Raises:
         MalformedResultError: they are not of the type that the design gives.
     """
-    if spec.codec is not None:
-        return spec.codec.encode(details)
+    if error_spec.codec is not None:
+        return error_spec.codec.encode(details)
     if details is not None:
-        raise MalformedResultError(f"the error {spec.name} has details, and its design declares none")
+        raise MalformedResultError(f"the error {error_spec.name} has details, and its design declares none")
     return b""
 
 

@@ -163,18 +163,18 @@ def _refuse_circle(lock: Lock, above: RunningCall | None, call: RunningCall) -> 
     Raises:
         DeadlockError: as said.
     """
-    own = set(call.lineage())
-    if all(other.lock is None for other in own):
+    callers = set(call.lineage())
+    if all(caller.lock is None for caller in callers):
         return
     holders = lock.holders_below(above)
     seen, left = set[RunningCall](), list(holders)
     while left:
-        other = left.pop()
-        if other in own:
-            raise DeadlockError(call.tool, holders[0].tool, other.tool)
-        if other in seen:
+        awaited = left.pop()
+        if awaited in callers:
+            raise DeadlockError(call.tool, holders[0].tool, awaited.tool)
+        if awaited in seen:
             continue
-        seen.add(other)
-        left += other.children or ()
-        if (waited := other.waits_for) is not None:
-            left += waited.holders_below(waited.holder_above(other))
+        seen.add(awaited)
+        left += awaited.children or ()
+        if (wanted := awaited.waits_for) is not None:
+            left += wanted.holders_below(wanted.holder_above(awaited))

@@ -298,8 +298,8 @@ class Lock:
 
     def holder_above(self, call: RunningCall) -> RunningCall | None:
         """Return the innermost holder among the ancestors of a call; None without one."""
-        above = {other for other in call.lineage() if other.lock is self}
-        return next((other for other in reversed(self.holders) if other in above), None)
+        above = {caller for caller in call.lineage() if caller.lock is self}
+        return next((holder for holder in reversed(self.holders) if holder in above), None)
 
     def holders_below(self, above: RunningCall | None) -> list[RunningCall]:
         """Return the holders that a call waits for which may enter under `above`."""

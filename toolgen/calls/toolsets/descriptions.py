@@ -17,5 +17,5 @@ def model_description(spec: ToolSpec[Any, Any], among: Iterable[ToolSpec[Any, An
     if spec.deprecated is None:
         return spec.description
     id_ = spec.deprecated.replacement
-    name = next((spec_of_other.name for spec_of_other in among if spec_of_other.id == id_), "")
+    name = next((candidate.name for candidate in among if candidate.id == id_), "")
     return spec.deprecated.added_to(spec.description, name)

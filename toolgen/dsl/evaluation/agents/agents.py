@@ -300,7 +300,9 @@ def check_exported(
     faults = [(native.kind, clause.source, fault, hint) for native in toolset.native]
     for tool in clauses_of_kind(clause.children, Tool):
         if draft := drafts.get(tool.name):
-            faults += [(tool.name, tool.source, *each) for each in _faults(tool, draft, draft.tool)]
+            faults += [
+                (tool.name, tool.source, fault, hint) for fault, hint in _faults(tool, draft, draft.tool)
+            ]
     for name, source, fault, hint in faults:
         report.add(codes.EXPORTED_TOOL, source, tool=name, toolset=toolset.name, fault=fault, hint=hint)
 
