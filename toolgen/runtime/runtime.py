@@ -123,7 +123,8 @@ class Runtime:
         self._events, self._engine = events, engine
         self.assembly = Assembly(self, options, self._services, events)
         """What its parts share; agents join it."""
-        self._hook_tools, self._disabled = options.hook_tools, disabled
+        self._hook_tools = options.hook_tools
+        self._disabled = disabled
         self._toolsets, self._directory = self.assembly.toolsets, self.assembly.directory
         self._waits = None if engine is None else self._registry_of_waits(engine, waiting, secret)
 

@@ -79,11 +79,14 @@ class SqliteBatches:
         self._is_inline = synchronous == "NORMAL"
         self._loop: asyncio.AbstractEventLoop | None = None
         self._batch = Batch(1)
-        self._newest_written, self._newest_rewritten = 0, -1
-        """Numbers of the newest batch that was written, and of that before the file was rewritten."""
+        self._newest_written = 0
+        """Number of the newest batch that was written."""
+        self._newest_rewritten = -1
+        """Number of the newest batch that was written before the file was last rewritten; -1 for none."""
         self._flight: tuple[Batch, Future[None]] | None = None
-        self._is_due = self._is_failing = False
+        self._is_due = False
         self._timer: asyncio.TimerHandle | None = None
+        self._is_failing = False
         self.on_commit: Callable[[set[str]], None] = lambda marks: None
         """Called after each batch that was written, with its marks."""
         self.guards: Iterable[Callable[[sqlite3.Connection], None]] = ()

@@ -90,12 +90,16 @@ class TemporalEngine:
             EngineError: a limit is more than the server takes.
         """
         limits.require_fitting(has_store=payloads is not None)
-        self._address, self._namespace, self._may_work = address, namespace, worker
+        self._address = address
+        self._namespace = namespace
+        self._may_work = worker
         self._settings = EngineSettings(
             prefix=prefix, queue=queue, queues=dict(queues or {}), limits=limits, payloads=payloads
         )
         if payloads is not None:
-            codec = OffloadingCodec(payloads, codec, limits.offload_bytes, prefix)
+            codec = OffloadingCodec(
+                store=payloads, codec=codec, larger_than=limits.offload_bytes, prefix=prefix
+            )
         self._converter = converter = data_converter(codec)
         self._connect = partial(
             Client.connect, address, namespace=namespace, tls=tls, api_key=api_key, data_converter=converter
@@ -105,7 +109,9 @@ class TemporalEngine:
         self._is_registered = False
         self._client: TemporalClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._connecting, self._starting, self._closed = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
+        self._connecting = asyncio.Lock()
+        self._starting = asyncio.Lock()
+        self._closed = asyncio.Event()
 
     @property
     def name(self) -> str:

@@ -34,7 +34,7 @@ class StoreAwayError(EngineError):
     """The store of large values cannot be used now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OffloadingCodec(PayloadCodec, WithSerializationContext):
     """Puts encoded payloads that are large into a store, each for its workflow.
 

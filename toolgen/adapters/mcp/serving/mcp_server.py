@@ -74,13 +74,16 @@ def server(
     identities = Identities(session_id, meta)
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
+    artifacts = ArtifactResources(runtime, identities)
     listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
-    sdk = _sdk_server(
-        calls,
-        ArtifactResources(runtime, identities),
-        name=name,
+    sdk: Server[Any] = Server(
+        name,
         version=version,
         title=title,
+        on_list_tools=calls.list_tools,
+        on_call_tool=calls.call,
+        on_list_resources=artifacts.list_resources,
+        on_read_resource=artifacts.read,
         on_subscriptions_listen=listen,
         get_tool_input_schema=partial(_schema_of, runtime),
         lifespan=lambda _: changes.watched(runtime, calls.listed, watch_s),
@@ -98,17 +101,6 @@ def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary
     keys = [secret or secrets.token_bytes(32)]
     states = RequestStateSecurity(keys=keys, ttl=WEEK_S, bind_principal=verified_owner)
     return RequestStateBoundary(states, default_audience=audience)
-
-
-def _sdk_server(calls: ToolCalls, artifacts: ArtifactResources, **options: Any) -> Server[Any]:
-    """Return the server of the SDK with its handlers; `options` are what else it takes."""
-    return Server(
-        on_list_tools=calls.list_tools,
-        on_call_tool=calls.call,
-        on_list_resources=artifacts.list_resources,
-        on_read_resource=artifacts.read,
-        **options,
-    )
 
 
 class MCPServer:
