@@ -8,10 +8,12 @@ import runpy
 from collections.abc import Mapping
 from decimal import Decimal as Number
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
+from annotated_types import MultipleOf
+from pydantic import Field
 
 from tests import golden
 from tests.checked import bound
@@ -36,6 +38,7 @@ from toolgen.dsl import (
 )
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.design_names import identifier
+from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import ImportedTool, Source
 from toolgen.shapes.design.schema import object_schema
 
@@ -433,4 +436,35 @@ def test_a_format_of_a_python_source_is_a_type(tmp_path: Path) -> None:
     found = imported(tool("find", arguments, formats_are_types=True))
     assert 'Attribute("since", Nullable(DateTime), "Since.", default=None)' in found.files["tools.py"]
     assert 'Attribute("until", DateTime, "Until.")' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_limits_of_a_function_are_those_of_its_clauses(tmp_path: Path) -> None:
+    def find(
+        day: Annotated[dt.date, Field(ge=dt.date(2026, 1, 31))],
+        since: Annotated[dt.datetime, Field(lt=dt.datetime(2026, 1, 31, tzinfo=dt.UTC))],
+        wait: Annotated[dt.timedelta, Field(gt=dt.timedelta(seconds=2))],
+        price: Annotated[Number, Field(ge=Number("1.50")), MultipleOf(Number("0.25"))],
+        end: Annotated[dt.date, Field(le=dt.date(2026, 1, 31))] | None = None,
+    ) -> None:
+        """Find.
+
+        Args:
+            day: The first day.
+        """
+
+    (read,) = read_functions("tools", "Tools.", [find]).tools
+    found = imported(read)
+    text = " ".join(found.files["tools.py"].split()).replace("( ", "(").replace(", )", ")")
+    assert found.findings == ()
+    for attribute in (
+        '("day", Date, "The first day.", minimum=dt.date(2026, 1, 31), required=True)',
+        '("since", DateTime, "Since.", exclusive_maximum=dt.datetime(2026, 1, 31, 0, 0, tzinfo=dt.UTC), '
+        "required=True)",
+        '("wait", Duration, "Wait.", exclusive_minimum=dt.timedelta(seconds=2), required=True)',
+        '("price", Decimal, "Price.", minimum=decimal.Decimal("1.50"), '
+        'multiple_of=decimal.Decimal("0.25"), required=True)',
+        '("end", Nullable(Date(maximum=dt.date(2026, 1, 31))), "End.")',
+    ):
+        assert f"Attribute{attribute}" in text
     assert errors(built(found, tmp_path)) == []

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from toolgen.findings import Finding
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
+from toolgen.shapes.python.schema import limited_text, with_limits_said
 
 from . import codes
 from .codes import finding_at
@@ -29,6 +30,18 @@ class _UntitledSchema(GenerateJsonSchema):
 
     def get_title_from_name(self, name: str) -> str:
         return ""
+
+    def date_schema(self, schema: Any) -> JsonSchemaValue:
+        return limited_text(schema) or super().date_schema(schema)
+
+    def datetime_schema(self, schema: Any) -> JsonSchemaValue:
+        return limited_text(schema) or super().datetime_schema(schema)
+
+    def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
+        return limited_text(schema) or super().timedelta_schema(schema)
+
+    def decimal_schema(self, schema: Any) -> JsonSchemaValue:
+        return limited_text(schema) or super().decimal_schema(schema)
 
 
 def read_functions(name: str, description: str, functions: Iterable[Callable[..., object]]) -> Source:
@@ -95,7 +108,8 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
             del property_["default"]  # a parameter whose default is None: left out and null are the same
         if descriptions.get(name):
             property_.setdefault("description", descriptions[name])
-    return schema
+    said: dict[str, object] = with_limits_said(schema)
+    return said
 
 
 def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
@@ -108,7 +122,8 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
         return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
     if function.docstring.result and "$ref" not in schema:
         schema.setdefault("description", function.docstring.result)
-    return schema
+    said: dict[str, Any] = with_limits_said(schema)
+    return said
 
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:

@@ -6,6 +6,7 @@ Objects are closed, properties have titles, and each value is said in its lexica
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError
@@ -27,6 +28,14 @@ _ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecate
 """What stands at the end, but of an object at its beginning."""
 _SENTENCE: Final = "toolgen_sentence"
 """Has the sentence of a value's limits until its description is known."""
+_FORMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "bytes": {"contentEncoding": "base64", "pattern": BYTES},
+    "date": {"format": "date"},
+    "datetime": {"format": "date-time"},
+    "timedelta": {"pattern": DURATION},
+    "decimal": {"pattern": DECIMAL},
+}
+"""The lexical forms by kind of pydantic's."""
 _MAPS: Final = ("properties", "$defs")
 
 
@@ -64,15 +73,21 @@ def with_limits_said(schema: Any) -> Any:
             return schema
 
 
-def limits_schema(schema: Any) -> JsonSchemaValue:
-    """Return the annotations of the limits of a text, as of a designed type; empty where it has none.
+def text_schema(schema: Any) -> JsonSchemaValue:
+    """Return the schema of a text, with the annotations of its limits as of a designed type.
 
     Their sentence is for `with_limits_said`.
     """
+    form: JsonSchemaValue = {"type": "string", **_FORMS[schema["type"]]}
     limits = [(row, plain(limit)) for row, limit in exact.own_limits(schema)]
     if not limits:
-        return {}
-    return {**{row.keyword: limit for row, limit in limits}, _SENTENCE: sentence_of(limits)}
+        return form
+    return {**form, **{row.keyword: limit for row, limit in limits}, _SENTENCE: sentence_of(limits)}
+
+
+def limited_text(schema: Any) -> JsonSchemaValue | None:
+    """Return the schema of a text with limits; None of one without."""
+    return text_schema(schema) if exact.own_limits(schema) else None
 
 
 class _Writer(GenerateJsonSchema):
@@ -88,19 +103,19 @@ class _Writer(GenerateJsonSchema):
         return value
 
     def bytes_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "contentEncoding": "base64", "pattern": BYTES, **limits_schema(schema)}
+        return text_schema(schema)
 
     def date_schema(self, schema: Any) -> JsonSchemaValue:
-        return {**super().date_schema(schema), **limits_schema(schema)}
+        return text_schema(schema)
 
     def datetime_schema(self, schema: Any) -> JsonSchemaValue:
-        return {**super().datetime_schema(schema), **limits_schema(schema)}
+        return text_schema(schema)
 
     def timedelta_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "pattern": DURATION, **limits_schema(schema)}
+        return text_schema(schema)
 
     def decimal_schema(self, schema: Any) -> JsonSchemaValue:
-        return {"type": "string", "pattern": DECIMAL, **limits_schema(schema)}
+        return text_schema(schema)
 
     def set_schema(self, schema: Any) -> JsonSchemaValue:
         return _without(super().set_schema(schema), _UNIQUE.keyword)
