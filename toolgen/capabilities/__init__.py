@@ -8,7 +8,16 @@ from .artifacts import ArtifactsCapability, ArtifactStore
 from .artifacts_file import FileArtifactStore
 from .artifacts_tables import MemoryArtifactStore, SqliteArtifactStore
 from .disabling import DisabledTool, DisabledTools
-from .state import Change, StateCapability, StateStore
+from .state import (
+    BulkStateStore,
+    Change,
+    ErasingStateStore,
+    Operation,
+    Scope,
+    StateCapability,
+    StateStore,
+    applied,
+)
 from .state_tables import MemoryStateStore, SqliteStateStore
 
 __all__ = [
@@ -16,16 +25,20 @@ __all__ = [
     "ArtifactStore",
     "Artifacts",
     "ArtifactsCapability",
+    "BulkStateStore",
     "CallScope",
     "Capability",
     "Change",
     "Conflict",
     "DisabledTool",
     "DisabledTools",
+    "ErasingStateStore",
     "FileArtifactStore",
     "MemoryArtifactStore",
     "MemoryStateStore",
+    "Operation",
     "ReadableState",
+    "Scope",
     "SqliteArtifactStore",
     "SqliteStateStore",
     "State",
@@ -36,4 +49,5 @@ __all__ = [
     "SyncState",
     "ThreadCapability",
     "Wait",
+    "applied",
 ]

@@ -33,7 +33,7 @@ _NO_TURN: Final = "call"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of the state by a call."""
+    """One change of the state by a call; `applied` has what it does to the values."""
 
     key: str
     """The key without its scope."""
@@ -54,7 +54,12 @@ class StateStore(Protocol):
     """Keeps values by scope, owner and key. Each method is one atomic step, over all processes."""
 
     async def load(self, scope: Scope, owner: str) -> dict[str, Json]:
-        """Return all values of an owner."""
+        """Return all values of an owner; none where nothing is stored.
+
+        Raises:
+            ValueError: the owner is not Unicode, by a lone surrogate: a call fails when it reads the state,
+                and not after it ran, when its changes cannot be kept. So does `load_each`.
+        """
         ...
 
     async def apply(self, scope: Scope, owner: str, changes: Sequence[Change]) -> None:
@@ -85,7 +90,10 @@ class BulkStateStore(Protocol):
 
 
 def applied(values: Mapping[str, Json], changes: Sequence[Change]) -> dict[str, Json]:
-    """Return the values after the changes.
+    """Return the values after the changes, which are made in their order: what each operation means.
+
+    `set` stores a value and `delete` removes the key; `append` adds an item to a list and `add` a number to a
+    number, where a key that is missing counts as `[]` and 0.
 
     Raises:
         ValueError: a change does not fit the value that it finds.
