@@ -14,7 +14,7 @@ from toolgen.findings import Finding
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import Function, Parameter, read_function
-from toolgen.shapes.python.schema import limited_text, with_limits_said
+from toolgen.shapes.python.schema import limited_text, with_limit_sentences
 
 from . import codes
 from .codes import finding_at
@@ -108,8 +108,8 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
             del property_["default"]  # a parameter whose default is None: left out and null are the same
         if descriptions.get(name):
             property_.setdefault("description", descriptions[name])
-    said: dict[str, object] = with_limits_said(schema)
-    return said
+    described: dict[str, object] = with_limit_sentences(schema)
+    return described
 
 
 def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
@@ -122,8 +122,8 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
         return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
     if function.docstring.result and "$ref" not in schema:
         schema.setdefault("description", function.docstring.result)
-    said: dict[str, Any] = with_limits_said(schema)
-    return said
+    described: dict[str, Any] = with_limit_sentences(schema)
+    return described
 
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:

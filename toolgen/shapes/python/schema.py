@@ -55,20 +55,20 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> 
             raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
         if description:
             made.setdefault("description", description)
-        ordered: dict[str, Json] = _ordered(with_limits_said(made))
+        ordered: dict[str, Json] = _ordered(with_limit_sentences(made))
         return ordered
 
 
-def with_limits_said(schema: Any) -> Any:
+def with_limit_sentences(schema: Any) -> Any:
     """Return the schema; descriptions of values end with the limits that no keyword expresses."""
     match schema:
         case list():
-            return [with_limits_said(part) for part in schema]
+            return [with_limit_sentences(part) for part in schema]
         case dict():
-            said = {key: with_limits_said(part) for key, part in schema.items() if key != _SENTENCE}
+            described = {key: with_limit_sentences(part) for key, part in schema.items() if key != _SENTENCE}
             if sentence := schema.get(_SENTENCE):
-                said["description"] = with_sentence(schema.get("description", ""), sentence)
-            return said
+                described["description"] = with_sentence(schema.get("description", ""), sentence)
+            return described
         case _:
             return schema
 
@@ -76,7 +76,7 @@ def with_limits_said(schema: Any) -> Any:
 def text_schema(schema: Any) -> JsonSchemaValue:
     """Return the schema of a text, with the annotations of its limits as of a designed type.
 
-    Their sentence is for `with_limits_said`.
+    Their sentence is for `with_limit_sentences`.
     """
     form: JsonSchemaValue = {"type": "string", **_FORMS[schema["type"]]}
     limits = [(row, plain(limit)) for row, limit in exact.own_limits(schema)]
