@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias
@@ -166,5 +166,5 @@ class EndedRun:
     """Returns the log of a child run, which is over, by its id; None where the engine does not have it."""
 
 
-LastEvents: TypeAlias = Callable[[EndedRun], Sequence[Mapping[str, Json]]]
+LastEvents: TypeAlias = Callable[[EndedRun], Iterable[Mapping[str, Json]]]
 """Returns what the log of a run lacks that ended without its loop. Pure."""

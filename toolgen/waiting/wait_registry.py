@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
@@ -203,7 +203,7 @@ class WaitRegistry:
     def _notify_listeners(self, run_id: str, loop: str, offset: int, event: Mapping[str, Json]) -> None:
         self._listeners[loop](run_id, loop, offset, event)
 
-    def _ended(self, ended: EndedRun) -> Sequence[Mapping[str, Json]]:
+    def _ended(self, ended: EndedRun) -> Iterable[Mapping[str, Json]]:
         """Return the last events of a run: of a call by itself, or of what else is registered."""
         if "frozen" in ended.input or "call" in ended.input:
             return last_events(ended)
