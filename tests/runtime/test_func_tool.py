@@ -141,16 +141,6 @@ def test_a_function_may_say_every_fact_of_a_spec_that_is_not_read_from_it() -> N
     assert set(FunctionFacts.__annotations__) == shared | specific
 
 
-def test_a_tool_without_a_toolset_gets_the_one_that_it_is_put_into() -> None:
-    """As a bare function beside it; with its name, its facts and its executor."""
-    alone = func_tool(search, name="find", tags=("notes",))
-    other = func_tool(search, toolset="host.others")
-    bare, moved, left = function_toolset("host.tools", [search, alone, other]).bound
-    assert [tool.spec.id for tool in (bare, moved)] == ["host.tools.search", "host.tools.find"]
-    assert moved == dataclasses.replace(alone, spec=dataclasses.replace(alone.spec, id="host.tools.find"))
-    assert left is other
-
-
 def test_a_function_has_the_spec_of_a_tool() -> None:
     spec = func_tool(search, annotations={"read_only": True}, tags=("notes",)).spec
     assert (spec.id, spec.name, spec.title) == ("local.functions.search", "search", "Search")

@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -179,22 +179,13 @@ def function_toolset(
 ) -> StaticToolset:
     """Return functions, and tools made of functions, as one toolset, called `service.toolset`.
 
-    A tool that `func_tool` made without a toolset gets this one; any other keeps its id.
-
     Raises:
         RegistrationError: as `func_tool`.
     """
     bound = tuple(
-        _moved(tool, name) if isinstance(tool, BoundTool) else func_tool(tool, toolset=name)
-        for tool in functions
+        tool if isinstance(tool, BoundTool) else func_tool(tool, toolset=name) for tool in functions
     )
     return StaticToolset(name=name, bound=bound, instructions=instructions)
-
-
-def _moved(tool: BoundTool, toolset: str) -> BoundTool:
-    """Return the tool with an id of this toolset, where its own is that of functions without one."""
-    own, _, last = tool.spec.id.rpartition(".")
-    return replace(tool, spec=replace(tool.spec, id=f"{toolset}.{last}")) if own == LOCAL else tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
