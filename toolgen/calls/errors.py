@@ -230,9 +230,9 @@ class ToolValidationError(ValueError):
         self.is_counted = is_counted
         """Whether there are just so many more; else there are at least so many."""
 
-    def without_other_keys(self, known: Set[str]) -> ToolValidationError:
+    def without_other_keys(self, allowed: Set[str]) -> ToolValidationError:
         """Return the error whose issues quote no other keys than these."""
-        issues = tuple(issue.without_other_keys(known) for issue in self.issues)
+        issues = tuple(issue.without_other_keys(allowed) for issue in self.issues)
         return ToolValidationError(issues, self.more, is_counted=self.is_counted)
 
     def __str__(self) -> str:

@@ -85,9 +85,9 @@ class FieldIssue(_WithJson):
             return self
         return replace(self, keys=keys, message=message)
 
-    def without_other_keys(self, known: Set[str]) -> FieldIssue:
+    def without_other_keys(self, allowed: Set[str]) -> FieldIssue:
         """Return the issue with `HIDDEN` for each other key: any key may be a sensitive value."""
-        keys = tuple([key if isinstance(key, int) or key in known else HIDDEN for key in self.keys])
+        keys = tuple([key if isinstance(key, int) or key in allowed else HIDDEN for key in self.keys])
         return self if keys == self.keys else replace(self, keys=keys)
 
     def as_bytes(self) -> bytes:
