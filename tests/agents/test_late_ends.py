@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Event as Gate
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -21,7 +23,10 @@ from toolgen.agents import (
 )
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.toolsets.functions import func_tool
-from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolError
+from toolgen.contract.secrets import HIDDEN
+from toolgen.events.document import as_json
+from toolgen.events.hub import Events
+from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Sensitive, StaticToolset, ToolError
 from toolgen.waiting.once_call import BY_ITSELF
 from toolgen.waiting.resolving import resolved_end, unknown_ends
 
@@ -40,7 +45,13 @@ class Slow:
         self.began = asyncio.Event()
         self._fails = fails
         self._loop = asyncio.get_running_loop()
-        tools = [self.block, self.ignore, self.obey]
+        tools: list[Callable[..., object]] = [
+            self.block,
+            self.ignore,
+            self.obey,
+            self.quote,
+            self.quote_in_loop,
+        ]
         self.toolset = StaticToolset(
             name="x.slow", bound=tuple(func_tool(one, toolset="x.slow") for one in tools)
         )
@@ -68,6 +79,16 @@ class Slow:
         self.began.set()
         await self.end.wait()
         return "paid"
+
+    def quote(self, pin: Annotated[str, Sensitive()]) -> str:
+        """Pay, in a thread, and quote the pin."""
+        self.block()
+        return f"paid with {pin}"
+
+    async def quote_in_loop(self, pin: Annotated[str, Sensitive()]) -> str:
+        """Pay, ignore a cancellation, and quote the pin."""
+        await self.ignore()
+        return f"paid with {pin}"
 
     def let_go(self) -> None:
         self.gate.set()
@@ -268,3 +289,55 @@ async def test_the_late_call_of_a_run_of_its_own_settles_itself(by: str) -> None
         end = await resolved_end(engine, asked.run_id, "c")
         assert end is not None
         assert (end["status"], end["result"], end["resolved_by"]) == ("ok", "paid", BY_ITSELF)
+
+
+@REAL
+@pytest.mark.parametrize("fails", [None, ToolError("no money for OTTER-PIN")], ids=["ends", "fails"])
+@pytest.mark.parametrize("tool", ["quote", "quote_in_loop"])
+async def test_people_see_no_sensitive_value_that_a_late_end_quotes(
+    tool: str, fails: Exception | None
+) -> None:
+    """The model sees the result as it is, as in time."""
+    slow, events = Slow(fails=fails), Events()
+    ends: list[Any] = []
+
+    async def drive(runtime: Runtime, handle: RunHandle) -> None:
+        await handle.result()
+        slow.let_go()
+        answer = await settled(runtime, handle.run_id)
+        assert ("OTTER-PIN" in answer.text) is (fails is None)
+        ends.append(await resolved_end(engine_of(runtime), handle.run_id, CALL))
+
+    planner = ScriptedPlanner([calling((tool, {"pin": "OTTER-PIN"})), first_answer])
+    try:
+        async with events.subscribe() as heard:
+            policy, options = RunPolicy(tool_timeout=0.125), {"events": events}
+            await ran(planner, policy, toolsets=(slow.toolset,), drive=drive, options=options)
+    finally:
+        slow.let_go()
+    assert HIDDEN in ends[0]["error" if fails else "result"]
+    assert "OTTER" not in str([*ends, *[as_json(event) async for event in heard]])
+
+
+@REAL
+async def test_people_see_no_sensitive_value_that_the_late_end_of_a_direct_call_quotes() -> None:
+    slow = Slow()
+    confirmed = func_tool(slow.quote, toolset="x.asked", confirm=ConfirmSpec(), timeout=0.125)
+    try:
+        async with running(agent("x.agent", ScriptedPlanner([]))) as (runtime, engine):
+            runtime.tools.register(StaticToolset(name="x.asked", bound=(confirmed,)))
+            meta = CallMeta(session_id="s", tool_call_id="c")
+            asked = (await runtime.call("quote", {"pin": "OTTER-PIN"}, meta)).suspension
+            assert asked is not None
+            assert (await runtime.waits.answer(asked.token, {"approved": True})).status == "unknown"
+            slow.let_go()
+            async with asyncio.timeout(30):
+                while await unknown(runtime, asked.run_id):  # noqa: ASYNC110  # of another task
+                    await asyncio.sleep(0.01)
+            end = await resolved_end(engine, asked.run_id, "c")
+            again = await runtime.waits.answer(asked.token, {"approved": True})
+    finally:
+        slow.let_go()
+    assert end is not None
+    assert (end["status"], end["result"]) == ("ok", f"paid with {HIDDEN}")
+    assert (again.status, json.loads(again.json)) == ("ok", end["result"])

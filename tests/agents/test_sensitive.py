@@ -119,16 +119,17 @@ async def test_what_a_person_found_out() -> None:
                 if event.type == "tool_start":
                     break
             await handle.cancel()
-            found = Resolution(outcome="result", result={"receipt": "r1", "code": CODE})
+            quoting_one: Json = {"receipt": "r1 of DE77-WALRUS", "code": CODE}
+            found = Resolution(outcome="result", result=quoting_one)
             result = await runtime.runs.resolve(handle.run_id, "call_0_0", found, by="jo")
-            assert json.loads(result.json) == {"receipt": "r1", "code": CODE}
+            assert json.loads(result.json) == quoting_one
             other = Resolution(outcome="result", result={"receipt": "r1", "code": "SHUT-IBEX"})
             with pytest.raises(ResolveError, match="is known: ok, says jo"):
                 await runtime.runs.resolve(handle.run_id, "call_0_0", other, by="mira")
             assert runtime.engine is not None
             log = runtime.engine.events(f"{handle.run_id}/resolved:call_0_0")
             records = [json.dumps(event) async for _, event in log]
-    assert any("tool_end" in one and '"receipt": "r1"' in one for one in records)
+    assert any("tool_end" in one and '"receipt": "r1 of ' in one for one in records)
     text = "\n".join([*records, *[json.dumps(as_json(event)) async for event in heard]])
     assert not [canary for canary in CANARIES if canary in text]
 

@@ -41,7 +41,7 @@ async def resolve(
     meta = meta_of(run_id, facts, call.id)
     result = found_out(call.name, spec, meta, resolution, host.tools.limits)
     await host.waits.start(f"{run_id}/resolved:{call.id}")
-    by = await keep_outcome(host.engine, result, spec, meta, by)
+    by = await keep_outcome(host.engine, result, spec, meta, by, call.arguments)
     log.info("the outcome of call %s of run %s is %s, says %s", call.id, run_id, resolution.outcome, by)
     if not facts["in_conversation"]:
         return result

@@ -18,11 +18,13 @@ from toolgen.calls.steps.boundary import Outcome, Raised, Returned
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
+from toolgen.contract.secrets import hiding
 from toolgen.contract.tasks import start_task
 
 if TYPE_CHECKING:
     from toolgen.calls.steps.frame import Frame
     from toolgen.calls.steps.registered_tool import RegisteredTool
+    from toolgen.contract.secrets import Secrets
 
 Settle: TypeAlias = "Callable[[Resolution], Awaitable[None]]"
 """Stores what became of a call, once its unknown outcome was told."""
@@ -127,7 +129,8 @@ class WatchedCall:
         resolution = self._resolution(outcome)
         if resolution is not None:
             log.info("%s ended after nobody waited for it", self._frame.spec.id)
-            self._keeping.late_ends.settle(self._frame.spec.id, resolution, self._keeping.settle)
+            settle, secrets = self._keeping.settle, self._frame.secrets
+            self._keeping.late_ends.settle(self._frame.spec.id, resolution, settle, secrets)
 
     def _resolution(self, outcome: Outcome[Any]) -> Resolution | None:
         """Return what became of the call; None where the executor does not say."""
@@ -170,12 +173,18 @@ class LateEnds:
         """Settle calls from now on, also after `close`."""
         self._is_closed = False
 
-    def settle(self, tool: str, resolution: Resolution, settle: Settle) -> None:
-        """Start to store what became of a call of a tool; after `close` its outcome stays unknown."""
+    def settle(
+        self, tool: str, resolution: Resolution, settle: Settle, secrets: Secrets | None = None
+    ) -> None:
+        """Start to store what became of a call of a tool; after `close` its outcome stays unknown.
+
+        People are shown it without the sensitive values of the call.
+        """
         if self._is_closed:
             log.warning("%s ended after its runtime was closed, and its outcome stays unknown", tool)
             return
-        start_task(self._tasks, _settled(tool, resolution, settle), name=f"late end of {tool}")
+        work = _settled(tool, resolution, settle, secrets)
+        start_task(self._tasks, work, name=f"late end of {tool}")
 
     async def close(self) -> None:
         """Leave the calls that are not settled yet as they are: of unknown outcome."""
@@ -186,12 +195,13 @@ class LateEnds:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _settled(tool: str, resolution: Resolution, settle: Settle) -> None:
-    try:
-        await settle(resolution)
-    except ResolveError as error:  # somebody was faster
-        log.info("the late end of %s settles nothing: %s", tool, error)
-    except ToolgenError as error:  # such as an engine that is closed
-        log.warning("the late end of %s was not stored, and its outcome stays unknown: %s", tool, error)
-    except Exception:
-        log.exception("the late end of %s was not stored, and its outcome stays unknown", tool)
+async def _settled(tool: str, resolution: Resolution, settle: Settle, secrets: Secrets | None) -> None:
+    with hiding(secrets):
+        try:
+            await settle(resolution)
+        except ResolveError as error:  # somebody was faster
+            log.info("the late end of %s settles nothing: %s", tool, error)
+        except ToolgenError as error:  # such as an engine that is closed
+            log.warning("the late end of %s was not stored, and its outcome stays unknown: %s", tool, error)
+        except Exception:
+            log.exception("the late end of %s was not stored, and its outcome stays unknown", tool)

@@ -17,6 +17,7 @@ from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import MalformedResultError, ToolError, ToolValidationError
 from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
+from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import error_result
 from toolgen.calls.steps.frame import RuntimeServices
@@ -24,9 +25,10 @@ from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
+from toolgen.contract.secrets import Secrets, hiding
 from toolgen.events.document import as_json, ids_of
 from toolgen.events.records import ToolEnd
-from toolgen.events.redaction import public_result
+from toolgen.events.redaction import public_result, without_secrets
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
 from .loop import Outcome, call_of, is_unknown_end
@@ -137,16 +139,22 @@ async def resolved_ends(
 
 
 async def keep_outcome(
-    engine: Engine, result: ToolResult, spec: ToolSpec[Any, Any] | None, meta: CallMeta, by: str
+    engine: Engine,
+    result: ToolResult,
+    spec: ToolSpec[Any, Any] | None,
+    meta: CallMeta,
+    by: str,
+    arguments: str,
 ) -> str:
     """Store the outcome of a call, without its sensitive values, and return who resolved it first.
+
+    Texts in it quote neither those of the arguments nor those of a block of `hiding` around this call.
 
     Raises:
         ResolveError: somebody has said something else.
     """
-    shown, digest = public_result(result, spec), sha256(result.json).hexdigest()
-    error = "" if result.error is None else str(result.error)
-    end = as_json(ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by))
+    digest = sha256(result.json).hexdigest()
+    end = as_json(_shown_end(result, spec, by, arguments))
     run_input: Json = {"resolved": {**end, **ids_of(meta)}, "digest": digest}
     run_id = _resolved_id(meta.run_id, meta.tool_call_id)
     await engine.start_run(LOOP, run_input, run_id=run_id, session=meta.session_id)
@@ -156,6 +164,15 @@ async def keep_outcome(
     if (first_end["status"], first["digest"]) != (result.status, digest):
         raise known_outcome(meta.tool_call_id, first_end["status"], first_end["resolved_by"])
     return str(first_end["resolved_by"])
+
+
+def _shown_end(result: ToolResult, spec: ToolSpec[Any, Any] | None, by: str, arguments: str) -> ToolEnd:
+    error = "" if result.error is None else str(result.error)
+    with hiding(Secrets() if spec is not None and spec.is_sensitive else None):
+        note_typed(None if spec is None else spec.payload, arguments)
+        shown = public_result(result, spec)
+        end = ToolEnd(tool=result.tool, status=result.status, result=shown, error=error, resolved_by=by)
+        return without_secrets(end)
 
 
 def known_outcome(tool_call_id: str, status: str, by: str = "") -> ResolveError:
@@ -250,6 +267,6 @@ async def resolve_call(
     spec = None if tool is None else tool.spec
     result = found_out(call["tool"].rpartition(".")[2], spec, meta, resolution, services.limits)
     await waits.start(f"{run_id}/resolved:{meta.tool_call_id}")
-    who = await keep_outcome(engine, result, spec, meta, by)
+    who = await keep_outcome(engine, result, spec, meta, by, call["arguments"])
     log.info("the outcome of run %s is %s, says %s", run_id, resolution.outcome, who)
     return result
