@@ -7,8 +7,9 @@ import json
 import logging
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -228,3 +229,79 @@ async def test_no_way_out_shows_a_value_in_any_form(way: str, form: str) -> None
             assert at < 0, f"{exit_}: {text[max(0, at - 200) : at + 100]}"
     assert texts["events"], "nothing was told"
     assert HIDDEN in "\n".join(texts.values())
+
+
+DAY: Final = dt.date(1961, 4, 12)
+Day = Annotated[dt.date, Sensitive()]
+
+
+@dataclass
+class Born:
+    """A day in a dataclass."""
+
+    on: Day
+
+
+class BornModel(BaseModel):
+    """A day in a model."""
+
+    on: Day
+
+
+class BornKeys(TypedDict):
+    """A day in a mapping with known keys."""
+
+    on: Day
+
+
+TYPES: Final[dict[str, tuple[Any, Any]]] = {
+    "a dataclass": (Born, Born(DAY)),
+    "a model": (BornModel, BornModel(on=DAY)),
+    "known keys": (BornKeys, {"on": DAY}),
+    "a list of dataclasses": (list[Born], [Born(DAY)]),
+    "a list of models": (list[BornModel], [BornModel(on=DAY)]),
+    "a tuple": (tuple[Born, ...], (Born(DAY),)),
+    "a mapping": (dict[str, Born], {"ann": Born(DAY)}),
+    "a union": (Born | None, Born(DAY)),
+    "a value": (Day, DAY),
+    "values": (list[Day], [DAY]),
+    "a set": (set[Day], {DAY}),
+}
+
+
+class QuotingResult(Hook):
+    """Fails with a typed result as Python writes it."""
+
+    async def after_tool(self, call: Any, result: Any, ctx: Any) -> Any:
+        raise ValueError(f"{result.result!r}")
+
+
+def _typed_tool(type_: Any, value: Any, way: str) -> Any:
+    error = func_error("odd", "It is odd.", type_)
+
+    async def typed() -> Any:
+        """Return or quote the value."""
+        if way == "a declared error":
+            raise error.of(f"{value!r}", value)
+        return ToolOutcome.of(value, display=f"{value!r}") if way == "a text for people" else value
+
+    typed.__annotations__["return"] = ToolOutcome[type_] if way == "a text for people" else type_
+    return func_tool(typed, toolset="vault.typed", errors=[error])
+
+
+@pytest.mark.parametrize("way", ["hooks", "a text for people", "a declared error"])
+@pytest.mark.parametrize("kind", TYPES)
+async def test_no_way_out_shows_a_typed_value_as_python_writes_it(kind: str, way: str) -> None:
+    records: list[str] = []
+    handler, root, events = Kept(records), logging.getLogger("toolgen"), Events()
+    root.addHandler(handler)
+    runtime = Runtime(events=events, hooks=[QuotingResult()] if way == "hooks" else [])
+    runtime.tools.register(function_toolset("vault.typed", [_typed_tool(*TYPES[kind], way)]))
+    try:
+        async with events.subscribe() as heard, runtime:
+            result = await runtime.call("typed", {}, CallMeta(session_id="s"))
+        text = f"{result.error} {records} {[as_json(event) async for event in heard]}"
+    finally:
+        root.removeHandler(handler)
+    assert not [canary for canary in CANARIES if canary in text], text
+    assert HIDDEN in text

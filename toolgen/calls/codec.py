@@ -120,7 +120,8 @@ class Codec(Generic[T]):
         if self.sensitive:
             from .sensitive import watched  # only codecs with such values need it
 
-            self._validate, self._dump = watched(self, self._validate, self._dump)
+            as_python = model.__pydantic_serializer__.to_python
+            self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
 
     def _dumping(self, serializer: SchemaSerializer) -> Callable[[Any], bytes]:
         return partial(serializer.to_json, warnings="error", **self._form)

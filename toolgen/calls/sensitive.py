@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from pydantic import BaseModel
 from pydantic_core import from_json
 
 from toolgen.contract.limits import UNLIMITED, Limits
@@ -27,18 +26,24 @@ class MarkedCodec(Protocol):
 
 
 def watched(
-    codec: MarkedCodec, validate: Callable[..., Any], dump: Callable[[Any], bytes]
+    codec: MarkedCodec,
+    validate: Callable[..., Any],
+    dump: Callable[[Any], bytes],
+    dump_python: Callable[..., Any],
 ) -> tuple[Callable[..., Any], Callable[[Any], bytes]]:
-    """Return the functions of a codec that add what is sensitive to the values of the running call."""
+    """Return the functions of a codec that add what is sensitive to the values of the running call.
+
+    `dump_python` is pydantic's `to_python` for its type: it leaves dates and the like as they are.
+    """
 
     def decode(data: bytes | str, **options: Any) -> Any:
         note_document(codec, data)
         value = validate(data, **options)
-        _note_value(codec, value)
+        _note_value(codec, value, dump_python)
         return value
 
     def encode(value: Any) -> bytes:
-        _note_value(codec, value)
+        _note_value(codec, value, dump_python)
         document = dump(value)
         note_document(codec, document)
         return document
@@ -67,12 +72,12 @@ def note_typed(codec: MarkedCodec | None, document: bytes | str | Mapping[str, o
             codec.decode(document, UNLIMITED)
 
 
-def _note_value(codec: MarkedCodec, value: object) -> None:
+def _note_value(codec: MarkedCodec, value: object, dump_python: Callable[..., Any]) -> None:
     """Add the sensitive values of a typed value, as Python writes them."""
-    if (secrets := noting()) is None or not isinstance(value, BaseModel):
+    if (secrets := noting()) is None:
         return
     try:
-        dumped = value.model_dump(by_alias=True, warnings=False)
+        dumped = dump_python(value, by_alias=True, warnings=False)
     except Exception:  # author code may have put anything into it
         return
     secrets.add(values_at(dumped, codec.sensitive), codec.keys)

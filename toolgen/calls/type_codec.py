@@ -70,14 +70,16 @@ class TypeCodec(Codec[T]):
         plain: Any = Exactness(has_labels=False).of(core)
         plain = discriminate_unions(plain) or plain
         self._check = _validator(plain).validate_python
-        self._dump = self._dumping(SchemaSerializer(plain, CONFIG, _use_prebuilt=False))
+        serializer = SchemaSerializer(plain, CONFIG, _use_prebuilt=False)
+        self._dump = self._dumping(serializer)
         if discriminated is not None:
             self._validate = within_budget(_validator(discriminated).validate_json)
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)
         if places:
-            self._validate, self._dump = watched(self, self._validate, self._dump)
+            as_python = serializer.to_python if discriminated is None else within_budget(serializer.to_python)
+            self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)

@@ -12,6 +12,7 @@ No key is spelled like the last two, since `~` is escaped in keys.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -226,7 +227,7 @@ def _replaced(
                 key: _replaced(inner, _below(nodes, str(key)), (*tokens, str(key)), instead)
                 for key, inner in value.items()
             }
-        case list() | tuple():
+        case list() | tuple() | set() | frozenset() | deque():  # in Python
             below = _below(nodes, EVERY)
             return [_replaced(inner, below, (*tokens, at), instead) for at, inner in enumerate(value)]
         case _:
