@@ -17,6 +17,7 @@ from toolgen.calls.call_names import CallName, CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult
+from toolgen.waiting.errors import ConflictingAnswerError
 
 YES: Final[Json] = {"approved": True}
 
@@ -201,6 +202,22 @@ async def test_arguments_that_are_edited_before_the_approval_are_asked_about_ane
     third = await runtime.call_once(name, "pay_approved", {"amount": 500}, META)
     assert isinstance(third.error, CallNameError)
     assert bank.paid == [("pay_approved", 50)]
+
+
+async def test_arguments_that_are_edited_back_are_asked_about_anew(engine: InProcessEngine) -> None:
+    bank = Bank()
+    runtime = served(bank, engine)
+    name = named("c1")
+    asked = [waits(await runtime.call_once(name, "pay_approved", {"amount": n}, META)) for n in (5, 50, 5)]
+    assert len({one.id for one in asked}) == 3
+    assert [one.id for one in await runtime.waits.list()] == [asked[-1].id]
+    assert await runtime.question(name, "pay_approved", {"amount": 5}, META) == asked[-1]
+    for taken_back in asked[:2]:
+        with pytest.raises(ConflictingAnswerError):
+            await runtime.waits.answer(taken_back.token, YES)
+    assert (await runtime.waits.answer(asked[-1].token, YES)).status == "ok"
+    assert (await runtime.call_once(name, "pay_approved", {"amount": 5}, META)).status == "ok"
+    assert bank.paid == [("pay_approved", 5)]
 
 
 @pytest.mark.parametrize("answers", [0, 1])

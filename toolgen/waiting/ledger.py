@@ -111,12 +111,15 @@ class Ledger:
         return next((question for question in questions if question.kind != "pending"), None)
 
     async def _place(self, name: CallName, tool: RegisteredTool, payload: bytes, meta: CallMeta) -> _Place:
-        """Return where the call stands, or is to begin.
+        """Return where the call stands, or is to begin: the newest edition of its arguments counts.
+
+        Where that has begun, an earlier one stays denied.
 
         Raises:
             CallNameError: another call has the name.
         """
         edited: RunStatus | None = None
+        denied: _Place | None = None
         for edits in count():
             run_id = name.run_id(meta, edits)
             await self._waits.start(run_id)
@@ -128,10 +131,15 @@ class Ledger:
                 edited = None
                 continue
             made = call_of(status.input)  # type: ignore[arg-type]  # as it was given to the loop
-            if (made["tool"], made["arguments"]) == (tool.spec.id, payload.decode()):
-                return _Place(run_id=run_id, is_taken=True)
+            is_this = (made["tool"], made["arguments"]) == (tool.spec.id, payload.decode())
             edited = None if _was_edited(status) else status
+            if is_this and edited is not None:
+                return _Place(run_id=run_id, is_taken=True)
+            if is_this:
+                denied = _Place(run_id=run_id, is_taken=True)
             if edited is not None and (made["tool"] != tool.spec.id or not await self._is_unapproved(status)):
+                if denied is not None:
+                    return denied
                 raise CallNameError(
                     f"the call {name.call_id!r} was made before, of another tool or with other arguments; "
                     "nothing was executed"
