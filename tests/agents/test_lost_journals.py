@@ -460,6 +460,22 @@ async def test_a_named_call_that_a_copy_does_not_have_is_not_executed_again(
     assert bank.paid == [("pay", 5)]
 
 
+async def test_a_run_whose_output_is_gone_hides_no_other(tmp_path: Path) -> None:
+    """The list of all runs was a TypeError."""
+    desk = Desk(tmp_path, is_apart=False)
+    await desk.ask()
+    await desk.finish()
+    async with desk.process() as (agents, _):
+        other = await agents.client("x.agent").start("Again.", session_id="t", run_id="other")
+        await other.result()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as database, database:
+        database.execute("UPDATE run SET output = NULL WHERE run_id = 'r'")
+    async with desk.process() as (agents, _):
+        assert [listed.run_id for listed in await agents.list_runs()] == ["other"]
+        with pytest.raises(StoreCorruptError, match="run r cannot be read"):
+            await agents.snapshot("r")
+
+
 async def test_a_wait_that_cannot_be_read_hides_no_run(tmp_path: Path) -> None:
     """The list of all runs was a TypeError."""
     desk = Desk(tmp_path, is_apart=False)

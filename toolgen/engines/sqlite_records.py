@@ -193,7 +193,7 @@ def read_log(
     first, last = ids(no)
     rows = database.execute(
         "SELECT id, key, text FROM event WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
-        (first + after, last, most),
+        (min(first + after, last), last, most),
     )
     for number, (id_, key, text) in enumerate(rows, after + 1):
         if id_ != first + number or not text.startswith(b"{"):

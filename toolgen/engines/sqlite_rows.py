@@ -23,7 +23,17 @@ from toolgen.stores.sqlite_errors import DamagedRowError, reading
 from .journal import CANCEL, NULL, Events, SignalRecord, decode
 from .pruning import PRUNE, Tree
 from .sqlite_records import read_log, read_numbered_record, run_name
-from .sqlite_tables import SHIFT, TOO_LARGE, bounded, ids, is_over, known_number, run_number, value_of
+from .sqlite_tables import (
+    SHIFT,
+    TOO_LARGE,
+    bounded,
+    ids,
+    is_over,
+    known_number,
+    run_number,
+    run_row,
+    value_of,
+)
 
 _STATES: Final[dict[str, RunState]] = {
     "new": "running",
@@ -179,7 +189,7 @@ def read_status(database: sqlite3.Connection, run_id: str) -> RunStatus:
 
 def read_state(database: sqlite3.Connection, run_id: str) -> RunState | None:
     """Return the state of a run only; None where no run has the id."""
-    row = database.execute("SELECT state, ended FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    row = run_row(database, "state, ended", run_id)
     return None if row is None else _state(f"run {run_id}", *row)
 
 
@@ -322,7 +332,7 @@ def _read_status(database: sqlite3.Connection, no: int) -> RunStatus:
         run_id=run_id,
         state=_state(f"run {run_id}", state, ended),
         input=_subject(input_)["about"],
-        output=decode(output or NULL),
+        output=None if ended is None else decode(output),
         error=error or _subject(input_).get("fault", ""),
         children=tuple(child for (child,) in children),
         awaiting=tuple(OpenWait(op=op, **_subject(about)) for op, about in awaiting),

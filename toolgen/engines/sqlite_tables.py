@@ -89,13 +89,21 @@ def value_of(database: sqlite3.Connection, query: str, *values: object) -> Any:
     return database.execute(query, values).fetchone()[0]
 
 
+def run_row(database: sqlite3.Connection, columns: str, run_id: str) -> Any:
+    """Return columns of a run; None where no run has the id."""
+    try:
+        return database.execute(f"SELECT {columns} FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    except UnicodeEncodeError:  # no id has a lone surrogate
+        return None
+
+
 def run_number(database: sqlite3.Connection, run_id: str) -> int | None:
     """Return the number of a run; None where no run has the id.
 
     Raises:
         DamagedRowError: no run can have this number.
     """
-    row = database.execute("SELECT no FROM run WHERE run_id = ?", (run_id,)).fetchone()
+    row = run_row(database, "no", run_id)
     if row is not None and row[0] >= MOST_RUNS:
         raise DamagedRowError(f"run {run_id} cannot be read: its number is too large")
     return None if row is None else int(row[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
@@ -71,6 +72,7 @@ class Runs:
         """Return runs, the newest first: in a state for their clients, of a session.
 
         Raises:
+            TypeError, ValueError: `limit` is no number of runs.
             NoEngineError: this runtime has no runs.
         """
         statuses = await runs_in_state(
@@ -84,9 +86,11 @@ class Runs:
         Raises:
             UnknownRunError: no run has the id.
             NoEngineError: this runtime has no runs.
+            TypeError, ValueError: `after` is no `seq`.
         """
         from toolgen.events.document import logged_event
 
+        _require_count("after", after)
         engine, loops = self._engine(), self._assembly.loops
         ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
         logged = engine.events(run_id, after=after, follow=False)
@@ -149,6 +153,7 @@ async def runs_in_state(
 
     Those for which `seen` returns None are left out, and those that are in another state by what it returns.
     """
+    _require_count("limit", limit)
     # For its engine a run that failed by its planner or at a limit is completed.
     asked = None if state in ("completed", "failed") else state
     most = limit
@@ -162,3 +167,11 @@ async def runs_in_state(
         if len(wanted) >= limit or len(statuses) < most:
             return tuple(wanted[:limit])
         most *= 4
+
+
+def _require_count(name: str, value: int) -> None:
+    """Raise a TypeError or ValueError for an argument that counts nothing, before engines tell it apart."""
+    if not isinstance(value, int):
+        raise TypeError(f"{name} is an integer, and not {value!r}")
+    if not 0 <= value <= sys.maxsize:
+        raise ValueError(f"{name} is between 0 and {sys.maxsize}, and not {value}")
