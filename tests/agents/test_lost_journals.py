@@ -251,14 +251,29 @@ async def test_what_a_model_plans_again_under_other_ids_is_not_made_again(tmp_pa
     assert desk.done == ["pay a", "wipe b", "pay a"], "another run makes its calls"
 
 
-async def test_nothing_is_executed_without_the_journal_of_the_witness(desk: Desk) -> None:
+@pytest.mark.parametrize(("is_there", "says"), [(False, "cannot be found any more"), (True, "is empty")])
+async def test_nothing_is_executed_without_the_journal_of_the_witness(
+    desk: Desk, is_there: bool, says: str
+) -> None:
     await desk.ask()
     desk.lose()
+    path = desk.folder / "runs.db"
+    if is_there:
+        path.touch()
     for _ in range(2):
-        with pytest.raises(StoreMissingError, match="cannot be found any more") as caught:
+        with pytest.raises(StoreMissingError, match=says) as caught:
             async with desk.process():
                 pass
         assert "toolgen runs restore" in str(caught.value.hint)
+        client = InProcessEngine(path, worker=False)
+        with pytest.raises(StoreMissingError, match=says):
+            await client.list_runs()
+        await client.close()
+        assert path.exists() == is_there
+    client = InProcessEngine(path, worker=False)
+    assert await client.restore() is not None
+    assert await client.list_runs() == ()
+    await client.close()
 
 
 async def test_a_lost_journal_in_which_nothing_had_begun_is_noticed_too(tmp_path: Path) -> None:

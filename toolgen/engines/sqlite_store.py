@@ -29,8 +29,9 @@ from toolgen.runs import (
 from toolgen.stores import StoreCorruptError
 from toolgen.stores.batched_file import BatchedFile
 from toolgen.stores.sqlite_batches import SqliteBatches
-from toolgen.stores.sqlite_connection import Synchronous, create_file
+from toolgen.stores.sqlite_connection import Synchronous
 from toolgen.stores.sqlite_errors import DamagedRowError
+from toolgen.stores.sqlite_file import make_file
 
 from . import sqlite_rows as rows
 from . import sqlite_steps as steps
@@ -84,13 +85,12 @@ class SqliteStore(RunStore):
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
         file = Path(os.path.realpath(path))  # by whatever link, one lock, key and witness stand beside it
-        is_lost = not file.exists() and witness_path(file).exists()
         super().__init__()
         self.batches = SqliteBatches(
-            file, FORMAT, synchronous=synchronous, is_lost=is_lost, contested=rows.contested_runs
+            file, FORMAT, synchronous=synchronous, witness=witness_path(file), contested=rows.contested_runs
         )
         self.file = BatchedFile(self.batches)
-        self.id = "" if is_lost else self.batches.write_now(steps.engine_id)
+        self.id = "" if self.batches.is_lost else self.batches.write_now(steps.engine_id)
         self.witness = Witness(self.batches)
         """Knows which calls have begun."""
         self._adding: set[asyncio.Task[None]] = set()
@@ -129,7 +129,7 @@ class SqliteStore(RunStore):
 
     async def restore(self) -> LostJournal | None:
         """Create the file where it is lost, and accept it; as `Witness.restore`."""
-        create_file(self.batches.path)
+        make_file(self.batches.path, FORMAT)
         self.id = self.batches.write_now(steps.engine_id)
         return await self.witness.restore()
 

@@ -57,7 +57,7 @@ class SqliteBatches:
         *,
         synchronous: Synchronous = "NORMAL",
         busy_s: float = BUSY_S,
-        is_lost: bool = False,
+        witness: Path | None = None,
         contested: Callable[[sqlite3.Connection], Collection[int]] = lambda _: (),
     ) -> None:
         """Open the file, which is created where it is missing.
@@ -67,14 +67,15 @@ class SqliteBatches:
             format: What it holds.
             synchronous: What a batch that was written survives.
             busy_s: How long a batch waits for other processes, in seconds.
-            is_lost: It is not there and not to be created: who uses it gets a `StoreMissingError`.
+            witness: Where it is there, a missing or empty file is lost: it is not created, and who
+                uses it gets a `StoreMissingError`.
             contested: Returns, within the transaction of a batch, what must not be decided in it.
 
         Raises:
             StoreError: it cannot be opened, or it is something else; the class says why.
         """
         self.path = path
-        self._settings = LaneSettings(path=path, format=format, busy_s=busy_s, synchronous=synchronous)
+        self._settings = LaneSettings(path, format, busy_s, synchronous, witness)
         self._contested = contested
         self._is_inline = synchronous == "NORMAL"
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -100,7 +101,8 @@ class SqliteBatches:
         """Called when a batch could not be written for that."""
         self._waiters: set[asyncio.Future[None]] = set()
         self._open()
-        if not is_lost:
+        self.is_lost = self._settings.is_lost()
+        if not self.is_lost:
             create_file(path)
             self._writes.open()
 

@@ -9,6 +9,8 @@ store calls brief is run in the event loop instead, where it waits for nothing.
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import StoreError
-from .sqlite_connection import Synchronous, create_file, on_connection
+from .sqlite_connection import Synchronous, create_file, on_connection, open_connection
+from .sqlite_errors import store_error
 from .sqlite_format import SqliteFormat
 from .sqlite_thread import LaneSettings, SqliteThread, closed_error
 from .transactions import Step, putting
@@ -140,3 +143,16 @@ class _Connections:
     def close(self) -> bool:
         """Close both connections; return whether no step was running."""
         return all([self.writes.close(), self.reads.close()])
+
+
+def make_file(path: Path, format: SqliteFormat) -> None:
+    """Create the file with its tables, where it is missing or empty.
+
+    Raises:
+        StoreError: it cannot be created, or it is something else.
+    """
+    create_file(path)
+    try:
+        open_connection(path, format, time.monotonic() + BUSY_S).close()
+    except sqlite3.Error as error:
+        raise store_error(error, path, busy_s=BUSY_S) from error

@@ -23,12 +23,19 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LaneSettings:
     path: Path
     format: SqliteFormat
     busy_s: float
     synchronous: Synchronous = "FULL"
+    witness: Path | None = None
+    """A file that stands beside one that was written, if any."""
+
+    def is_lost(self) -> bool:
+        """Return whether there is no file, or an empty one, beside its witness."""
+        is_written = self.path.exists() and self.path.stat().st_size > 0
+        return not is_written and self.witness is not None and self.witness.exists()
 
 
 class _Thread(ThreadPoolExecutor):
@@ -231,24 +238,26 @@ class SqliteThread:
         """Return the connection, opened again where the path leads to another file than before.
 
         Raises:
-            StoreMissingError: there is no file.
+            StoreMissingError: there is no file, or an empty one in the place of one that was written.
         """
         path = self._settings.path
         try:
             status = os.stat(path)
         except OSError as error:
             self._drop()
-            raise StoreMissingError(
-                f"cannot be found any more: {error.strerror}",
-                path=path,
-                hint=f"restore the file, or {self._settings.format.if_lost}",
-            ) from error
+            raise self._missing(f"cannot be found any more: {error.strerror}") from error
         file_id = (status.st_dev, status.st_ino)
         if self._database is None or file_id != self._file_id:
             self._drop()
+            if self._settings.is_lost():
+                raise self._missing("is empty, and was not before")
             self._database = open_connection(path, self._settings.format, until, self._settings.synchronous)
             self._file_id, self._wait_ms = file_id, 0
         return self._database
+
+    def _missing(self, message: str) -> StoreMissingError:
+        hint = f"restore the file, or {self._settings.format.if_lost}"
+        return StoreMissingError(message, path=self._settings.path, hint=hint)
 
     def _drop_if_free(self) -> bool:
         """Close the connection unless a step is running; return whether none was."""
