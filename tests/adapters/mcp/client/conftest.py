@@ -24,6 +24,12 @@ def bare(mode: str, *args: str | Path, **options: Any) -> MCPToolset:
     return MCPToolset("bare", server, **options)
 
 
+def hostile(mode: str = "plain", **options: Any) -> MCPToolset:
+    """Return the toolset of a server that attacks, with what it lists."""
+    server = StdioServer(sys.executable, (str(PEERS / "hostile_server.py"), mode))
+    return MCPToolset("hostile", server, **options)
+
+
 @asynccontextmanager
 async def served(
     toolset: Any, on_error: Any = "fail", **host: Any
