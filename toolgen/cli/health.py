@@ -15,15 +15,14 @@ from http import HTTPStatus
 from typing import Final, Literal
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.ports.admission import PortLimits
+from toolgen.ports.connections import Port
 
 WorkerState = Literal["starting", "ready", "draining", "engine lost", "store unreachable"]
 
 _HEAD_BYTES: Final = 8192
 """Size of the request line and the headers; a larger request is refused with 431."""
-_REQUEST_S: Final = 5.0
-"""Seconds for one request; a slower connection is closed."""
-_MOST_CONNECTIONS: Final = 64
-"""Open at once; a further one is closed without an answer."""
+_LIMITS: Final = PortLimits.of(connections=64, connections_per_peer=32, head_s=5.0)
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) (/[!-~]*) HTTP/1\.[01]")
 _HEADER: Final = re.compile(rb"[!#-'*+.^-z|~0-9A-Z-]+:[\t -~\x80-\xff]*")
 
@@ -36,10 +35,13 @@ class _Response:
 
     def as_bytes(self) -> bytes:
         body = json.dumps({"status": self.text}).encode()
-        allow = "Allow: GET, HEAD\r\n" if self.status is HTTPStatus.METHOD_NOT_ALLOWED else ""
+        more = {
+            HTTPStatus.METHOD_NOT_ALLOWED: "Allow: GET, HEAD\r\n",
+            HTTPStatus.SERVICE_UNAVAILABLE: "Retry-After: 1\r\n",
+        }.get(self.status, "")
         head = (
             f"HTTP/1.1 {self.status.value} {self.status.phrase}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n{allow}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
+            f"Content-Length: {len(body)}\r\n{more}Cache-Control: no-store\r\nConnection: close\r\n\r\n"
         )
         return head.encode() + (body if self.has_body else b"")
 
@@ -54,25 +56,10 @@ async def serve_health(host: str, port: int, state: Callable[[], WorkerState]) -
     Raises:
         ToolgenError: nobody can listen there.
     """
-    connections: set[asyncio.StreamWriter] = set()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(connections) >= _MOST_CONNECTIONS:
-            writer.transport.abort()
-            return
-        connections.add(writer)
-        try:
-            async with asyncio.timeout(_REQUEST_S):
-                writer.write((await _respond(reader, state)).as_bytes())
-                await writer.drain()
-        except (TimeoutError, asyncio.IncompleteReadError, OSError):
-            pass  # a slow or broken client: there is nobody to answer
-        finally:
-            connections.discard(writer)
-            writer.close()
-
+    loop = asyncio.get_running_loop()
+    admitted = Port(_LIMITS, loop)
     try:
-        server = await asyncio.start_server(serve, host, port, limit=_HEAD_BYTES)
+        server = await loop.create_server(lambda: admitted.connection(lambda _: _Request(state)), host, port)
     except OSError as error:
         hint = "choose another address or port, or end the process that has it"
         raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
@@ -81,21 +68,38 @@ async def serve_health(host: str, port: int, state: Callable[[], WorkerState]) -
         yield f"http://{shown}:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
-        for writer in list(connections):
-            writer.transport.abort()
+        admitted.admission.close_all()
 
 
-async def _respond(reader: asyncio.StreamReader, state: Callable[[], WorkerState]) -> _Response:
-    """Return the response to the request of a connection.
+class _Request(asyncio.Protocol):
+    """Answers the one request of a connection as soon as its head is there."""
 
-    Raises:
-        asyncio.IncompleteReadError: the client is gone.
-    """
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.LimitOverrunError:
-        return _Response(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too large")
-    line, *headers = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    def __init__(self, state: Callable[[], WorkerState]) -> None:
+        self._state = state
+        self._head = b""
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._transport.is_closing():
+            return
+        self._head += data
+        end = self._head.find(b"\r\n\r\n")
+        if end > _HEAD_BYTES or (end < 0 and len(self._head) > _HEAD_BYTES):
+            response = _Response(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too large")
+        elif end < 0:
+            return
+        else:
+            response = _response(self._head[:end], self._state)
+        self._transport.write(response.as_bytes())
+        self._transport.close()
+
+
+def _response(head: bytes, state: Callable[[], WorkerState]) -> _Response:
+    line, *headers = head.split(b"\r\n")
     request = _REQUEST_LINE.fullmatch(line)
     if request is None or not all(map(_HEADER.fullmatch, headers)):
         return _Response(HTTPStatus.BAD_REQUEST, "the request is not HTTP/1.1")

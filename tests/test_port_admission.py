@@ -1,0 +1,148 @@
+"""Which connection of a port is closed for a newer one, and which request is refused."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from toolgen.ports.admission import Admission, Place, PortLimits, Refused, peer_of
+
+
+class Door:
+    """An admission with a clock of its own; `closed` has the names of the connections that it closed."""
+
+    def __init__(self, connections: int = 4, connections_per_peer: int = 4, head_s: float = 10.0) -> None:
+        self.now = 0.0
+        self.closed: list[str] = []
+        limits = PortLimits.of(connections, connections_per_peer, head_s)
+        self.admission = Admission(limits, lambda: self.now)
+
+    def open(self, name: str, peer: str = "192.0.2.1") -> Place:
+        place = self.admission.enter(peer, lambda: self.closed.append(name))
+        self.admission.settle(place)
+        return place
+
+    def begun(self, name: str, peer: str = "192.0.2.1") -> Place:
+        place = self.open(name, peer)
+        assert self.admission.begin(place) is None
+        return place
+
+
+def test_the_oldest_idle_connection_is_closed_for_a_newer_one() -> None:
+    door = Door(connections=3)
+    door.begun("busy", "192.0.2.1")
+    for name in "abcd":
+        door.open(name, f"192.0.2.{ord(name)}")
+    assert door.closed == ["a", "b"]
+    assert door.admission.connections == 3
+
+
+def test_a_connection_that_was_used_is_newer_than_one_that_was_not() -> None:
+    door = Door(connections=2)
+    used = door.open("used")
+    door.open("silent")
+    door.admission.begin(used)
+    door.admission.end(used)
+    door.open("new")
+    assert door.closed == ["silent"]
+
+
+def test_a_peer_closes_its_own_connections_alone() -> None:
+    door = Door(connections=4, connections_per_peer=2)
+    door.open("other", "192.0.2.9")
+    for n in range(1_000):
+        door.open(f"c{n}")
+    assert door.closed == [f"c{n}" for n in range(998)]
+
+
+def test_what_came_with_a_connection_is_read_before_it_is_closed_for_another_one() -> None:
+    door = Door(connections=2)
+    places = [door.admission.enter("192.0.2.1", partial(door.closed.append, str(n))) for n in range(5)]
+    assert door.closed == []
+    for place in places[:3]:
+        door.admission.settle(place)
+    assert door.closed == ["0", "1", "2"]
+    for place in places[3:]:
+        door.admission.settle(place)
+    assert door.closed == ["0", "1", "2"]
+
+
+def test_late_heads_are_closed_and_requests_have_no_end() -> None:
+    door = Door(head_s=10)
+    door.begun("busy")
+    door.open("a")
+    door.now = 4
+    door.open("b")
+    assert door.admission.close_late() == 10
+    door.now = 10
+    assert door.admission.close_late() == 14
+    assert door.closed == ["a"]
+    door.now = 14
+    assert door.admission.close_late() == 24
+    assert door.closed == ["a", "b"]
+
+
+def test_nobody_is_looked_at_where_nobody_is() -> None:
+    door = Door()
+    place = door.begun("a")
+    door.admission.leave(place)
+    door.admission.leave(place)
+    assert door.admission.close_late() is None
+    assert (door.admission.connections, door.admission.requests) == (0, 0)
+    door.admission.end(place)
+    assert door.admission.requests == 0
+
+
+def test_requests_beyond_the_limits_are_refused_while_heads_still_have_places() -> None:
+    door = Door(connections=24, connections_per_peer=12)
+    first = [door.begun("x", "192.0.2.1") for _ in range(11)]
+    assert refused(door, "192.0.2.1") == 429
+    others = [door.begun("x", "192.0.2.2") for _ in range(11)]
+    assert refused(door, "192.0.2.3") == 503
+    door.admission.end(first[0])
+    assert door.admission.begin(first[0]) is None
+    assert len(others) == 11
+    assert door.closed == []
+
+
+def refused(door: Door, peer: str) -> int:
+    answer = door.admission.begin(door.open("more", peer))
+    assert isinstance(answer, Refused)
+    return answer.status
+
+
+def test_a_connection_counts_for_the_identity_of_its_requests() -> None:
+    door = Door(connections=100, connections_per_peer=3)
+    proxy = [door.begun(f"p{n}", "192.0.2.1") for n in range(2)]
+    assert refused(door, "192.0.2.1") == 429
+    assert [door.admission.assign(place, "ann") for place in proxy] == [None, None]
+    more = door.begun("p2", "192.0.2.1")
+    answer = door.admission.assign(more, "ann")
+    assert answer is not None
+    assert answer.status == 429
+    assert door.admission.assign(more, "bob") is None
+    assert door.admission.assign(more, "bob") is None
+
+
+def test_a_connection_that_is_gone_counts_for_nobody() -> None:
+    door = Door()
+    place = door.begun("a")
+    door.admission.leave(place)
+    assert door.admission.assign(place, "ann") is None
+    assert door.admission.begin(place) is None
+    assert door.admission.requests == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "peer"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3::1", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "unknown"),
+    ],
+)
+def test_a_machine_is_one_peer_whatever_address_of_its_network_it_has(address: str, peer: str) -> None:
+    assert peer_of(address) == peer

@@ -1,0 +1,86 @@
+"""The connections of a port: each stands between its socket and the protocol that serves it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
+
+from .admission import Admission, Place, PortLimits, peer_of
+
+Serve: TypeAlias = Callable[[Place], asyncio.Protocol]
+"""Returns the protocol that serves the connection of a place."""
+
+
+class Port:
+    """The admission of one port of an event loop: `connection` is the factory of its protocols."""
+
+    def __init__(self, limits: PortLimits, loop: asyncio.AbstractEventLoop) -> None:
+        self.admission = Admission(limits, loop.time)
+        self.loop = loop
+        self._is_looking = False
+
+    def connection(self, serve: Serve) -> asyncio.Protocol:
+        """Return the protocol of a connection that is yet to be made, which `serve` serves."""
+        return _Connection(self, serve)
+
+    def look(self) -> None:
+        """Close late connections now, and as long as there are any."""
+        if not self._is_looking:
+            self._look()
+
+    def _look(self) -> None:
+        due = self.admission.close_late()
+        self._is_looking = due is not None
+        if due is not None:
+            self.loop.call_at(due, self._look)
+
+
+class _Connection(asyncio.Protocol):
+    """Passes all on to the protocol that serves it."""
+
+    def __init__(self, port: Port, serve: Serve) -> None:
+        self._port = port
+        self._serve = serve
+        self._place: Place
+        self._inner: asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        address = transport.get_extra_info("peername")
+        peer = peer_of(str(address[0]) if isinstance(address, tuple) else "")
+        self._place = self._port.admission.enter(peer, transport.abort)
+        self._inner = self._serve(self._place)
+        self._inner.connection_made(transport)
+        self._port.look()
+        # What has come with it is read in the next turn of the loop; its place is settled in the one after.
+        self._port.loop.call_soon(self._port.loop.call_soon, self._port.admission.settle, self._place)
+
+    def data_received(self, data: bytes) -> None:
+        self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._port.admission.leave(self._place)
+        self._inner.connection_lost(exc)
+
+
+def at_most_half_of_files(connections: int) -> int:
+    """Return so many connections, or half of the files that the process may have open where that is fewer.
+
+    A process without a free descriptor accepts nobody, and opens no file either.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return connections
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return connections if soft == resource.RLIM_INFINITY else min(connections, max(2, soft // 2))
