@@ -183,9 +183,11 @@ def call(id: Any, params: dict[str, Any]) -> None:
             return
         case "ask":
             schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-            asked = {"message": "Who?", "requestedSchema": schema}
+            asked = {"message": "Who?", "requestedSchema": schema, **params.get("arguments", {})}
             send({"id": "q1", "method": "elicitation/create", "params": asked})
-            result = text(read()["result"]["action"])
+            answer = read()["result"]
+            content = f" {json.dumps(answer['content'])}" if "content" in answer else ""
+            result = text(answer["action"] + content)
         case "change":
             TOOLS[0]["inputSchema"] = ANY
             send({"method": "notifications/tools/list_changed"})

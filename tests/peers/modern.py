@@ -22,9 +22,30 @@ from mcp.shared.subscriptions import ToolsListChanged
 
 BUS = InMemorySubscriptionBus()
 ANY: dict[str, Any] = {"type": "object"}
-TOOLS = ["book", "sign_in", "sample", "sign_in_by_script", "flood", "patience", "grow", "whoami", "leave"]
+TOOLS = [
+    "book",
+    "choose",
+    "sign_in",
+    "sample",
+    "sign_in_by_script",
+    "flood",
+    "patience",
+    "grow",
+    "whoami",
+    "leave",
+]
 READS = types.ToolAnnotations(read_only_hint=True)
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+WAYS = [{"const": "a", "title": "Air"}, {"const": "s", "title": "Sea"}]
+CHOICES = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "one": {"type": "string", "oneOf": WAYS},
+        "several": {"type": "array", "items": {"anyOf": WAYS}},
+    },
+    "required": ["several"],
+}
 SEATS = {"type": "object", "properties": {"seats": {"type": "integer"}}, "required": ["seats"]}
 
 
@@ -53,6 +74,10 @@ async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolReques
         case "book", state:
             told = {key: one.content for key, one in answers.items()}
             return text(json.dumps([state, told], sort_keys=True))
+        case "choose", None:
+            return asking("5", way=form("Which way?", CHOICES))
+        case "choose", _:
+            return text(json.dumps(answers["way"].content))
         case "sign_in", None:
             page = types.ElicitRequestURLParams(message="Sign in.", url="https://example.com/sign-in")
             return asking("2", page=types.ElicitRequest(params=page))

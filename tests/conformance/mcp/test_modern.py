@@ -54,6 +54,11 @@ async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToo
         assert second.question == "How many seats?"
         booked = await runtime.waits.answer(second.token, {"seats": 2})
         assert booked.result == '["1", {"seats": {"seats": 2}, "who": {"name": "Jo"}}]'
+        ways = (await snapshot.call("choose", {})).suspension
+        assert ways is not None
+        assert list(ways.answer_schema["properties"]) == ["one", "several"]
+        chosen = await runtime.waits.answer(ways.token, {"several": ["s", "a"]})
+        assert chosen.result == '{"several": ["s", "a"]}'
         page = (await snapshot.call("sign_in", {})).suspension
         assert page is not None
         assert (page.kind, page.request) == ("credential", {"url": "https://example.com/sign-in"})

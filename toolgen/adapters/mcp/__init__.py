@@ -1,5 +1,6 @@
 """The Model Context Protocol (MCP), by the official SDK: `toolgen[mcp]`."""
 
+from .client.elicitation import Elicitation, OnElicitation
 from .client.errors import InsecureServerError, MCPServerError
 from .client.locking import lock_of
 from .client.servers import HttpServer, StdioServer
@@ -18,6 +19,7 @@ from .serving import (
 
 __all__ = [
     "Approvals",
+    "Elicitation",
     "HttpOptions",
     "HttpServer",
     "InsecureServerError",
@@ -25,6 +27,7 @@ __all__ = [
     "MCPServerError",
     "MCPToolset",
     "MetaHook",
+    "OnElicitation",
     "StdioServer",
     "Verify",
     "http_app",

@@ -117,7 +117,7 @@ class Caller:
             pause = _FIRST_PAUSE_S
             for _ in range(_MOST_STATES):
                 sent = None if responses is None else dict(responses)
-                answer = await connection.call(tool.name, arguments, _progress_of(ctx), sent, state)
+                answer = await connection.call(tool.name, arguments, _progress_of(ctx), sent, state, ctx.meta)
                 if not isinstance(answer, types.InputRequiredResult) or answer.input_requests:
                     return answer
                 responses, state = None, answer.request_state

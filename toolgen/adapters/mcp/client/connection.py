@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import mcp_types as types
 from mcp import Client
-from mcp.client.session import ClientRequestContext
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter, ValidationError
 
 from toolgen.contract.logs import logger
+from toolgen.runtime import CallMeta
 
+from .elicitation import Elicitations, OnElicitation
 from .errors import (
     ConnectionLostError,
     MalformedAnswerError,
@@ -57,6 +58,7 @@ class Connection:
         connect_s: float,
         list_s: float,
         clock: Callable[[], float],
+        on_elicitation: OnElicitation | None = None,
     ) -> None:
         """Take how a server is reached, the seconds for an answer, and those for which a list is good."""
         self._name = name
@@ -77,7 +79,7 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._garbage = ""
-        self._calls = 0
+        self._questions = Elicitations(name, on_elicitation)
 
     @property
     def is_lost(self) -> bool:
@@ -171,6 +173,7 @@ class Connection:
         progress: ProgressFnT | None,
         responses: dict[str, Any] | None,
         state: str | None,
+        meta: CallMeta,
     ) -> types.CallToolResult | types.InputRequiredResult:
         """Return what the server answers to a call.
 
@@ -184,21 +187,19 @@ class Connection:
             {"name": tool, "arguments": arguments, "inputResponses": responses, "requestState": state}
         )
         request = types.CallToolRequest(params=params)
-        self._calls += 1
-        try:
+        with self._questions.of_call(meta):
             try:
-                return await self._send(request, progress)
-            except MCPError as error:
-                if error.code != types.HEADER_MISMATCH:
-                    raise
-                # The headers are made of the listed schema, and it has changed (MCP 2026-07-28, Transports).
-                self._spoil()
-                await self.listing()
-                return await self._send(request, progress)
-        except ValidationError as error:
-            raise MalformedAnswerError(f"it is no result: {misfit_of(error)}") from error
-        finally:
-            self._calls -= 1
+                try:
+                    return await self._send(request, progress)
+                except MCPError as error:
+                    if error.code != types.HEADER_MISMATCH:
+                        raise
+                    # The headers are of the listed schema, and it has changed (MCP 2026-07-28, Transports).
+                    self._spoil()
+                    await self.listing()
+                    return await self._send(request, progress)
+            except ValidationError as error:
+                raise MalformedAnswerError(f"it is no result: {misfit_of(error)}") from error
 
     async def _send(
         self, request: types.CallToolRequest, progress: ProgressFnT | None
@@ -219,7 +220,7 @@ class Connection:
 
     async def _lost(self) -> ConnectionLostError:
         """End the session, and return the error of a call that has no answer."""
-        alone = self._calls <= 1  # else the failure may be that of another call
+        alone = self._questions.open_calls <= 1  # else the failure may be that of another call
         self._ending.set()
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=_CLOSING_S)
@@ -259,7 +260,7 @@ class Connection:
         return Client(
             Watched(self._transport, self._end, self._usable),
             client_info=types.Implementation(name="toolgen", version="0"),
-            elicitation_callback=_declined,
+            elicitation_callback=self._questions.answered,
             message_handler=self._take_message,
             cache=None,
         )
@@ -352,10 +353,3 @@ class Connection:
 
 def _is_closed(error: BaseException) -> bool:
     return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
-
-
-async def _declined(
-    context: ClientRequestContext, params: types.ElicitRequestParams
-) -> types.ElicitResult | types.ErrorData:
-    """Decline a question inside a call (before MCP 2026-07-28): no person can be awaited while it is open."""
-    return types.ElicitResult(action="decline")

@@ -1,7 +1,7 @@
 """Questions of a server in the middle of a call (MCP 2026-07-28, `InputRequiredResult`): a person is asked.
 
 The call is suspended, as that of a designed tool is, and goes on with the server's own state. Sampling and
-roots are declined.
+roots are declined. `elicitation` has the questions of servers of before.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ import mcp_types as types
 from toolgen.contract.json_value import Json
 from toolgen.runtime import ToolContext, ToolError, ToolOutcome, ToolSpec, Unfinished
 
-from .errors import cleaned, shortened
+from .errors import shortened
+from .forms import UnaskableError, page_of, question_of
 
 _MOST_QUESTIONS: Final = 10
 """Questions that may come together; a person answers one after the other."""
-_ADDRESSES: Final = ("https://", "http://")
-"""Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
 _MARK: Final = "mcp"
 """Key of what is kept with a question."""
-_LONGEST_QUESTION: Final = 4_096
-"""Characters of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +96,11 @@ def question(
         "further": [list(pair) for pair in further],
     }
     keep: Json = {_MARK: facts}
-    message = cleaned(parameters["message"], _LONGEST_QUESTION)
-    if is_form:
-        return ToolOutcome.ask(message, parameters["requestedSchema"], keep=keep)
-    if not parameters["url"].lower().startswith(_ADDRESSES):
-        raise ToolError(f"{spec.name} asks a person to open what is no address of a web page")
-    return ToolOutcome.need_credential({"url": parameters["url"]}, message, keep=keep)
+    try:
+        if is_form:
+            asks = question_of(parameters["message"], parameters["requestedSchema"])
+            return ToolOutcome.ask(asks.message, asks.schema, keep=keep)
+        page = page_of(parameters["message"], parameters["url"])
+        return ToolOutcome.need_credential({"url": page.url}, page.message, keep=keep)
+    except UnaskableError as error:
+        raise ToolError(f"{spec.name} {error.message}") from None

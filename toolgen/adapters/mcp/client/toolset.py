@@ -31,6 +31,7 @@ from toolgen.shapes.naming import TOOL_NAME
 
 from .calls import Caller
 from .connection import Connection
+from .elicitation import OnElicitation
 from .errors import ConnectionLostError, MCPServerError
 from .listing import Listing
 from .pool import Pool
@@ -62,6 +63,7 @@ class MCPToolset:
         *,
         identity: Callable[[CallMeta], str] | None = None,
         on_error: OnError = "fail",
+        on_elicitation: OnElicitation | None = None,
         connect_s: float = 20.0,
         call_s: float | None = 60.0,
         list_s: float = 300.0,
@@ -81,6 +83,8 @@ class MCPToolset:
             identity: Whose connection a call uses; calls of one identity and of the same credentials share
                 one. Without it the credentials alone count.
             on_error: What a request does when the tools cannot be listed.
+            on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
+                the time of the call; without it that is declined.
             connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
             call_s: Seconds for one execution of a call; None for the runtime's own limit.
             list_s: Seconds for which a list is good whose server says nothing of that.
@@ -97,7 +101,7 @@ class MCPToolset:
         self._server = server
         self._identity = identity
         self._connect_s, self._list_s, self._clock = connect_s, list_s, clock
-        self._call_s = call_s
+        self._call_s, self._on_elicitation = call_s, on_elicitation
         self._longest = longest_description
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
         self._caller = Caller(name, self._lease, sleep)
@@ -174,7 +178,12 @@ class MCPToolset:
     def _connection(self, credentials: Credentials) -> Connection:
         transport = partial(self._server.connected, credentials)
         return Connection(
-            self.name, transport, connect_s=self._connect_s, list_s=self._list_s, clock=self._clock
+            self.name,
+            transport,
+            connect_s=self._connect_s,
+            list_s=self._list_s,
+            clock=self._clock,
+            on_elicitation=self._on_elicitation,
         )
 
 

@@ -1,0 +1,117 @@
+"""Questions of servers while a call is open (MCP through 2025-11-25): a callback of the host answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.adapters.mcp.client.conftest import bare, served
+from toolgen.adapters.mcp import Elicitation
+from toolgen.runtime import CallMeta
+
+TITLED = [{"const": "a", "title": "Air"}, {"const": "s", "title": "Sea"}]
+FORM: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Na\u200bme", "x-widget": "text"},
+        "way": {"type": "string", "oneOf": TITLED, "default": "s"},
+        "old": {"type": "string", "enum": ["a", "b"], "enumNames": ["Ay", "Bee"]},
+        "several": {"type": "array", "items": {"type": "string", "enum": ["x", "y"]}, "minItems": 1},
+        "titled": {"type": "array", "items": {"anyOf": TITLED}, "default": ["a"]},
+    },
+    "required": ["name"],
+}
+PAGE = {"mode": "url", "url": "https://example.com/sign-in", "elicitationId": "e-1"}
+
+
+class Host:
+    """Keeps what is asked, and gives one answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.asked: list[Elicitation] = []
+
+    async def __call__(self, asked: Elicitation) -> Mapping[str, Any] | None:
+        self.asked.append(asked)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer  # type: ignore[no-any-return]  # whatever a test wants
+
+
+async def told(host: Host, **arguments: Any) -> str:
+    """Return what a server was answered to a question that it asks so."""
+    async with served(bare("good", on_elicitation=host)) as (_, snapshot):
+        result = await snapshot.call("ask", arguments, CallMeta(session_id="s-1"))
+        return str(result.result)
+
+
+async def test_titled_and_multiple_choices_are_asked_and_answered_with_defaults() -> None:
+    """SEP-1330 and SEP-1034 of MCP, in 2025-11-25."""
+    host = Host({"name": "Jo", "several": ["y"], "old": None})
+    answer = await told(host, message="Which\u200b way?", requestedSchema=FORM)
+    assert answer == 'accept {"way": "s", "titled": ["a"], "name": "Jo", "several": ["y"]}'
+    (asked,) = host.asked
+    assert (asked.server, asked.message, asked.url) == ("bare", "Which\\u200b way?", "")
+    assert asked.meta is not None
+    assert asked.meta.session_id == "s-1"
+    properties = {**FORM["properties"], "name": {"type": "string", "title": "Na\\u200bme"}}
+    assert asked.schema == {"type": "object", "properties": properties, "required": ["name"]}
+
+
+async def test_a_page_is_opened_by_its_address() -> None:
+    host = Host({})
+    assert await told(host, message="Sign in", **PAGE) == "accept"
+    assert host.asked[0].url == PAGE["url"]
+
+
+async def test_nobody_is_asked_what_no_form_has(caplog: pytest.LogCaptureFixture) -> None:
+    host = Host({})
+    nested = {"type": "object", "properties": {"a": {"type": "object", "properties": {}}}}
+    hidden = {"type": "object", "properties": {"a": {"type": "string", "enum": ["x\u202e"]}}}
+    many = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(101)}}
+    for refused in ({"requestedSchema": schema} for schema in (nested, hidden, many)):
+        assert await told(host, **refused) == "decline"
+    assert await told(host, **{**PAGE, "url": "javascript:alert(1)"}) == "decline"
+    assert host.asked == []
+    assert "declined: it asks for 101 values at once; 100 are allowed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "action", "logged"),
+    [
+        (None, "decline", ""),
+        ({"several": []}, "cancel", "$.name is required"),
+        ({"name": "Jo", "way": "x"}, "cancel", "$.way must be one of"),
+        (RuntimeError("no"), "cancel", "cannot be answered"),
+    ],
+)
+async def test_what_is_no_answer_is_none(
+    answer: Any, action: str, logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await told(Host(answer), requestedSchema=FORM) == action
+    assert logged in caplog.text
+
+
+async def test_a_question_ends_with_the_call_that_it_came_in(caplog: pytest.LogCaptureFixture) -> None:
+    has_begun, was_cancelled = asyncio.Event(), asyncio.Event()
+
+    async def waits(asked: Elicitation) -> None:
+        has_begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            was_cancelled.set()
+
+    caplog.set_level(logging.WARNING)
+    async with served(bare("good", on_elicitation=waits)) as (_, snapshot):
+        call = asyncio.ensure_future(snapshot.call("ask", {}))
+        await has_begun.wait()
+        call.cancel()
+        await was_cancelled.wait()
+        with pytest.raises(asyncio.CancelledError):
+            await call

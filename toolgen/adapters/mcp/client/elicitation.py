@@ -1,0 +1,128 @@
+"""Questions of a server while a call is open (MCP through 2025-11-25), answered by a callback of the host."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import mcp_types as types
+from mcp.client.session import ClientRequestContext
+
+from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta
+from toolgen.waiting.answer_schema import answer_issues
+
+from .forms import Question, UnaskableError, page_of, question_of, with_defaults
+
+log = logger("toolgen.mcp")
+
+_DECLINED: Final = types.ElicitResult(action="decline")
+_CANCELLED: Final = types.ElicitResult(action="cancel")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elicitation:
+    """What a server asks while one of its calls is open."""
+
+    server: str
+    """Name of the toolset."""
+    message: str
+    """What it asks, with hidden characters shown as escapes."""
+    schema: Mapping[str, Any]
+    """JSON Schema of the answer, a flat object; empty for a page that is to be opened."""
+    url: str
+    """Address of the page, of `https` or `http`; "" for a form."""
+    meta: CallMeta | None
+    """Facts of the call; None where several are open, for the protocol does not say which one asks."""
+
+
+OnElicitation: TypeAlias = Callable[[Elicitation], Awaitable[Mapping[str, Json] | None]]
+"""Returns the answer of a person: the fields of a form, `{}` for an opened page; None where they decline."""
+
+
+class Elicitations:
+    """Answers the questions that come on one connection while calls are open."""
+
+    def __init__(self, server: str, callback: OnElicitation | None) -> None:
+        """Take the name of the toolset, and the callback of the host; without one everything is declined."""
+        self._server = server
+        self._callback = callback
+        self._open: list[CallMeta] = []
+        self._asked: set[asyncio.Task[Any]] = set()
+
+    @property
+    def open_calls(self) -> int:
+        """How many calls are open."""
+        return len(self._open)
+
+    @contextmanager
+    def of_call(self, meta: CallMeta) -> Iterator[None]:
+        """Let questions come while the context lasts; with the last call ends what was asked for it."""
+        self._open.append(meta)
+        try:
+            yield
+        finally:
+            self._open.remove(meta)
+            if not self._open:
+                for task in self._asked:
+                    task.cancel()
+
+    async def answered(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        """Return the answer to a question: by the callback, or that it is declined."""
+        if self._callback is None or not self._open:
+            return _DECLINED
+        try:
+            question = _question(params)
+        except UnaskableError as error:
+            log.warning("a question of the MCP server %r is declined: it %s", self._server, error.message)
+            return _DECLINED
+        task = asyncio.ensure_future(self._result(self._callback, question))
+        self._asked.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            task.cancel()
+            if (own := asyncio.current_task()) is not None and own.cancelling():
+                raise
+            return _CANCELLED
+        finally:
+            self._asked.discard(task)
+
+    async def _result(self, callback: OnElicitation, question: Question) -> types.ElicitResult:
+        """Return what the host says; one that fails, or whose answer does not fit, has cancelled it."""
+        asked = Elicitation(
+            server=self._server,
+            message=question.message,
+            schema=question.schema,
+            url=question.url,
+            meta=self._open[0] if len(self._open) == 1 else None,
+        )
+        try:
+            with Contained():
+                answer = await callback(asked)
+        except Exception as error:
+            log_failure(log, error, "a question of the MCP server %r cannot be answered", self._server)
+            return _CANCELLED
+        if answer is None:
+            return _DECLINED
+        if question.url:
+            return types.ElicitResult(action="accept")
+        content = with_defaults(question.schema, answer)
+        if issues := answer_issues(question.schema, content, 1):
+            message = "the answer to a question of the MCP server %r does not fit: %s"
+            log.error(message, self._server, issues[0])
+            return _CANCELLED
+        return types.ElicitResult(action="accept", content=content)
+
+
+def _question(params: types.ElicitRequestParams) -> Question:
+    if isinstance(params, types.ElicitRequestURLParams):
+        return page_of(params.message, params.url)
+    return question_of(params.message, params.requested_schema)

@@ -1,0 +1,136 @@
+"""What a server asks a person, in the keywords that a form has; what stands there nobody has checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.runtime import MalformedResultError
+from toolgen.waiting.answer_schema import checked_schema
+
+from .errors import cleaned
+
+_ADDRESSES: Final = ("https://", "http://")
+"""Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
+_LONGEST_QUESTION: Final = 4_096
+"""Characters of its text."""
+_LONGEST_TEXT: Final = 1_000
+"""Characters of a name, a title, a description or a choice."""
+_MOST_FIELDS: Final = 100
+_MOST_CHOICES: Final = 1_000
+_TEXTS: Final = ("title", "description")
+_RULES: Final = (
+    *("type", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
+)
+"""Keywords of a field beside its texts, its default and its choices (MCP 2025-11-25, Elicitation)."""
+
+
+class UnaskableError(ToolgenError):
+    """Nobody can be asked what a server asks; the message goes on from the name of its tool."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a person is asked: for the fields of a form, or to open a page."""
+
+    message: str
+    schema: dict[str, Any]
+    """JSON Schema of the answer, a flat object; empty for a page."""
+    url: str = ""
+    """Address of the page."""
+
+
+def question_of(message: str, requested: Mapping[str, Any]) -> Question:
+    """Return a question with its form, rebuilt of the keywords that MCP has for it.
+
+    Raises:
+        UnaskableError: it is no flat object of values and choices, or has characters that nobody sees.
+    """
+    properties = requested.get("properties")
+    fields = properties if isinstance(properties, Mapping) else {}
+    if len(fields) > _MOST_FIELDS:
+        raise UnaskableError(f"asks for {len(fields)} values at once; {_MOST_FIELDS} are allowed")
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {_shown(name): _field(part) for name, part in fields.items()},
+    }
+    if required := requested.get("required"):
+        schema["required"] = required
+    try:
+        checked_schema(schema)
+    except MalformedResultError:
+        raise UnaskableError("asks for what no form has") from None
+    return Question(message=cleaned(message, _LONGEST_QUESTION), schema=schema)
+
+
+def page_of(message: str, url: str) -> Question:
+    """Return a question for which a person opens a page.
+
+    Raises:
+        UnaskableError: the address is of no web page.
+    """
+    if not url.lower().startswith(_ADDRESSES):
+        raise UnaskableError("asks a person to open what is no address of a web page")
+    return Question(message=cleaned(message, _LONGEST_QUESTION), schema={}, url=url)
+
+
+def with_defaults(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer with the defaults of what it leaves out (MCP 2025-11-25, SEP-1034)."""
+    fields = schema.get("properties", {})
+    defaults = {name: part["default"] for name, part in fields.items() if "default" in part}
+    return {**defaults, **{name: value for name, value in answer.items() if value is not None}}
+
+
+def _field(part: object) -> Any:
+    """Return the schema of a field; what is none is left to `checked_schema`."""
+    if not isinstance(part, Mapping):
+        return part
+    field: dict[str, Any] = {
+        **{key: cleaned(part[key], _LONGEST_TEXT) for key in _TEXTS if isinstance(part.get(key), str)},
+        **{key: part[key] for key in _RULES if key in part},
+        **{key: _choices(part[key]) for key in ("enum", "enumNames", "oneOf") if key in part},
+    }
+    if isinstance(items := part.get("items"), Mapping):
+        field["items"] = {key: items[key] for key in ("type",) if key in items and "anyOf" not in items}
+        field["items"] |= {key: _choices(items[key]) for key in ("enum", "anyOf") if key in items}
+    if "default" in part:
+        field["default"] = _value(part["default"])
+    return field
+
+
+def _choices(choices: object) -> Any:
+    """Return what can be chosen.
+
+    Raises:
+        UnaskableError: there are too many of them, or one has characters that nobody sees.
+    """
+    if not isinstance(choices, list):
+        return choices
+    if len(choices) > _MOST_CHOICES:
+        raise UnaskableError(f"offers {len(choices)} choices; {_MOST_CHOICES} are allowed")
+    return [_choice(choice) for choice in choices]
+
+
+def _choice(choice: object) -> Any:
+    if not isinstance(choice, Mapping):
+        return _value(choice)
+    return {key: _value(choice[key]) for key in ("const", "title") if key in choice}
+
+
+def _value(value: object) -> Any:
+    if isinstance(value, list):
+        return [_value(part) for part in value[:_MOST_CHOICES]]
+    return _shown(value) if isinstance(value, str) else value
+
+
+def _shown(text: str) -> str:
+    """Return a text that goes back to the server as it is.
+
+    Raises:
+        UnaskableError: it is too long, or has characters that nobody sees.
+    """
+    if cleaned(text, _LONGEST_TEXT) != text.strip():
+        raise UnaskableError("asks with a text that is too long, or has characters that nobody sees")
+    return text
