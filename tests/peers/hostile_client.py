@@ -44,3 +44,49 @@ def opening() -> Iterator[bytes]:
 def ping() -> Iterator[bytes]:
     """Attack with nothing: what an honest client sends beside the others."""
     yield request(1, "ping")
+
+
+@attack
+def braces() -> Iterator[bytes]:
+    """Send 3.9 MB of objects in the arguments of one call."""
+    yield call(7, "count", b'{"a": [' + b"{}," * 1_300_000 + b"{}]}")
+
+
+@attack
+def members() -> Iterator[bytes]:
+    """Send 330,000 members."""
+    yield call("seven", "count", b"{" + b",".join(b'"%d": 1' % n for n in range(330_000)) + b"}")
+
+
+@attack
+def depth() -> Iterator[bytes]:
+    """Send arrays inside one another."""
+    yield call(7, "count", b'{"a": ' + b"[" * 5_000 + b"]" * 5_000 + b"}")
+
+
+@attack
+def hidden() -> Iterator[bytes]:
+    """Send objects between quotes that are halves of other characters, in UTF-16."""
+    text = call(7, "count", b'{"a": "\\u2200"}').decode().replace("\\u2200", "\u2200")
+    yield text.replace('"a": ', '"b": [' + "{}," * 20_000 + '0], "a": ').encode("utf-16-le")
+
+
+@attack
+def answer() -> Iterator[bytes]:
+    """Answer a question that nobody asked with 100,000 values."""
+    yield (
+        b'{"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": [' + b"1," * 100_000 + b"1]}}"
+    )
+
+
+@attack
+def long_line() -> Iterator[bytes]:
+    """Send 64 MB in one message."""
+    yield call(7, "count", b'{"a": "' + b"x" * 64_000_000 + b'"}')
+
+
+@attack
+def calls_at_once() -> Iterator[bytes]:
+    """Make 1,500 calls that do not end."""
+    for number in range(1_500):
+        yield call(1_000 + number, "hang")

@@ -192,10 +192,7 @@ async def test_a_call_that_one_parser_alone_reads_counts_too() -> None:
     text = json.dumps(call["json"])
     bodies = [
         text.replace('"id": 7', r'"id": 7, "x": "\ud800"').encode(),
-        text.replace('"id": 7', f'"id": 7, "x": {"[" * 400}{"]" * 400}').encode(),
         text.encode("utf-8-sig"),
-        text.encode("utf-16"),
-        text.encode("utf-32"),
     ]
     async with desk_runtime(desk) as runtime, web(runtime, max_calls=1) as client:
         hanging = asyncio.create_task(client.post(URL, **modern_call("hang")))

@@ -12,26 +12,35 @@ from pydantic_core import from_json
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from toolgen.contract.limits import Limits
+
+from ..scanning import exceeded, id_of
 from .executing import ExecutingCalls
 from .identity import IDENTITY, owner_of
 
 _PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
 """The parsers of the SDK, through 2025-11-25 and since 2026-07-28.
 
-The second one reads what the first one refuses: escaped surrogates, UTF-16, deep nesting.
+The second one reads what the first one refuses: escaped surrogates, a byte order mark.
 """
 
 
 class CallGate:
-    """Lets so many `tools/call` through at once, and none while it closes.
+    """Lets so many `tools/call` through at once, none while it closes, and no message beyond the limits.
 
-    It stands within a limit of bodies, which hands it each body whole.
+    It stands within a limit of bodies, which hands it each body whole; it decodes none that holds too much.
     """
 
     def __init__(
-        self, app: ASGIApp, executing: ExecutingCalls, max_calls: int, max_calls_per_owner: int
+        self,
+        app: ASGIApp,
+        executing: ExecutingCalls,
+        limits: Limits,
+        max_calls: int,
+        max_calls_per_owner: int,
     ) -> None:
         self._app = app
+        self._limits = limits
         self._executing = executing
         self._max_calls = max_calls
         self._max_calls_per_owner = max_calls_per_owner
@@ -45,7 +54,11 @@ class CallGate:
             return
         first = await receive()
         receive = _again(first, receive)
-        if not _is_call(first):
+        body = first.get("body", b"")
+        if (too_much := exceeded(body, self._limits)) is not None:
+            await _too_large(body, too_much)(scope, receive, send)
+            return
+        if not _is_call(body):
             await self._app(scope, receive, send)
             return
         if self._is_closing:
@@ -88,9 +101,9 @@ class CallGate:
                 self._streams.discard(stream)
 
 
-def _is_call(message: Message) -> bool:
+def _is_call(body: bytes) -> bool:
     """Return whether a request is a `tools/call` for either parser of the SDK."""
-    return any(_is_call_by(parse, message.get("body", b"")) for parse in _PARSERS)
+    return any(_is_call_by(parse, body) for parse in _PARSERS)
 
 
 def _is_call_by(parse: Callable[[bytes], Any], body: bytes) -> bool:
@@ -109,6 +122,12 @@ def _again(first: Message, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return replay
+
+
+def _too_large(body: bytes, too_much: str) -> JSONResponse:
+    """Return the error of JSON-RPC for a message that was not decoded, with its id where that was seen."""
+    error = {"code": -32600, "message": f"the message has {too_much}; Runtime(limits=) sets the limit"}
+    return JSONResponse({"jsonrpc": "2.0", "id": id_of(body), "error": error}, 413)
 
 
 def _refusal(status: int, text: str) -> JSONResponse:

@@ -7,6 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mcp import MCPError
+from mcp.server.context import CallNext, HandlerResult
+from mcp.types import INTERNAL_ERROR
+
+from .identity import Context
+
 
 class ExecutingCalls:
     """Counts the calls of one server.
@@ -43,3 +49,26 @@ class ExecutingCalls:
     async def ended(self) -> None:
         """Wait until no call is executed."""
         await self._is_idle.wait()
+
+
+class CallsAtOnce:
+    """Refuses calls beyond so many at once, on a connection that has no other gate; middleware of the SDK."""
+
+    def __init__(self, executing: ExecutingCalls, most: int) -> None:
+        self._executing = executing
+        self._most = most
+        self._requests = ExecutingCalls()
+
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Return the result of a request.
+
+        Raises:
+            MCPError: it is a call, and too many are executed.
+        """
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        if max(self._requests.count, self._executing.count) >= self._most:
+            text = f"{self._most} calls are executed already; call again later"
+            raise MCPError(INTERNAL_ERROR, text)
+        with self._requests.counted(None):
+            return await call_next(ctx)

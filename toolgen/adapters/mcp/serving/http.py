@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from toolgen.contract.errors import ToolgenError
 
 from ..loopback import is_loopback
+from ..scanning import message_limits
 from .admission import BearerAuth, BodyDeadline, OwnedSessions, OwnNames, Verify
 from .call_gate import CallGate
 from .mcp_server import MCPServer
@@ -154,7 +155,8 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     share = max(1, options.max_calls // 4)
     if options.max_calls_per_owner is not None:
         share = options.max_calls_per_owner
-    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, options.max_calls, share)
+    limits = message_limits(served.limits, options.max_body_bytes)
+    gate = CallGate(StreamableHTTPASGIApp(manager), served.executing, limits, options.max_calls, share)
     endpoint: ASGIApp = RequestBodyLimitMiddleware(gate, options.max_body_bytes)
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:

@@ -16,6 +16,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from toolgen.capabilities import StoredArtifact
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
 from toolgen.waiting.options import WEEK_S
@@ -93,7 +94,7 @@ def server(
         _Description(runtime, selection, identities),
         _state_boundary(name, secret),
     ]
-    return MCPServer(sdk, changes, listen, calls.executing)
+    return MCPServer(sdk, changes, listen, calls.executing, runtime.assembly.services.limits)
 
 
 def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary:
@@ -107,12 +108,19 @@ class MCPServer:
     """A runtime as an MCP server. Made by `server`."""
 
     def __init__(
-        self, sdk: Server[Any], changes: ListChanges, listen: ListenHandler, executing: ExecutingCalls
+        self,
+        sdk: Server[Any],
+        changes: ListChanges,
+        listen: ListenHandler,
+        executing: ExecutingCalls,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.sdk = sdk
         """The server of the SDK: what `mcp.Client` takes, and every transport of the SDK."""
         self.executing = executing
         """The calls that are executed now."""
+        self.limits = limits
+        """Those of the runtime, of documents that come in."""
         self._changes = changes
         self._listen = listen
 

@@ -7,44 +7,66 @@ no longer reads, would end the server only with the next line.
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final
 
 import anyio
+from mcp import types
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 
+from toolgen.contract.limits import Limits
+from toolgen.contract.logs import logger
+
+from ..scanning import exceeded, id_of, is_answer, message_limits
+from .executing import CallsAtOnce
 from .mcp_server import MCPServer
 from .signals import on_signal
 
 _CHUNK: Final = 2**16
 """Bytes of one read, of which the next one waits for the loop."""
+_SETTINGS: Final = "Runtime(limits=) and serve_stdio(max_line_bytes=)"
+
+log = logger("toolgen.mcp")
 
 
-async def serve_stdio(served: MCPServer) -> None:
+async def serve_stdio(served: MCPServer, *, max_line_bytes: int = 4 * 2**20, max_calls: int = 100) -> None:
     """Serve one client until it closes its side, no longer reads, or the process gets SIGINT or SIGTERM.
 
     Calls that are executed then are cancelled. Meanwhile stdout holds nothing but the protocol: what
     executors and their children print goes to stderr.
+
+    Args:
+        served: What it serves.
+        max_line_bytes: Size of one message; a larger one is refused, and no more of it is kept.
+        max_calls: Calls executed at once; a further one is refused.
     """
     stdout = sys.stdout
+    limits = message_limits(served.limits, max_line_bytes)
+    at_once = CallsAtOnce(served.executing, max_calls)
+    served.sdk.middleware.insert(0, at_once)
     try:
         with anyio.CancelScope() as serving, claimed_stdin() as descriptor:
 
             async def close() -> None:
                 serving.cancel()
 
-            lines: Any = StdinLines(descriptor)  # of a file the SDK uses the lines alone
+            refusals = _Refusals()
+            lines: Any = StdinLines(
+                descriptor, limits, refusals.send
+            )  # of a file the SDK uses the lines alone
             async with on_signal(close), stdio_server(stdin=lines) as (read, write):
+                refusals.begin(write)
                 with redirect_stdout(sys.stderr):
                     await served.sdk.run(read, write, served.sdk.create_initialization_options())
     except* BrokenPipeError:
         pass  # the client is gone
     finally:
+        served.sdk.middleware.remove(at_once)
         stdout.flush()  # what somebody wrote to it before is not to follow the protocol
 
 
@@ -61,27 +83,68 @@ def claimed_stdin() -> Iterator[int]:
         os.dup2(duplicate, 0)  # the duplicate stays open: a thread may still read it
 
 
-class StdinLines:
-    """The lines of a descriptor, as text; what is no UTF-8 is replaced."""
+class _Refusals:
+    """Answers requests that the SDK does not get to see."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self) -> None:
+        self._stream: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def begin(self, stream: Any) -> None:
+        """Take the stream of what is sent to the client."""
+        self._stream.set_result(stream)
+
+    async def send(self, id: int | str | None, why: str) -> None:
+        """Answer the request of an id with an error; None where it is not known."""
+        error = types.JSONRPCError(
+            jsonrpc="2.0", id=id, error=types.ErrorData(code=types.INVALID_REQUEST, message=why)
+        )
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await (await self._stream).send(SessionMessage(error))
+
+
+class StdinLines:
+    """The lines of a descriptor that are within the limits of messages, as text; no UTF-8 is replaced."""
+
+    def __init__(
+        self, descriptor: int, limits: Limits, refuse: Callable[[int | str | None, str], Awaitable[None]]
+    ) -> None:
+        """Take what refuses a request, by its id and with the reason."""
         self._descriptor = descriptor
+        self._limits = limits
+        self._refuse = refuse
 
     async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._lines():
+            if (too_much := exceeded(line, self._limits)) is None:
+                yield line.decode(errors="replace")
+                continue
+            why = f"the message has {too_much}; {_SETTINGS} set the limits"
+            log.info("a message of the client is refused: %s", why)
+            if is_answer(line) and (id_ := id_of(line)) is not None:  # whoever waits for it waits no more
+                error = types.ErrorData(code=types.INVALID_REQUEST, message=why)
+                yield types.JSONRPCError(jsonrpc="2.0", id=id_, error=error).model_dump_json()
+            else:
+                await self._refuse(id_of(line), why)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        """Yield each line without its end; of one that is too long no more than shows that."""
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[bytes] = asyncio.Queue(1)
         thread = threading.Thread(target=self._read, args=(loop, chunks), name="stdin of MCP", daemon=True)
         thread.start()
-        rest = io.BytesIO()
+        line = bytearray()
         while chunk := await chunks.get():
-            *lines, last = chunk.split(b"\n")
-            for line in lines:
-                rest.write(line)
-                yield rest.getvalue().decode(errors="replace")
-                rest = io.BytesIO()
-            rest.write(last)
-        if line := rest.getvalue():
-            yield line.decode(errors="replace")
+            *parts, last = chunk.split(b"\n")
+            for part in parts:
+                line += part[: self._room(line)]
+                yield bytes(line)
+                line = bytearray()
+            line += last[: self._room(line)]
+        if line:
+            yield bytes(line)
+
+    def _room(self, line: bytearray) -> int:
+        return self._limits.bytes + 1 - len(line)
 
     def _read(self, loop: asyncio.AbstractEventLoop, chunks: asyncio.Queue[bytes]) -> None:
         """Hand over what is read, and at the end an empty chunk, until nobody takes it."""

@@ -1,0 +1,157 @@
+"""What hostile clients send costs no more than it may: bytes, keys, depth, calls at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+from mcp.client._memory import InMemoryTransport
+
+from tests.adapters.mcp.serving.desk import Desk, desk_runtime
+from tests.adapters.mcp.serving.web import URL, modern_call, web
+from tests.peers.hostile_client import MESSAGES
+from toolgen.adapters.mcp import server
+from toolgen.adapters.mcp.scanning import message_limits
+from toolgen.adapters.mcp.serving.executing import CallsAtOnce
+from toolgen.adapters.mcp.serving.stdio import StdinLines
+from toolgen.runtime import Limits
+
+KEYS = "the message has more than 11000 keys and items in all"
+REFUSED = {
+    "braces": (7, KEYS),
+    "members": ("seven", KEYS),
+    "depth": (7, "the message has more than 72 arrays and objects inside one another"),
+    "hidden": (None, "the message has a null byte, which JSON in UTF-8 has not"),
+}
+
+
+@pytest.mark.parametrize("attack", REFUSED)
+@pytest.mark.parametrize("era", [{}, {"mcp-protocol-version": "2026-07-28"}])
+async def test_a_body_that_holds_too_much_is_refused_before_it_is_decoded(
+    attack: str, era: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[bytes] = []
+    monkeypatch.setattr("toolgen.adapters.mcp.serving.call_gate._is_call", decoded.append)
+    id_, why = REFUSED[attack]
+    async with desk_runtime(Desk()) as runtime, web(runtime) as client:
+        (message,) = MESSAGES[attack]()
+        answer = await client.post(URL, content=message, headers=era)
+        assert (answer.status_code, decoded) == (413, [])
+        assert answer.json()["id"] == id_
+        assert answer.json()["error"] == {
+            "code": -32600,
+            "message": f"{why}; Runtime(limits=) sets the limit",
+        }
+        assert (await client.post(URL, **modern_call("count"))).status_code == 200
+
+
+async def test_the_limits_of_the_runtime_are_those_of_its_messages() -> None:
+    call = modern_call("weigh", id="p1", unit="x", more=[0] * 11_100)
+    for limits, status in ((Limits(), 413), (Limits(keys=12_000), 200)):
+        async with desk_runtime(Desk(), limits=limits) as runtime, web(runtime) as client:
+            assert (await client.post(URL, **call)).status_code == status
+
+
+class Peer:
+    """A client at a pipe whose messages are read as those of stdin."""
+
+    def __init__(self, lines: AsyncIterator[str], refusals: list[tuple[Any, str]]) -> None:
+        self.lines = lines
+        self.refusals = refusals
+
+
+@asynccontextmanager
+async def reading(messages: Iterator[bytes], limits: Limits) -> AsyncIterator[Peer]:
+    """Yield what is read of messages that a client writes, a line each."""
+    out, into = os.pipe()
+    refusals: list[tuple[Any, str]] = []
+
+    async def refuse(id_: Any, why: str) -> None:
+        refusals.append((id_, why))
+
+    def write() -> None:
+        with os.fdopen(into, "wb") as pipe:
+            for message in messages:
+                pipe.writelines((message, b"\n"))
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield Peer(aiter(StdinLines(out, limits, refuse)), refusals)
+    finally:
+        await asyncio.to_thread(thread.join)
+        os.close(out)
+
+
+def two(attack: str) -> Iterator[bytes]:
+    yield from MESSAGES[attack]()
+    yield from MESSAGES["ping"]()
+
+
+async def test_of_a_line_that_is_too_long_no_more_is_kept_than_shows_that() -> None:
+    long, *_ = MESSAGES["long_line"]()  # made before the memory is measured
+    tracemalloc.start()
+    try:
+        async with reading(iter([long, *MESSAGES["ping"]()]), message_limits(Limits(), 2**20)) as peer:
+            lines = [json.loads(line) async for line in peer.lines]
+        assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+    finally:
+        tracemalloc.stop()
+    assert [line["method"] for line in lines] == ["ping"]
+    why = "the message has more than 1048576 bytes"
+    settings = "Runtime(limits=) and serve_stdio(max_line_bytes=) set the limits"
+    assert peer.refusals == [(7, f"{why}; {settings}")]
+
+
+@pytest.mark.parametrize("attack", REFUSED)
+async def test_a_line_that_holds_too_much_is_refused_and_the_next_one_read(attack: str) -> None:
+    async with reading(two(attack), message_limits(Limits(), 4 * 2**20)) as peer:
+        lines = [json.loads(line) async for line in peer.lines]
+    assert [line["method"] for line in lines] == ["ping"]
+    ((id_, why),) = peer.refusals
+    assert (id_, why.partition(";")[0]) == REFUSED[attack]
+
+
+async def test_an_answer_that_holds_too_much_ends_what_waits_for_it() -> None:
+    async with reading(two("answer"), message_limits(Limits(), 4 * 2**20)) as peer:
+        lines = [json.loads(line) async for line in peer.lines]
+    assert (lines[0]["id"], lines[0]["error"]["message"].partition(";")[0]) == (7, KEYS)
+    assert peer.refusals == []
+
+
+async def test_calls_beyond_the_limit_are_refused_and_the_connection_goes_on() -> None:
+    begun: list[int] = []
+    go_on, full = asyncio.Event(), asyncio.Event()
+
+    class Counted(Desk):
+        async def hang(self) -> str:
+            """Wait until all are made."""
+            begun.append(1)
+            if len(begun) == 100:
+                full.set()
+            await go_on.wait()
+            return "went on"
+
+    async with desk_runtime(Counted()) as runtime:
+        made = server(runtime)
+        made.sdk.middleware.insert(0, CallsAtOnce(made.executing, 100))
+        async with Client(InMemoryTransport(made.sdk), mode="legacy") as client:
+            calls = [asyncio.create_task(client.call_tool("hang", {})) for _ in MESSAGES["calls_at_once"]()]
+            async with asyncio.timeout(60):
+                await full.wait()
+                await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+                await client.list_tools()
+                go_on.set()
+                ended = await asyncio.gather(*calls, return_exceptions=True)
+            assert len(begun) == 100
+            refused = [error.message for error in ended if isinstance(error, MCPError)]
+            assert refused == ["100 calls are executed already; call again later"] * 1_400
+            assert not (await client.call_tool("count", {})).is_error

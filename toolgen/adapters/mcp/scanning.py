@@ -1,0 +1,121 @@
+"""What a message of MCP holds, measured before the SDK decodes it, in both directions.
+
+A decoder makes an object of each brace, so that the bytes of a message say little of what it costs. The work
+here is linear in the bytes, and ends at the first limit that is exceeded; what is no JSON is left to the
+decoder.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from toolgen.contract.limits import Limits
+
+ROOM_KEYS: Final = 1_000
+"""Keys and items of a message beside those of the document in it, such as of its `_meta`."""
+ROOM_DEPTH: Final = 8
+_PIECE: Final = 2**16
+"""Bytes that are measured at once; what they become takes a multiple of it."""
+_ENDS: Final = 2**10
+"""Bytes at the beginning and at the end in which an id is looked for."""
+_NO_BRACKETS: Final = bytes(code for code in range(256) if code not in b"[]{}")
+_BLANKS: Final = b" \t\r\n"
+_AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
+_BRACKET: Final = re.compile(rb"[\[{\]}]")
+_METHOD: Final = re.compile(rb'"method"\s*:')
+_ID: Final = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\\x00-\x1f]{0,200}")\s*[,}]')
+
+
+def message_limits(document: Limits, size_bytes: int) -> Limits:
+    """Return the limits of a message of so many bytes that holds one document with these limits."""
+    keys, depth = document.keys + ROOM_KEYS, document.depth + ROOM_DEPTH
+    return replace(document, bytes=size_bytes, keys=keys, depth=depth)
+
+
+def exceeded(message: bytes, limits: Limits) -> str | None:
+    """Return what a message has too much of, such as "more than 64 bytes"; None where it has not."""
+    if len(message) > limits.bytes:
+        return f"more than {limits.bytes} bytes"
+    if b"\0" in message:  # quotes of UTF-16 are found in other characters too
+        return "a null byte, which JSON in UTF-8 has not"
+    opened = message.count(b"{") + message.count(b"[")
+    is_full = opened + message.count(b",") > limits.keys
+    if not is_full and opened <= limits.depth:
+        return None
+    return _measured(message, limits)
+
+
+def _measured(message: bytes, limits: Limits) -> str | None:
+    """Return what `exceeded` does, counted exactly."""
+    keys, is_text, last = 0, 0, b""
+    brackets: list[bytes] = []
+    for piece in _pieces(message):
+        parts = piece.split(b'"')
+        values = b"0".join(parts[is_text::2]).translate(None, _BLANKS)
+        is_text = (is_text + len(parts) - 1) % 2
+        joined = last + values  # a bracket may be closed in the next piece
+        keys += values.count(b",") + values.count(b"{") + values.count(b"[")
+        keys -= joined.count(b"{}") + joined.count(b"[]")
+        last = b"0" if is_text else joined[-1:]
+        if keys - (last in (b"{", b"[")) > limits.keys:
+            return f"more than {limits.keys} keys and items in all"
+        brackets.append(values.translate(_AS_ARRAYS, _NO_BRACKETS))
+    if _is_deeper(b"".join(brackets), limits.depth):
+        return f"more than {limits.depth} arrays and objects inside one another"
+    return None
+
+
+def _is_deeper(brackets: bytes, depth: int) -> bool:
+    if brackets.count(b"]") > brackets.count(b"["):
+        return False  # no JSON, which its decoder refuses
+    for _ in range(depth):
+        inner, brackets = brackets, brackets.replace(b"[]", b"")
+        if len(brackets) == len(inner):
+            return False
+    return b"[]" in brackets
+
+
+def _pieces(message: bytes) -> Iterator[bytes]:
+    """Yield the message in pieces, in whose strings no quote stands; none ends within an escape."""
+    start = 0
+    while start < len(message):
+        piece = message[start : start + _PIECE]
+        if (len(piece) - len(piece.rstrip(b"\\"))) % 2 and len(piece) > 1:
+            piece = piece[:-1]
+        start += len(piece)
+        for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
+            piece = piece.replace(escape, b"")
+        yield piece
+
+
+def id_of(message: bytes) -> int | str | None:
+    """Return the id of a message of JSON-RPC without decoding it; None where there is none in sight.
+
+    It is looked for before the first object or array in the message, and after the last one.
+    """
+    match = _ID.search(_head(message)) or _ID.search(_tail(message))
+    if match is None:
+        return None
+    id_: int | str = json.loads(match[1])
+    return id_
+
+
+def is_answer(message: bytes) -> bool:
+    """Return whether a message looks like a response, which has no method; it is not decoded."""
+    return _METHOD.search(_head(message)) is None and _METHOD.search(_tail(message)) is None
+
+
+def _head(message: bytes) -> bytes:
+    start = message[:_ENDS]
+    brackets = [bracket.end() for bracket in _BRACKET.finditer(start)]
+    return start[: brackets[1]] if len(brackets) > 1 else start
+
+
+def _tail(message: bytes) -> bytes:
+    end = message[-_ENDS:]
+    brackets = [bracket.end() for bracket in _BRACKET.finditer(end)]
+    return end[brackets[-2] :] if len(brackets) > 1 else end
