@@ -36,7 +36,7 @@ from .plans import Conversation, Turn
 T = TypeVar("T")
 Asked: TypeAlias = Awaiting | Suspended
 _PAUSE_S: Final = 0.05
-_PATIENCE_S: Final = 10.0
+_PATIENCE_S: Final = 30.0
 """For what has to come by itself; after that the checker says that it did not."""
 _END_S: Final = 0.05
 """Into the last turn of a session that ends in the middle."""
