@@ -107,3 +107,14 @@ def test_what_is_no_tool_list_is_refused(document: object, message: str) -> None
 def test_a_list_that_is_none_is_a_finding() -> None:
     [finding] = read({"tools": {"read_file": TOOL}}).findings
     assert (finding.place.pointer, finding.message) == ("/tools", "the list of tools is an object")
+
+
+def test_a_tool_that_can_be_called_as_a_task_alone_is_left_out() -> None:
+    source = read([TOOL, {**TOOL, "name": "later", "execution": {"taskSupport": "required"}}])
+    assert [tool.name for tool in source.tools] == ["read_file"]
+    [finding] = source.findings
+    assert (finding.code, finding.tool, finding.place.pointer) == (
+        "import-task-only",
+        "later",
+        "/1/execution",
+    )

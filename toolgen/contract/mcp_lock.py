@@ -53,6 +53,18 @@ class Lock:
     """Facts of the tools by name."""
 
 
+NEEDS_TASK: Final = "it can be called as a task alone, which toolgen does not do (execution.taskSupport)"
+
+
+def needs_task(tool: object) -> bool:
+    """Return whether a tool can be called as a task alone, as its server lists it (MCP 2025-11-25, Tasks)."""
+    match tool:
+        case {"execution": {"taskSupport": "required"}}:
+            return True
+        case _:
+            return False
+
+
 def contract_digest(tool: ListedFacts) -> str:
     """Return the SHA-256, in hex, of what callers of a tool rely on: name, schemas and annotations."""
     return _digest({key: tool[key] for key in _CONTRACT if tool.get(key) is not None})

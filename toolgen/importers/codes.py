@@ -24,6 +24,11 @@ NO_SCHEMA: Final = Code(
     "A tool has no JSON Schema of its arguments, or a Python type has none. The tool is left out. Add the "
     "schema to the source, or use a plainer type.",
 )
+TASK_ONLY: Final = Code(
+    "import-task-only",
+    "A tool can be called as a task alone (MCP 2025-11-25, `execution.taskSupport`), which toolgen does not "
+    "do. The tool is left out.",
+)
 BAD_SCHEMA: Final = Code(
     "import-bad-schema",
     "A schema is not valid in its dialect, refers to something that is not there, or asks for arguments that "

@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
+from toolgen.contract.mcp_lock import NEEDS_TASK, needs_task
 from toolgen.contract.names import IconTheme
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Finding
@@ -72,6 +73,9 @@ def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTo
     if not isinstance(name, str) or not name.strip():
         message = f"the tool's name is {a_kind(name)}" if "name" in record else "the tool has no name"
         yield finding_at(codes.NO_TOOL, pointer, message, hint='add "name", a text')
+        return
+    if needs_task(record):
+        yield finding_at(codes.TASK_ONLY, joined(pointer, "execution"), NEEDS_TASK, tool=name)
         return
     arguments = next((key for key in keys.arguments if record.get(key) is not None), "")
     result = next((key for key in keys.result if record.get(key) is not None), "")

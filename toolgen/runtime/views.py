@@ -14,10 +14,12 @@ from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ConfirmSpec, ToolSpec
 from toolgen.calls.toolsets.dynamic import (
     DynamicToolset,
+    ListedTools,
     ReadonlyContext,
     SnapshotError,
     as_toolset,
     instructions_of,
+    left_out_of,
     native_of,
 )
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
@@ -37,6 +39,8 @@ class _View:
 
     inner: DynamicToolset
     change: Change
+    own_prefix: str | None = None
+    """Beginning of the names that another prefix replaces; None where the inner toolset says it."""
 
     @property
     def name(self) -> str:
@@ -51,7 +55,9 @@ class _View:
         return native_of(self.inner)
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
-        return await self.change(await self.inner.tools(context), context)
+        tools = await self.inner.tools(context)
+        changed = await self.change(tools, context)
+        return ListedTools(changed, left_out) if (left_out := left_out_of(tools)) else changed
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
@@ -79,12 +85,20 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
 
 
 def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> DynamicToolset:
-    """Return the toolset with the prefix, such as `office_`, before each wire name; ids stay."""
+    """Return the toolset with the prefix, such as `office_`, before each wire name; ids stay.
+
+    It stands in the place of the one that names of an MCP server have by themselves.
+    """
+    inner = as_toolset(toolset)
+    own = _own_prefix(inner)
+
+    def named(spec: ToolSpec[Any, Any]) -> ToolSpec[Any, Any]:
+        return replace(spec, name=prefix + spec.name.removeprefix(own))
 
     async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
-        return [replace(tool, spec=replace(tool.spec, name=prefix + tool.spec.name)) for tool in tools]
+        return [replace(tool, spec=named(tool.spec)) for tool in tools]
 
-    return _View(inner=as_toolset(toolset), change=change)
+    return _View(inner=inner, change=change, own_prefix="")
 
 
 def with_confirmation(
@@ -101,6 +115,15 @@ def with_confirmation(
 
     inner = as_toolset(toolset)
     return _View(inner=inner, change=change)
+
+
+def _own_prefix(toolset: object) -> str:
+    """Return the prefix that the names of a toolset, or of what it is a view of, have by themselves."""
+    while (prefix := getattr(toolset, "own_prefix", None)) is None:
+        toolset = getattr(toolset, "inner", None)
+        if toolset is None:
+            return ""
+    return str(prefix)
 
 
 def _named(toolset: str, tools: Sequence[BoundTool], names: Sequence[str]) -> Sequence[BoundTool]:

@@ -39,9 +39,9 @@ def port() -> Iterator[str]:
 @pytest.fixture(params=["stdio", "http"])
 def toolset(request: pytest.FixtureRequest) -> MCPToolset:
     if request.param == "stdio":
-        return MCPToolset("modern", StdioServer(MODERN[0], (MODERN[1], "stdio")))
+        return MCPToolset("modern", StdioServer(MODERN[0], (MODERN[1], "stdio")), prefix="")
     port = request.getfixturevalue("port")
-    return MCPToolset("modern", HttpServer(f"http://127.0.0.1:{port}/mcp"))
+    return MCPToolset("modern", HttpServer(f"http://127.0.0.1:{port}/mcp"), prefix="")
 
 
 async def test_a_server_asks_a_person_and_goes_on_with_its_state(toolset: MCPToolset) -> None:
@@ -92,7 +92,7 @@ async def test_each_user_has_a_token_and_a_session(port: str) -> None:
         return f"of-{meta.session_id}"
 
     server = HttpServer(f"http://127.0.0.1:{port}/mcp", bearer=token)
-    async with served(MCPToolset("modern", server)) as (_, snapshot):
+    async with served(MCPToolset("modern", server, prefix="")) as (_, snapshot):
         both = await called(snapshot, "jo"), await called(snapshot, "al")
     assert both == ("Bearer of-jo", "Bearer of-al")
     assert "of-jo" not in repr(server)
@@ -112,7 +112,7 @@ async def test_calls_go_on_when_a_web_server_is_there_again() -> None:
             context.__enter__()
 
     with web_server() as found:
-        toolset = MCPToolset("modern", HttpServer(f"http://127.0.0.1:{found}/mcp"), sleep=sleep)
+        toolset = MCPToolset("modern", HttpServer(f"http://127.0.0.1:{found}/mcp"), prefix="", sleep=sleep)
         async with served(toolset) as (_, snapshot):
             left = await snapshot.call("leave", {})  # it says that it reads, so it is made again
             assert left.status == "unknown"

@@ -57,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def calls(server: StdioServer, *made: tuple[str, Any]) -> list[ToolResult]:
     """Return the results of calls of one server, and hold what is true of all servers."""
-    async with served(MCPToolset("it", server, call_s=None)) as (_, snapshot):
+    async with served(MCPToolset("it", server, prefix="", call_s=None)) as (_, snapshot):
         assert snapshot.specs
         for spec in snapshot.specs:
             assert spec.payload.schema["type"] == "object"
@@ -133,7 +133,7 @@ async def test_everything() -> None:
 
 
 async def test_two_hundred_calls_at_once() -> None:
-    async with served(MCPToolset("it", of_npm("server-everything"))) as (_, snapshot):
+    async with served(MCPToolset("it", of_npm("server-everything"), prefix="")) as (_, snapshot):
         sums = [snapshot.call("get-sum", {"a": n, "b": 1}) for n in range(200)]
         results = await asyncio.gather(*sums)
     assert [result.status for result in results] == ["ok"] * 200
@@ -141,7 +141,7 @@ async def test_two_hundred_calls_at_once() -> None:
 
 
 async def test_a_server_that_is_killed_in_the_middle_of_a_call_is_started_again() -> None:
-    toolset = MCPToolset("it", of_npm("server-everything"))
+    toolset = MCPToolset("it", of_npm("server-everything"), prefix="")
     async with served(toolset) as (_, snapshot):
         waiting = asyncio.create_task(
             snapshot.call("trigger-long-running-operation", {"duration": 1, "steps": 1})

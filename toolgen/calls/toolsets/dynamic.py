@@ -7,7 +7,7 @@ dynamic one; it may be an asynchronous context manager, which the runtime then o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -51,7 +51,8 @@ class ReadonlyContext:
 class DynamicToolset(Protocol):
     """A toolset whose tools may change between requests.
 
-    It may have `instructions`, a text for the model, and a tuple of `native` tools. One
+    It may have `instructions`, a text for the model, and a tuple of `native` tools. One whose tools somebody
+    else describes has `is_foreign = True`: a tool whose name does not fit, or is taken, is left out. One
     that is given to an agent may have `on_error`, what happens when it cannot list its tools. `tool_ids` are
     the ids of all that it may ever list: with it, hooks may name tools that a request does not have.
     """
@@ -62,6 +63,18 @@ class DynamicToolset(Protocol):
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
         """Return the tools of this request; called for each, so it should be fast."""
         ...
+
+
+class ListedTools(list[BoundTool]):
+    """The tools of a request, and why others of its toolset are not among them.
+
+    A list, so that whoever asks a toolset for its tools may take it for one.
+    """
+
+    def __init__(self, tools: Iterable[BoundTool], left_out: Mapping[str, str]) -> None:
+        """Take the tools, and the reasons by the ids of those that are left out."""
+        super().__init__(tools)
+        self.left_out = left_out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +110,10 @@ class ToolList:
     """Why it has none, or an older list."""
     public_failure: str = ""
     """The same for subscribers: without the text of a foreign exception."""
+    left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Why tools of it are not offered, by id."""
+    is_foreign: bool = False
+    """Whether somebody else says what it lists."""
 
 
 def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
@@ -162,6 +179,13 @@ def on_error_of(toolset: object) -> OnError:
     return policy if policy in get_args(OnError) else "fail"
 
 
+def is_foreign(toolset: object) -> bool:
+    """Return whether somebody else says what the toolset, or the one that it is a view of, lists."""
+    while (inner := getattr(toolset, "inner", None)) is not None:
+        toolset = inner
+    return getattr(toolset, "is_foreign", False) is True
+
+
 async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options: RuntimeOptions) -> ToolList:
     """List the tools of a dynamic toolset, sorted by wire name.
 
@@ -174,16 +198,27 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         raise SnapshotError(
             f"toolset {toolset.name!r} listed a {type(listed).__name__}, not a list of BoundTool"
         )
-    problems = [problem for tool in listed if (problem := _problem(tool))]
-    if problems:
-        raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problems)}")
+    foreign, left_out = is_foreign(toolset), dict(left_out_of(listed))
+    problems = [(tool, problem) for tool in listed if (problem := _problem(tool))]
+    if foreign:
+        left_out |= {tool.spec.id: f"it is called {problem}" for tool, problem in problems}
+        listed = [tool for tool in listed if tool.spec.id not in left_out]
+    elif problems:
+        raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problem for _, problem in problems)}")
     ordered = sorted(listed, key=lambda tool: tool.spec.name)
     return ToolList(
         toolset=toolset.name,
         tools=registered_bound_tools(toolset.name, ordered, options),
         instructions=instructions_of(toolset),
         native=native_of(toolset),
+        left_out=left_out,
+        is_foreign=foreign,
     )
+
+
+def left_out_of(tools: object) -> Mapping[str, str]:
+    """Return the reasons of a list of tools for those that are not in it, by id."""
+    return tools.left_out if isinstance(tools, ListedTools) else {}
 
 
 def _problem(tool: object) -> str:

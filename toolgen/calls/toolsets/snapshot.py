@@ -115,6 +115,10 @@ class Snapshot:
             self.specs = tuple(spec for spec in self.specs if spec.id not in self._disabled)
         self.failures: dict[str, str] = {listed.toolset: listed.failure for listed in lists if listed.failure}
         """Why a toolset is left out or stale, by toolset."""
+        self.left_out: dict[str, str] = {
+            tool: why for listed in lists for tool, why in listed.left_out.items()
+        }
+        """Why a tool of a toolset is not offered, by id."""
         self.dropped = tuple(listed.toolset for listed in lists if listed.failure and not listed.tools)
         """Toolsets that are left out."""
         self.drop_reasons = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 _MOST_STALE: Final = 1_000
 """Sessions whose last list is kept, for each toolset of `on_error="stale"`."""
+
+_MOST_LOGGED: Final = 10_000
+"""Tools that are left out, with their reasons, of which the log is told once."""
 
 log = logger("toolgen.runtime")
 
@@ -75,6 +78,8 @@ class Toolsets:
         self._named: tuple[ToolList, ...] | None = None
         """The static ones with wire names of their own; None until they are listed."""
         self._added: dict[str, _DynamicToolsetState] = {}
+        self._logged: set[tuple[str, str]] = set()
+        """Ids of tools that were left out, with the reasons that the log has."""
         self.managers = managers or ResourceStack()
 
     @property
@@ -152,17 +157,20 @@ class Toolsets:
 
         Raises:
             SnapshotError: a toolset cannot list its tools, and its policy says that this is an error; or
-                two tools have one name; or a hook names a tool that its toolset does not list.
+                two tools of the host's own have one name, or a hook names one that its toolset does not list.
         """
         if self._named is None:
             from .wire_names import with_own_names
 
             self._named = with_own_names(self._static, self._options)
-        lists = [*self._named, *(await self._dynamic(context) if self._added else ())]
-        ids = {listed.toolset: [tool.spec.id for tool in listed.tools] for listed in lists}
-        if problem := self._options.hook_tools.missing(ids):
-            hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
-            raise SnapshotError(problem, hint=hint)
+        lists = list(self._named)
+        if self._added:
+            from .clashes import without_clashes
+
+            lists += await self._dynamic(context)
+            self._require_hooked([listed for listed in lists if not listed.is_foreign])
+            lists = without_clashes(lists)
+            self._log_left_out(lists)
         former = previous.directory.names if previous is not None else ()
         disabled = {} if self._options.disabled is None else await self._options.disabled.now()
         from .snapshot import Snapshot
@@ -221,7 +229,31 @@ class Toolsets:
 
     async def _opened_and_listed(self, added: _DynamicToolsetState, context: ReadonlyContext) -> ToolList:
         await _opened(added)
-        return await list_tools(added.toolset, context, self._options)
+        listed = await list_tools(added.toolset, context, self._options)
+        if listed.is_foreign:  # else what it lists now would end the request, whatever its policy says
+            self._require_hooked([listed])
+        return listed
+
+    def _require_hooked(self, lists: Sequence[ToolList]) -> None:
+        """Raise where a hook names a tool that its toolset does not list.
+
+        Raises:
+            SnapshotError: as said.
+        """
+        ids = {listed.toolset: [tool.spec.id for tool in listed.tools] for listed in lists}
+        if problem := self._options.hook_tools.missing(ids):
+            hint = "correct the id, or let the toolset say in `tool_ids` what it may list"
+            raise SnapshotError(problem, hint=hint)
+
+    def _log_left_out(self, lists: Sequence[ToolList]) -> None:
+        """Log once which tools are not offered, and why."""
+        for listed in lists:
+            for tool, reason in listed.left_out.items():
+                if (tool, reason) not in self._logged:
+                    if len(self._logged) >= _MOST_LOGGED:
+                        self._logged.clear()
+                    self._logged.add((tool, reason))
+                    log.warning("toolset %s: the tool %s is left out: %s", listed.toolset, tool, reason)
 
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception

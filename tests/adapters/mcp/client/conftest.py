@@ -19,9 +19,9 @@ from toolgen.runtime import Runtime, Snapshot
 
 
 def bare(mode: str, *args: str | Path, **options: Any) -> MCPToolset:
-    """Return the toolset of a bare server in a mode."""
+    """Return the toolset of a bare server in a mode; its tools have the names of the server."""
     server = StdioServer(sys.executable, (str(PEERS / "bare.py"), mode, *map(str, args)))
-    return MCPToolset("bare", server, **options)
+    return MCPToolset("bare", server, **{"prefix": "", **options})
 
 
 def hostile(mode: str = "plain", **options: Any) -> MCPToolset:

@@ -14,7 +14,7 @@ from mcp import Client, types
 from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer, server
-from toolgen.adapters.mcp.client.tools import wire_names
+from toolgen.adapters.mcp.client.tools import portable_names
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (
@@ -55,8 +55,8 @@ async def test_names_are_portable_and_descriptions_short_and_visible() -> None:
 
 
 def test_no_two_tools_have_one_name() -> None:
-    hashed = wire_names(["a_b", "a.b"])["a.b"]
-    names = wire_names([hashed, "a.b", "a_b", "A_B", "a b", "", "é" * 200])
+    hashed = portable_names(["a_b", "a.b"])["a.b"]
+    names = portable_names([hashed, "a.b", "a_b", "A_B", "a b", "", "é" * 200])
     assert len(set(names.values())) == 7
     assert (names["a_b"], names["A_B"], names[hashed]) == ("a_b", "A_B", hashed)
 
@@ -190,7 +190,7 @@ async def test_a_call_that_runs_out_of_time_before_it_is_sent_has_not_run() -> N
         return {}
 
     slow = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=token)
-    async with served(MCPToolset("bare", slow, call_s=0.1)) as (_, snapshot):
+    async with served(MCPToolset("bare", slow, prefix="", call_s=0.1)) as (_, snapshot):
         result = await snapshot.call("hang", {}, CallMeta(session_id="s"))
         assert result.status == "error"
 

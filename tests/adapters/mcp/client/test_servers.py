@@ -36,7 +36,6 @@ from toolgen.runtime import (
         ("garbage", "ended before it answered; it wrote what is no message of JSON-RPC"),
         ("dies", "the MCP server 'bare' ended before it answered"),
         ("duplicates", "the MCP server 'bare' lists the tool 'echo' twice"),
-        ("toolless", "the MCP server 'bare' has no tools"),
         ("endless", "the MCP server 'bare' lists tools without an end: 100 so far"),
     ],
 )
@@ -69,11 +68,18 @@ async def test_a_url_where_nobody_listens_is_told() -> None:
     assert HttpServer("http://jo:pw@127.0.0.1:9/mcp?token=secret").address == "http://127.0.0.1:9/mcp"
 
 
+@pytest.mark.parametrize("mode", ["toolless", "bare"])
+async def test_a_server_without_tools_is_an_empty_toolset(mode: str) -> None:
+    async with served(bare(mode)) as (_, snapshot):
+        assert (snapshot.specs, snapshot.failures, snapshot.left_out) == ((), {}, {})
+
+
 async def test_a_tool_whose_schema_cannot_be_used_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     async with served(bare("schemas")) as (_, snapshot):
         names = [spec.name for spec in snapshot.specs]
         assert "echo" in names
         assert "odd" not in names
+        assert "the JSON Schema of OddPayload cannot be used" in snapshot.left_out["mcp.bare.odd"]
     assert "the MCP server 'bare' lists the tool 'odd', and the JSON Schema of OddPayload" in caplog.text
 
 
@@ -82,6 +88,7 @@ async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
 ) -> None:
     async with served(bare("misfits")) as (_, snapshot), served(bare("good")) as (_, good):
         assert [spec.id for spec in snapshot.specs] == [spec.id for spec in good.specs]
+        assert list(snapshot.left_out) == ["mcp.bare.union", "mcp.bare.None"]
     assert "the MCP server 'bare' lists the tool 'union', which is left out: " in caplog.text
 
 
@@ -195,7 +202,7 @@ async def test_a_connection_is_tried_again_after_longer_and_longer_pauses(tmp_pa
     command = tmp_path / "server"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{PEERS / "bare.py"}" good "{log}"\n')
     command.chmod(0o700)
-    toolset = MCPToolset("bare", StdioServer(str(command)), sleep=sleep)
+    toolset = MCPToolset("bare", StdioServer(str(command)), sleep=sleep, prefix="")
     async with served(toolset) as (_, snapshot):
         command.unlink()
         await snapshot.call("die", {})
@@ -209,7 +216,7 @@ async def test_calls_of_one_identity_share_a_process_and_no_other_gets_it() -> N
         return {"PERSON": meta.session_id}
 
     server = StdioServer(sys.executable, (str(PEERS / "bare.py"), "good"), env=env)
-    async with served(MCPToolset("bare", server)) as (_, snapshot):
+    async with served(MCPToolset("bare", server, prefix="")) as (_, snapshot):
         one, two, again = [
             (await snapshot.call("whoami", {}, CallMeta(session_id=session))).result.split()
             for session in ("jo", "al", "jo")

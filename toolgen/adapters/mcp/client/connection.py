@@ -9,6 +9,7 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import replace
 from typing import Any, Final
 
 import mcp_types as types
@@ -73,6 +74,8 @@ class Connection:
         """How often the server has said that its list changed."""
         self._listed_changes = 0
         """How often it had when the list was asked for."""
+        self._unusable: dict[str, str] = {}
+        """Why tools of the list that is read are left out, by their names."""
         self._listing_lock = asyncio.Lock()
         self._ending = asyncio.Event()
         self._opened: asyncio.Future[None] | None = None
@@ -152,10 +155,17 @@ class Connection:
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
                 changes = self._changes  # one that comes meanwhile is not in the list
-                listing = await self._limited("list its tools", read_listing(lambda: self.client, self._name))
+                self._unusable.clear()
+                listing = await self._limited("list its tools", self._read_listing())
                 self._listing, self._listed_changes = listing, changes
                 self._good_until = self._clock() + (self._list_s if listing.ttl_s is None else listing.ttl_s)
             return self._listing
+
+    async def _read_listing(self) -> Listing:
+        if self.client.server_capabilities.tools is None:  # it has none, and answers nothing about them
+            return Listing(tools=())
+        listing = await read_listing(lambda: self.client, self._name)
+        return replace(listing, left_out=dict(self._unusable))
 
     async def current(self) -> Listing:
         """Return the newest list that is known, asked for again only where the server says that it changed.
@@ -237,8 +247,6 @@ class Connection:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._connect_s):
                     self._client = await stack.enter_async_context(self._make_client())
-                if self._client.server_capabilities.tools is None:
-                    raise MCPServerError(f"the MCP server {self._name!r} has no tools")
                 await self._watch_list(stack)
                 if not opened.done():
                     opened.set_result(None)
@@ -269,7 +277,13 @@ class Connection:
         """Return a result without the tools that the protocol does not allow, which would cost all others."""
         if self._client is None or not isinstance(result.get("tools"), list):
             return result
-        return without_misfits(result, self._client.protocol_version, self._name)
+        page, left_out = without_misfits(result, self._client.protocol_version)
+        for tool, reason in left_out.items():
+            log.warning(
+                "the MCP server %r lists the tool %r, which is left out: %s", self._name, tool, reason
+            )
+        self._unusable |= left_out
+        return page
 
     def _end(self) -> None:
         """End the session because the server has ended the connection."""

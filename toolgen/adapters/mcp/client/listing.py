@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -14,15 +14,12 @@ from pydantic import ValidationError
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.limits import DEFAULT_LIMITS, exceeded_limit
-from toolgen.contract.logs import logger
-from toolgen.contract.mcp_lock import ListedFacts, contract_digest
+from toolgen.contract.mcp_lock import NEEDS_TASK, ListedFacts, contract_digest, needs_task
 
 from .errors import MCPServerError, misfit_of, shortened
 
 _MOST_PAGES: Final = 100
 _MOST_TOOLS: Final = 2_000
-
-log = logger("toolgen.mcp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +27,9 @@ class Listing:
     """What a server listed."""
 
     tools: tuple[types.Tool, ...]
-    ttl_s: float | None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Why other tools of the list cannot be used, by their shown names."""
+    ttl_s: float | None = None
     """Seconds for which the server says that it is good (MCP 2026-07-28, Caching); None where it does not."""
 
     @cached_property
@@ -50,33 +49,41 @@ def tool_digest(tool: types.Tool) -> str:
     return contract_digest(facts_of(tool))
 
 
-def without_misfits(page: dict[str, Any], version: str, server: str) -> dict[str, Any]:
-    """Return a page of a list of tools without those that are too large, or not of the protocol's version.
+def without_misfits(page: dict[str, Any], version: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a page of a list of tools without those that cannot be used, and why not, by their names.
 
-    Those of other versions stay where something else is wrong with the page.
+    Those are too large, can be called as tasks alone, or are not of the protocol's version. The latter stay
+    where something else is wrong with the page.
     """
-    page = {**page, "tools": [tool for tool in page["tools"] if _is_bounded(tool, server)]}
-    if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
-        return page
+    left_out: dict[str, str] = {}
     tools = []
     for tool in page["tools"]:
-        if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
+        if (reason := _unusable(tool)) is None:
             tools.append(tool)
-            continue
-        name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
-        log.warning("the MCP server %r lists the tool %r, which is left out: %s", server, name, misfit)
-    return {**page, "tools": tools}
+        else:
+            left_out[_shown(tool)] = reason
+    page = {**page, "tools": tools}
+    if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
+        return page, left_out
+    fitting = []
+    for tool in tools:
+        if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
+            fitting.append(tool)
+        else:
+            left_out[_shown(tool)] = misfit
+    return {**page, "tools": fitting}, left_out
 
 
-def _is_bounded(tool: object, server: str) -> bool:
-    """Return whether a tool is within the limits of documents; to validate a larger one takes long."""
+def _shown(tool: object) -> str:
+    return shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
+
+
+def _unusable(tool: object) -> str | None:
+    """Return why a tool cannot be used: it is too large, or is not called as others are."""
     exceeded = exceeded_limit(compact(tool).encode(), DEFAULT_LIMITS)  # type: ignore[arg-type]  # it was JSON
     if exceeded is not None:
-        name = shortened(str(tool.get("name") if isinstance(tool, dict) else tool))
-        log.warning(
-            "the MCP server %r lists the tool %r, which is left out: it %s", server, name, exceeded.message
-        )
-    return exceeded is None
+        return f"it {exceeded.message}"  # to validate it takes long
+    return NEEDS_TASK if needs_task(tool) else None
 
 
 def _misfit(page: dict[str, Any], version: str) -> str | None:

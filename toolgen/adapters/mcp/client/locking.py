@@ -11,6 +11,7 @@ from toolgen.contract.mcp_lock import Lock, make_lock
 from toolgen.runtime import CallMeta
 
 from .connection import Connection
+from .errors import MCPServerError
 from .listing import facts_of
 from .servers import Server
 
@@ -29,6 +30,8 @@ async def ask_lock(name: str, server: Server) -> Lock:
         await connection.open()
         listing = await connection.listing()
         client = connection.client
+        if client.server_capabilities.tools is None:
+            raise MCPServerError(f"the MCP server {name!r} has no tools")
         info = client.server_info
         return make_lock(
             client.protocol_version,

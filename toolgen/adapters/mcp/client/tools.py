@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -52,44 +52,54 @@ class ServerTool:
     spec: ToolSpec[Any, Any]
 
 
-def wire_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the wire name of each tool; those of no portable name get one with a hash of their own name."""
+def portable_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a portable name for each tool; one of no portable name gets one with a hash of its own name."""
     names = list(names)
     portable = {name: name for name in names if _PORTABLE.fullmatch(name)}
     taken = set(portable)
     for name in names:
-        if name in portable:
-            continue
-        plain = re.sub("[^A-Za-z0-9_-]+", "_", name) or "_"
-        plain = plain if _PORTABLE.match(plain) else f"_{plain}"
-        start, digest = plain[: LONGEST_NAME - _HASH_DIGITS - 1], name
-        while len(plain) > LONGEST_NAME or plain in taken:  # a server may list the name with the hash too
-            digest = sha256(digest.encode(errors="replace")).hexdigest()
-            plain = f"{start}_{digest[:_HASH_DIGITS]}"
-        portable[name] = plain
-        taken.add(plain)
+        if name not in portable:
+            plain = re.sub("[^A-Za-z0-9_-]+", "_", name) or "_"
+            portable[name] = _free(plain if _PORTABLE.match(plain) else f"_{plain}", name, taken)
     return portable
 
 
+def wire_names(portable: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return the wire name of each tool: the prefix and its portable name, with a hash where that is long."""
+    taken: set[str] = set()
+    return {name: _free(prefix + plain, name, taken) for name, plain in portable.items()}
+
+
+def _free(plain: str, name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, and take it; with a hash of `name` where it is too long, or taken."""
+    start, digest = plain[: LONGEST_NAME - _HASH_DIGITS - 1], name
+    while len(plain) > LONGEST_NAME or plain in taken:  # a server may list the name with the hash too
+        digest = sha256(digest.encode(errors="replace")).hexdigest()
+        plain = f"{start}_{digest[:_HASH_DIGITS]}"
+    taken.add(plain)
+    return plain
+
+
 def server_tool(
-    tool: types.Tool, wire_name: str, toolset: str, ids: str, *, longest: int, timeout_s: float | None
+    tool: types.Tool, id_: str, wire_name: str, toolset: str, *, longest: int, timeout_s: float | None
 ) -> ServerTool:
-    """Return a tool with its spec, whose id begins with `ids`; `longest` are characters of the description.
+    """Return a tool with its spec; `longest` are characters of the description.
 
     Raises:
         MCPServerError: a schema cannot be used.
     """
+    name = id_.rpartition(".")[2]
     return ServerTool(
         name=tool.name,
         digest=tool_digest(tool),
         has_output_schema=tool.output_schema is not None,
         spec=ToolSpec(
-            id=f"{ids}.{wire_name}",
+            id=id_,
             name=wire_name,
             title=_title(tool),
             description=cleaned(tool.description or "", longest),
-            payload=_codec(tool.input_schema, class_name(wire_name, "payload"), tool, toolset, longest),
-            result=_codec(tool.output_schema or {}, class_name(wire_name, "result"), tool, toolset, longest),
+            payload=_codec(tool.input_schema, class_name(name, "payload"), tool, toolset, longest),
+            result=_codec(tool.output_schema or {}, class_name(name, "result"), tool, toolset, longest),
             icons=_icons(tool),
             annotations=hints_of(tool.annotations),
             meta={META: {"server": toolset, "tool": shortened(tool.name, _LONGEST_NAME), "untrusted": True}},
