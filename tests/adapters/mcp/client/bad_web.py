@@ -23,10 +23,24 @@ BODIES: dict[str, tuple[int, str, bytes]] = {
     "page": (200, "text/html", b"<p>hello"),
     "long": (200, "application/json", LONG),
     "long_event": (200, "text/event-stream", b"event: message\ndata: " + LONG + b"\n\n"),
+    "ends": (200, "text/event-stream", b": no event\n\n"),
     "gzip": (200, "application/json\r\nContent-Encoding: gzip", b"\x1f\x8b"),
 }
+SAID: dict[str, dict[str, Any]] = {
+    "closed": {"code": -32000, "message": "Connection closed"},
+    "session": {"code": -32600, "message": "Session terminated"},
+    "status": {"code": -32603, "message": "HTTP status 429", "data": {"toolgen.httpStatus": 429}},
+    "type": {"code": -32600, "message": "Unexpected content type: text/html"},
+    "long": {"code": -32000, "message": "SSE stream failed: Server-sent event exceeded 1 bytes"},
+}
+"""What the server says itself of its transport, though it has answered."""
 TOOLS: list[dict[str, Any]] = [
     {"name": name, "inputSchema": {"type": "object"}} for name in (*BODIES, "s500_answer", "forgets")
+]
+TOOLS += [
+    {"name": f"says_{name}_{form}", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+    for name in SAID
+    for form in ("json", "event", "failed")
 ]
 for tool in TOOLS:
     if tool["name"].endswith("_reading"):
@@ -96,6 +110,12 @@ class BadWeb:
                 if name == "forgets":
                     said = [{"type": "text", "text": session}]
                     return 200, "application/json", _message(message["id"], result={"content": said})
+                if name.startswith("says_"):
+                    _, said_by, form = name.split("_")
+                    answer = _message(message["id"], error=SAID[said_by])
+                    if form == "event":
+                        return 200, "text/event-stream", b"event: message\ndata: " + answer + b"\n\n"
+                    return (200 if form == "json" else 500), "application/json", answer
                 if name == "s500_answer":
                     error = {"code": -32603, "message": "the disk is full"}
                     return 500, "application/json", _message(message["id"], error=error)

@@ -27,7 +27,7 @@ def bare(mode: str, *args: str | Path, **options: Any) -> MCPToolset:
 def hostile(mode: str = "plain", **options: Any) -> MCPToolset:
     """Return the toolset of a server that attacks, with what it lists."""
     server = StdioServer(sys.executable, (str(PEERS / "hostile_server.py"), mode))
-    return MCPToolset("hostile", server, **options)
+    return MCPToolset("hostile", server, **{"prefix": "", **options})
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.mcp.client.conftest import bare, ended, served
+from tests.adapters.mcp.client.conftest import bare, ended, lines, served
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,21 @@ async def test_what_breaks_the_stream_ends_the_process_and_is_named(
         assert f"the connection to the MCP server 'bare' ended: {why}" in caplog.text
         await ended(pid)
         assert (await snapshot.call("echo", {"n": 1})).status == "ok"  # by a new process
+
+
+async def test_what_a_server_says_of_its_transport_is_its_answer(log: Path) -> None:
+    async with served(bare("good", log)) as (_, snapshot):
+        pid = (await snapshot.call("whoami", {})).result
+        for tool, said in (
+            ("says_closed", "says_closed: Connection closed"),
+            ("says_session", "says_session: Session terminated"),
+            ("says_status", "says_status: HTTP status 429"),
+            ("says_error", "Connection closed"),
+        ):
+            result = await snapshot.call(tool, {})
+            assert (result.status, str(result.error), result.retry_hint) == ("error", said, None)
+        assert len(lines(log)) == 4
+        assert (await snapshot.call("whoami", {})).result == pid
 
 
 async def test_texts_of_a_server_are_cleaned_and_cut() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.mcp.client.bad_web import bad_web
+from tests.adapters.mcp.client.bad_web import SAID, bad_web
 from tests.adapters.mcp.client.conftest import served
 from toolgen.adapters.mcp import HttpServer, InsecureServerError, MCPToolset
 from toolgen.adapters.mcp.client.servers import pool_key
@@ -26,12 +26,13 @@ CALLS = {
     "page": ("unknown", None, "its content type 'text/html' is neither JSON nor a stream"),
     "long": ("unknown", None, LONG),
     "long_event": ("unknown", None, LONG),
+    "ends": ("unknown", None, "the connection to the MCP server 'web' ended before the answer"),
     "gzip": ("unknown", None, "it is no message of JSON-RPC"),
 }
 
 
 async def test_statuses_and_bodies_of_calls() -> None:
-    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
         for tool, (status, reason, said) in CALLS.items():
             result = await snapshot.call(tool, {})
             hint = result.retry_hint
@@ -41,8 +42,20 @@ async def test_statuses_and_bodies_of_calls() -> None:
         assert [web.calls.count(tool) for tool in ("s503", "s503_reading", "s401")] == [1, 2, 1]
 
 
+async def test_what_a_server_says_of_its_transport_is_its_answer() -> None:
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
+        for said_by, error in SAID.items():
+            for form in ("json", "event", "failed"):
+                tool = f"says_{said_by}_{form}"
+                result = await snapshot.call(tool, {})
+                assert (result.status, str(result.error)) == ("error", f"{tool}: {error['message']}")
+                assert result.retry_hint is None
+                assert web.calls.count(tool) == 1
+        assert web.sessions == 1
+
+
 async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
-    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
         assert (await snapshot.call("forgets", {})).result == "session-1"
         web.forgotten.add("session-1")
         assert (await snapshot.call("forgets", {})).result == "session-2"
@@ -52,13 +65,16 @@ async def test_a_session_that_the_server_forgot_is_opened_again() -> None:
 async def test_a_server_that_refuses_or_fails_from_the_start_is_named(status: int, why: str) -> None:
     async with bad_web() as web:
         web.status = status
-        async with served(MCPToolset("web", HttpServer(web.url)), on_error="drop") as (_, snapshot):
+        async with served(MCPToolset("web", HttpServer(web.url), prefix=""), on_error="drop") as (
+            _,
+            snapshot,
+        ):
             assert f"the MCP server 'web' {why} (HTTP status {status})" in snapshot.failures["web"]
 
 
 async def test_no_secret_stands_in_the_logs(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url))) as (_, snapshot):
+    async with bad_web() as web, served(MCPToolset("web", HttpServer(web.url), prefix="")) as (_, snapshot):
         await snapshot.call("broken", {})
     assert "/mcp" in caplog.text  # requests are logged
     for secret in ("url-secret", "session-1", "secret-text"):
@@ -70,7 +86,7 @@ async def test_a_redirect_to_another_origin_is_not_followed() -> None:
         for place in (other.url, f"http://localhost:{web.port}/there", f"//127.0.0.1:{other.port}/there"):
             web.redirect = place
             server = HttpServer(web.url, headers={"X-Key": "k3y"}, bearer=lambda meta: "t0ken")
-            async with served(MCPToolset("web", server), on_error="drop") as (_, snapshot):
+            async with served(MCPToolset("web", server, prefix=""), on_error="drop") as (_, snapshot):
                 assert "not followed" in snapshot.failures["web"]
         assert all("/there" not in head for head in web.heads)
         assert other.heads == []
@@ -80,7 +96,7 @@ async def test_a_redirect_within_the_origin_has_the_credentials() -> None:
     async with bad_web() as web:
         web.redirect = "/there"
         server = HttpServer(web.url, bearer=lambda meta: "t0ken")
-        async with served(MCPToolset("web", server)) as (_, snapshot):
+        async with served(MCPToolset("web", server, prefix="")) as (_, snapshot):
             assert snapshot.specs
         assert any("/there" in head and "authorization: bearer t0ken" in head for head in web.heads)
 

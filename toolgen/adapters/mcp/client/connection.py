@@ -34,7 +34,7 @@ from .errors import (
     was_refused,
 )
 from .listing import Listing, read_listing, without_misfits
-from .messages import fault_of
+from .messages import fault_of, is_closed
 from .servers import Streams
 from .transport import Watched
 
@@ -220,7 +220,7 @@ class Connection:
             return await session.send_request(request, _RESULT, progress_callback=progress)
         except MCPError as error:
             fault = fault_of(error, self._name)
-            if fault is None and _is_closed(error):
+            if fault is None and is_closed(error):
                 raise await self._lost() from error
             if isinstance(fault, ConnectionLostError) and not fault.was_sent:
                 self._ending.set()
@@ -301,7 +301,7 @@ class Connection:
                 f"{what} did not answer within {self._connect_s:g} seconds{garbage}",
                 hint="start it by hand to see what it does, or give it more time: connect_s=…",
             )
-        elif any(_is_closed(leaf) for leaf in leaves(error)):
+        elif any(is_closed(leaf) for leaf in leaves(error)):
             failure = MCPServerError(f"{what} ended before it answered{garbage}")
         else:
             faults = [fault_of(leaf, self._name) for leaf in leaves(error) if isinstance(leaf, MCPError)]
@@ -326,7 +326,7 @@ class Connection:
             raise MCPServerError(message) from error
         except MCPError as error:
             fault = fault_of(error, self._name)
-            if fault is None and _is_closed(error):
+            if fault is None and is_closed(error):
                 raise await self._lost() from error
             reason = shortened(error.message) if fault is None else fault.message
             message = f"the MCP server {self._name!r} cannot {what}: {reason}"
@@ -363,7 +363,3 @@ class Connection:
     def _spoil(self) -> None:
         log.info("the MCP server %r has changed its list of tools", self._name)
         self._changes += 1
-
-
-def _is_closed(error: BaseException) -> bool:
-    return isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED

@@ -18,10 +18,9 @@ from mcp.client.streamable_http import MCP_SESSION_ID
 from pydantic import ValidationError
 
 from .errors import shortened
-from .messages import HTTP_STATUS, LONGEST_MESSAGE, TOO_LONG
+from .messages import LONGEST_MESSAGE, REPLY, TOO_LONG, Reply
 
 _REFUSALS: Final = (401, 403, 429)
-_EVENTS: Final = "text/event-stream"
 _LOGGERS: Final = ("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher")
 """Loggers of the SDK; its sessions log as `client`."""
 _SDK: Final = mcp.__path__[0]
@@ -31,43 +30,54 @@ _OF_SESSION: Final = "Received session ID"
 async def check_response(response: httpx2.Response) -> None:
     """Bound the body of a response; one that says only by its status what is wrong gets an error as its body.
 
-    The statuses of refusals and failures become errors of JSON-RPC with `HTTP_STATUS`. What 400 and 405 say
-    belongs to the negotiation of versions, and stays.
+    The statuses of refusals and failures become errors of JSON-RPC, and the `REPLY` of the task says so. What
+    400 and 405 say belongs to the negotiation of versions, and stays.
     """
-    kind = response.headers.get("content-type", "").lower()
+    status, request = response.status_code, response.request
+    reply = Reply(
+        status=status,
+        content_type=response.headers.get("content-type", "").lower(),
+        is_get=request.method == "GET",
+        has_session=MCP_SESSION_ID in request.headers,
+    )
+    REPLY.set(reply)
     encoding = response.headers.get("content-encoding", "identity").lower()
     assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
-    is_stream = kind.startswith(_EVENTS) and response.is_success
-    response.stream = _Bounded(
-        response.stream, None if is_stream else LONGEST_MESSAGE, is_compressed=encoding != "identity"
-    )
-    status = response.status_code
-    if status == 404 and MCP_SESSION_ID in response.request.headers:
+    response.stream = _Bounded(response.stream, reply, is_compressed=encoding != "identity")
+    if status == 404 and reply.has_session:
         response.headers["content-type"] = ""  # the session is gone, whatever the body says (MCP, Transports)
     elif status in _REFUSALS:
+        reply.is_refused = True
         await _replace(response, _error_of(status))
     elif status >= 500:
         body = await _read(response.stream)
-        await _replace(response, body if _is_error(body) else _error_of(status))
+        reply.is_refused = not _is_error(body)
+        await _replace(response, _error_of(status) if reply.is_refused else body)
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of a body, which may be so many; None for a stream whose events are bounded."""
+    """The bytes of a body, and how far they were read; of a stream of events the SDK bounds each."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, most: int | None, *, is_compressed: bool) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, reply: Reply, *, is_compressed: bool) -> None:
         self._stream = stream
-        self._most = most
+        self._reply = reply
         self._is_compressed = is_compressed
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._is_compressed:  # few bytes can hold very many
-            raise httpx2.StreamError("it is compressed, which was not asked for")
-        size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if self._most is not None and size > self._most:
-                raise httpx2.StreamError(f"it has {TOO_LONG}")
-            yield chunk
+        reply = self._reply
+        try:
+            if self._is_compressed:  # few bytes can hold very many
+                raise httpx2.StreamError("it is compressed, which was not asked for")
+            async for chunk in self._stream:
+                reply.size_bytes += len(chunk)
+                if reply.size_bytes > LONGEST_MESSAGE and not reply.is_events:
+                    reply.is_long = True
+                    raise httpx2.StreamError(f"it has {TOO_LONG}")
+                yield chunk
+        except Exception:
+            reply.is_over = True
+            raise
+        reply.is_over = True
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -90,7 +100,7 @@ async def _replace(response: httpx2.Response, body: bytes) -> None:
 
 
 def _error_of(status: int) -> bytes:
-    error = {"code": types.INTERNAL_ERROR, "message": f"HTTP status {status}", "data": {HTTP_STATUS: status}}
+    error = {"code": types.INTERNAL_ERROR, "message": f"HTTP status {status}"}
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
 
 

@@ -1,8 +1,14 @@
-"""What the SDK tells of answers that are no messages, and how large a message may be."""
+"""What is known of the transport of an error, and how large a message may be.
+
+The SDK tells by errors of JSON-RPC how a response of HTTP failed, and a server may send the same errors. What
+happened is read off the response itself, in `Reply`, never out of an error's text.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
@@ -19,34 +25,104 @@ from .errors import (
 LONGEST_MESSAGE: Final = 16 * 2**20
 """Bytes of one message of a server, with its images: a line of stdio, a body of HTTP, an event of SSE."""
 TOO_LONG: Final = f"more than {LONGEST_MESSAGE} bytes"
-HTTP_STATUS: Final = "toolgen.httpStatus"
-"""Key of the data of an error that stands for an answer of HTTP, with its status."""
-_SESSION_ENDED: Final = (types.INVALID_REQUEST, "Session terminated")
-"""How the SDK tells of a 404: the server has forgotten the session, and has not looked at the request."""
 _UNREADABLE: Final = ("Failed to parse JSON response: ", "Failed to parse SSE message: ")
-_NO_TYPE: Final = "Unexpected content type: "
-_LONG_EVENT: Final = "SSE stream failed: Server-sent event exceeded"
+
+Kind: TypeAlias = Literal["body", "closed", "failed", "forgotten", "long", "no type", "redirect"]
+"""What an error of the SDK is: the server's own words in a body, or what became of the response."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Reply:
+    """A response of HTTP, as far as it was read; errors that the SDK makes of it have it in their context."""
+
+    status: int
+    content_type: str
+    is_get: bool
+    has_session: bool
+    """Whether its request is one of a session."""
+    is_refused: bool = False
+    """Whether the status says what is wrong, and the body nothing."""
+    is_over: bool = False
+    """Whether its body was read to its end, or until it failed."""
+    is_long: bool = False
+    """Whether a message of it has more bytes than one may have."""
+    size_bytes: int = 0
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def is_events(self) -> bool:
+        return self.is_success and self.content_type.startswith("text/event-stream")
+
+
+REPLY: Final[ContextVar[Reply]] = ContextVar("toolgen_mcp_reply")
+"""The response that a task of the SDK reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Stands as the data of an error, where no server can put it: whose words it has, and of what."""
+
+    kind: Kind
+    reply: Reply | None = None
+
+
+def origin_of(error: types.ErrorData, reply: Reply | None) -> Origin | None:
+    """Return where an error that came out of a stream is from; None where nothing depends on it.
+
+    `reply` is the response that it was read from; None for a process, all of whose errors are its own words.
+    """
+    own = Origin(kind="body", reply=reply)
+    if reply is None:
+        return own if error.code == types.CONNECTION_CLOSED else None
+    if reply.is_refused:
+        is_answer = not reply.is_get  # else a stream was to be resumed, and the request had been sent before
+        return Origin(kind="failed" if is_answer else "closed", reply=reply)
+    if error.code == types.CONNECTION_CLOSED:
+        if reply.is_events and not reply.is_over:
+            return Origin(kind="long", reply=reply) if reply.size_bytes > LONGEST_MESSAGE else own
+        return Origin(kind="closed", reply=reply) if reply.is_events or reply.is_get else own
+    if error.code == types.PARSE_ERROR:
+        return Origin(kind="long", reply=reply) if reply.is_long else None
+    if error.code != types.INVALID_REQUEST:
+        return None
+    if reply.status == 404 and reply.has_session:
+        return Origin(kind="forgotten", reply=reply)
+    if 300 <= reply.status < 400:
+        return Origin(kind="redirect", reply=reply)
+    is_message = reply.is_events or reply.content_type.startswith("application/json") or reply.status == 202
+    return Origin(kind="no type", reply=reply) if reply.is_success and not is_message else None
+
+
+def is_closed(error: BaseException) -> bool:
+    """Return whether an error says that the connection has ended; no server can say so."""
+    if not isinstance(error, MCPError) or error.code != types.CONNECTION_CLOSED:
+        return False
+    return error.data.kind == "closed" if isinstance(error.data, Origin) else True
 
 
 def fault_of(error: MCPError, server: str) -> MCPServerError | None:
     """Return what an error of the SDK stands for; None where it is an answer of the server itself."""
     what = f"the MCP server {server!r}"
     match error.data:
-        case {"toolgen.httpStatus": int(status)}:
+        case Origin(kind="failed", reply=Reply(status=status)):
             return _fault_of_status(status, what)
+        case Origin(kind="forgotten"):
+            return ConnectionLostError(f"{what} has forgotten the session", was_sent=False)
+        case Origin(kind="redirect", reply=Reply(status=status)):
+            return RefusedError(f"{what} redirects to another origin, which is not followed ({status})")
+        case Origin(kind="long"):
+            return MalformedAnswerError(f"it has {TOO_LONG}")
+        case Origin(kind="no type", reply=Reply(content_type=kind)):
+            shown = shortened(kind, 100)
+            return MalformedAnswerError(f"its content type {shown!r} is neither JSON nor a stream of events")
         case _:
             pass
-    if (error.code, error.message) == _SESSION_ENDED:
-        return ConnectionLostError(f"{what} has forgotten the session", was_sent=False)
-    if error.message.startswith(_LONG_EVENT) or (
-        error.message.startswith(_UNREADABLE) and error.message.endswith(TOO_LONG)
-    ):
-        return MalformedAnswerError(f"it has {TOO_LONG}")
+    # A server that writes this itself might as well have answered with what is no message.
     if error.code == types.PARSE_ERROR and error.message.startswith(_UNREADABLE):
         return MalformedAnswerError("it is no message of JSON-RPC")
-    if error.code == types.INVALID_REQUEST and error.message.startswith(_NO_TYPE):
-        kind = shortened(error.message.removeprefix(_NO_TYPE), 100)
-        return MalformedAnswerError(f"its content type {kind!r} is neither JSON nor a stream of events")
     return None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import mcp_types as types
 from mcp.shared.message import SessionMessage
 
+from .messages import REPLY, origin_of
 from .servers import Streams
 
 
@@ -69,8 +70,16 @@ class _WatchedStream:
         except StopAsyncIteration:
             self._ended()
             raise
-        if isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCResponse):
-            message.message.result = self._read(message.message.result)
+        match message:
+            case SessionMessage(message=types.JSONRPCResponse() as response):
+                response.result = self._read(response.result)
+            case SessionMessage(message=types.JSONRPCError(error=error)):
+                context = self.last_context
+                reply = None if context is None else context.get(REPLY)
+                if (origin := origin_of(error, reply)) is not None:
+                    error.data = origin
+            case _:
+                pass
         return message
 
     async def __aenter__(self) -> _WatchedStream:
