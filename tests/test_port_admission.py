@@ -8,14 +8,18 @@ import pytest
 
 from toolgen.ports.admission import Admission, Place, PortLimits, Refused, peer_of
 
+TOO_MANY = Refused(429, "you have too many requests; try again later")
+
 
 class Door:
     """An admission with a clock of its own; `closed` has the names of the connections that it closed."""
 
-    def __init__(self, connections: int = 4, connections_per_peer: int = 4, head_s: float = 10.0) -> None:
+    def __init__(self, connections: int = 4, per_peer: int = 4, head_s: float = 10.0) -> None:
         self.now = 0.0
         self.closed: list[str] = []
-        limits = PortLimits.of(connections, connections_per_peer, head_s)
+        limits = PortLimits(
+            connections=connections, per_address=per_peer, per_identity=per_peer, head_s=head_s
+        )
         self.admission = Admission(limits, lambda: self.now)
 
     def open(self, name: str, peer: str = "192.0.2.1") -> Place:
@@ -49,7 +53,7 @@ def test_a_connection_that_was_used_is_newer_than_one_that_was_not() -> None:
 
 
 def test_a_peer_closes_its_own_connections_alone() -> None:
-    door = Door(connections=4, connections_per_peer=2)
+    door = Door(connections=4, per_peer=2)
     door.open("other", "192.0.2.9")
     for n in range(1_000):
         door.open(f"c{n}")
@@ -95,7 +99,7 @@ def test_nobody_is_looked_at_where_nobody_is() -> None:
 
 
 def test_requests_beyond_the_limits_are_refused_while_heads_still_have_places() -> None:
-    door = Door(connections=24, connections_per_peer=12)
+    door = Door(connections=24, per_peer=12)
     first = [door.begun("x", "192.0.2.1") for _ in range(11)]
     assert refused(door, "192.0.2.1") == 429
     others = [door.begun("x", "192.0.2.2") for _ in range(11)]
@@ -112,17 +116,19 @@ def refused(door: Door, peer: str) -> int:
     return answer.status
 
 
-def test_a_connection_counts_for_the_identity_of_its_requests() -> None:
-    door = Door(connections=100, connections_per_peer=3)
-    proxy = [door.begun(f"p{n}", "192.0.2.1") for n in range(2)]
+def test_a_connection_counts_for_the_identity_of_its_request_and_then_for_its_address() -> None:
+    door = Door(connections=100, per_peer=3)
+    pool = [door.begun(f"p{n}") for n in range(2)]
     assert refused(door, "192.0.2.1") == 429
-    assert [door.admission.assign(place, "ann") for place in proxy] == [None, None]
-    more = door.begun("p2", "192.0.2.1")
-    answer = door.admission.assign(more, "ann")
-    assert answer is not None
-    assert answer.status == 429
-    assert door.admission.assign(more, "bob") is None
-    assert door.admission.assign(more, "bob") is None
+    assert [door.admission.assign(place, "ann") for place in pool] == [None, None]
+    pool += [door.begun("p2"), door.begun("p3")]
+    assert [door.admission.assign(place, "ann") for place in pool] == [None, None, None, TOO_MANY]
+    assert door.admission.assign(pool[3], "bob") is None
+    for place in pool:
+        door.admission.end(place)
+    assert door.closed == ["more", "p0"], "the address has three"
+    assert door.admission.begin(pool[3]) is None
+    assert door.admission.assign(pool[3], "ann") is None
 
 
 def test_a_connection_that_is_gone_counts_for_nobody() -> None:

@@ -8,54 +8,47 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortLimits:
-    """How many connections and requests a port has at once."""
+    """How many connections a port has at once, of which one in twelve, and one at least, is left to heads.
+
+    Beyond them the oldest idle connection is closed: one without a request. A further request is refused.
+    """
 
     connections: int
-    """Beyond them the oldest idle one is closed; idle is a connection without a request."""
-    connections_per_peer: int
-    """Open at once of one address, or of one identity once a request was found to be of it."""
-    requests: int
-    """A further one is refused with 503; fewer than the connections, so that there are places to say so."""
-    requests_per_peer: int
-    """A further one is refused with 429."""
+    per_address: int
+    """Those of one address, but for those with a request of an identity."""
+    per_identity: int
+    """Those with a request of one identity, whatever addresses they have."""
     head_s: float
     """Seconds that a connection is idle before it is closed: from its beginning, or the end of its last
     request, until the head of a request has come."""
 
-    @classmethod
-    def of(cls, connections: int, connections_per_peer: int, head_s: float) -> Self:
-        """Return limits that leave one in twelve connections to heads, and one at least."""
-        return cls(
-            connections=connections,
-            connections_per_peer=connections_per_peer,
-            requests=max(1, connections - max(1, connections // 12)),
-            requests_per_peer=max(1, connections_per_peer - max(1, connections_per_peer // 12)),
-            head_s=head_s,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a request is not admitted."""
+    """A request that is not admitted: 503 where the port has too many, 429 where its peer has."""
 
     status: Literal[429, 503]
     text: str
 
 
+_TOO_MANY: Final = Refused(429, "you have too many requests; try again later")
+
+
 class Place:
     """The place of one connection at a port."""
 
-    __slots__ = ("admission", "close", "idle_since", "is_settled", "peer", "requests")
+    __slots__ = ("address", "admission", "close", "idle_since", "is_settled", "peer", "requests")
 
-    def __init__(self, admission: Admission, peer: str, close: Callable[[], None]) -> None:
+    def __init__(self, admission: Admission, address: str, close: Callable[[], None]) -> None:
         self.admission = admission
-        self.peer = peer
-        """The address or the identity that it counts for; empty once it was left."""
+        self.address = address
+        self.peer: _Peer | None = None
+        """What it counts for: the address, or the identity of its request; None once it was left."""
         self.close = close
         self.requests = 0
         self.idle_since = 0.0
@@ -63,8 +56,11 @@ class Place:
         """Whether what came with the connection was read; before that no newer one closes it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Peer:
+    key: tuple[str, str]
+    most: int
+    """Connections."""
     connections: int = 0
     requests: int = 0
     idle: dict[Place, None] = field(default_factory=dict)
@@ -78,62 +74,61 @@ class Admission:
         """Take the limits, and a clock that returns seconds and never goes back."""
         self._limits = limits
         self._clock = clock
-        self._peers: dict[str, _Peer] = {}
+        self._peers: dict[tuple[str, str], _Peer] = {}
         self._idle: dict[Place, None] = {}
         self.connections = 0
         self.requests = 0
 
-    def enter(self, peer: str, close: Callable[[], None]) -> Place:
-        """Return the place of a new connection, which `close` closes."""
-        place = Place(self, peer, close)
-        self._count(place, connections=1)
+    def enter(self, address: str, close: Callable[[], None]) -> Place:
+        """Return the place of a new connection of an address, which `close` closes."""
+        place = Place(self, peer_of(address), close)
         self._rest(place)
         return place
 
     def settle(self, place: Place) -> None:
         """Close the oldest idle connections beyond the limits, now that what came with this one was read."""
         place.is_settled = True
-        if (peer := self._peers.get(place.peer)) is not None:
-            self._close_beyond(peer.idle, lambda: peer.connections > self._limits.connections_per_peer)
+        if (peer := place.peer) is not None:
+            self._close_beyond(peer.idle, lambda: peer.connections > peer.most)
         self._close_beyond(self._idle, lambda: self.connections > self._limits.connections)
 
     def leave(self, place: Place) -> None:
         """Give the place of a connection back that is closed; once more does nothing."""
-        if place.peer:
-            self._stir(place)
-            self._count(place, connections=-1, requests=-place.requests)
-            place.peer = ""
+        if (peer := place.peer) is not None:
+            self._stir(place, peer)
+            self._move(place, None)
 
     def begin(self, place: Place) -> Refused | None:
         """Begin a request, unless it is refused; `end` ends it."""
-        if self.requests >= self._limits.requests:
-            return Refused(503, "the server has too many requests; try again later")
-        if self._has_most_requests(place.peer):
-            return Refused(429, "you have too many requests; try again later")
-        if place.peer:
-            self._stir(place)
-            self._count(place, requests=1)
+        if (peer := place.peer) is not None:
+            if self.requests >= _without_heads(self._limits.connections):
+                return Refused(503, "the server has too many requests; try again later")
+            if peer.requests >= _without_heads(peer.most):
+                return _TOO_MANY
+            self._stir(place, peer)
+            self.requests += 1
+            peer.requests += 1
         place.requests += 1
         return None
 
     def end(self, place: Place) -> None:
         """End a request that has begun."""
         place.requests -= 1
-        if place.peer:
-            self._count(place, requests=-1)
+        if (peer := place.peer) is not None:
+            self.requests -= 1
+            peer.requests -= 1
             if not place.requests:
                 self._rest(place)
+                self.settle(place)
 
     def assign(self, place: Place, identity: str) -> Refused | None:
         """Count a connection and its request for an identity, unless that has too many requests."""
-        if place.peer in ("", identity):
+        peer = self._peer(("identity", identity), self._limits.per_identity)
+        if place.peer in (None, peer):
             return None
-        if self._has_most_requests(identity):
-            return Refused(429, "you have too many requests; try again later")
-        self._count(place, connections=-1, requests=-place.requests)
-        place.peer = identity
-        self._count(place, connections=1, requests=place.requests)
-        self.settle(place)
+        if peer.requests >= peer.most:
+            return _TOO_MANY
+        self._move(place, peer)
         return None
 
     def close_late(self) -> float | None:
@@ -151,10 +146,6 @@ class Admission:
         for place in tuple(self._idle):
             self._close(place)
 
-    def _has_most_requests(self, name: str) -> bool:
-        peer = self._peers.get(name)
-        return peer is not None and peer.requests >= self._limits.requests_per_peer
-
     def _close_beyond(self, idle: dict[Place, None], is_beyond: Callable[[], bool]) -> None:
         while is_beyond() and idle:
             oldest = next(iter(idle))
@@ -167,22 +158,35 @@ class Admission:
         place.close()
 
     def _rest(self, place: Place) -> None:
+        """Count a connection without a request for its address."""
+        peer = self._peer(("address", place.address), self._limits.per_address)
+        self._move(place, peer)
         place.idle_since = self._clock()
-        self._idle[place] = None
-        self._peers[place.peer].idle[place] = None
+        self._idle[place] = peer.idle[place] = None
 
-    def _stir(self, place: Place) -> None:
+    def _stir(self, place: Place, peer: _Peer) -> None:
         self._idle.pop(place, None)
-        self._peers[place.peer].idle.pop(place, None)
+        peer.idle.pop(place, None)
 
-    def _count(self, place: Place, *, connections: int = 0, requests: int = 0) -> None:
-        peer = self._peers.setdefault(place.peer, _Peer())
-        peer.connections += connections
-        peer.requests += requests
-        self.connections += connections
-        self.requests += requests
-        if not peer.connections:
-            del self._peers[place.peer]
+    def _peer(self, key: tuple[str, str], most: int) -> _Peer:
+        return self._peers.get(key) or _Peer(key, most)
+
+    def _move(self, place: Place, peer: _Peer | None) -> None:
+        """Count a connection and its requests for another peer, or for nobody."""
+        before, place.peer = place.peer, peer
+        for counted, sign in ((before, -1), (peer, 1)):
+            if counted is not None:
+                counted.connections += sign
+                counted.requests += sign * place.requests
+                self.connections += sign
+                self.requests += sign * place.requests
+                self._peers[counted.key] = counted
+        if before is not None and not before.connections:
+            del self._peers[before.key]
+
+
+def _without_heads(connections: int) -> int:
+    return max(1, connections - max(1, connections // 12))
 
 
 def peer_of(address: str) -> str:

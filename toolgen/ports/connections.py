@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .admission import Admission, Place, PortLimits, peer_of
+from .admission import Admission, Place, PortLimits
 
 Serve: TypeAlias = Callable[[Place], asyncio.Protocol]
 """Returns the protocol that serves the connection of a place."""
@@ -48,8 +48,8 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         address = transport.get_extra_info("peername")
-        peer = peer_of(str(address[0]) if isinstance(address, tuple) else "")
-        self._place = self._port.admission.enter(peer, transport.abort)
+        host = str(address[0]) if isinstance(address, tuple) else ""
+        self._place = self._port.admission.enter(host, transport.abort)
         self._inner = self._serve(self._place)
         self._inner.connection_made(transport)
         self._port.look()

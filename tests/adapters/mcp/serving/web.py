@@ -1,14 +1,17 @@
-"""Requests of HTTP that reach a server without a socket."""
+"""Requests of HTTP that reach a server without a socket, and a server that listens on one."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
 
-from toolgen.adapters.mcp import HttpOptions, MCPServer, Verify, http_app, server
+from toolgen.adapters.mcp import HttpOptions, MCPServer, Verify, http_app, serve_http, server
 from toolgen.runtime import Runtime
 
 URL = "http://127.0.0.1/mcp"
@@ -25,6 +28,29 @@ async def web(
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, headers=HEADERS) as client:
             yield client
+
+
+@asynccontextmanager
+async def listening(runtime: Runtime, *, verify: Verify | None = None, **options: Any) -> AsyncIterator[int]:
+    """Serve on a port of loopback, and yield its number; the process is asked to end by a signal."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(
+        serve_http(
+            server(runtime),
+            port=0,
+            verify=verify,
+            options=HttpOptions(**options),
+            on_ready=ready.set_result,
+        )
+    )
+    url = await ready
+    async with httpx2.AsyncClient(headers=HEADERS) as client:  # it has begun, and handles signals
+        await client.get(f"{url}/none")
+    try:
+        yield int(url.removesuffix("/mcp").rpartition(":")[2])
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await serving
 
 
 def hello() -> dict[str, Any]:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
+from toolgen.ports.requests import assign
 from toolgen.runtime import CallMeta
 
 from .identity import IDENTITY, owner_of, require_meta
@@ -133,6 +134,9 @@ class BearerAuth:
         if meta is None:
             text = "the bearer token is not valid"
             await _refusal(401, text, 'Bearer error="invalid_token"')(scope, receive, send)
+            return
+        if (refused := assign(scope, owner)) is not None:
+            await _refusal(refused.status, refused.text, "")(scope, receive, send)
             return
         user = AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
         await self._app({**scope, "user": user, IDENTITY: meta}, receive, send)

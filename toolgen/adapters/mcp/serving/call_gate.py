@@ -133,5 +133,4 @@ def _too_large(body: bytes, too_much: str) -> JSONResponse:
 def _refusal(status: int, text: str) -> JSONResponse:
     """Return an error of JSON-RPC without an id, as the SDK answers what it does not take up."""
     error = {"code": -32603, "message": text}
-    headers = {"Retry-After": "1"}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status, headers)
+    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status)

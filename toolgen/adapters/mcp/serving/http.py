@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
@@ -14,8 +14,12 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.ports.admission import Place, PortLimits
+from toolgen.ports.connections import Port, at_most_half_of_files
+from toolgen.ports.requests import PLACE, AdmittedRequests
 
 from ..loopback import is_loopback
 from ..scanning import message_limits
@@ -27,6 +31,8 @@ from .signals import on_signal
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _CLOSING_S: Final = 2
 """Seconds for connections that are open when the calls have ended."""
+_BACKLOG: Final = 256
+"""Connections that are accepted in one turn of the event loop, and that wait for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,8 @@ class HttpOptions:
     """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
     max_body_bytes: int = 4 * 2**20
     """Size of a request; a larger one is refused with 413."""
+    head_s: float = 10.0
+    """Seconds in which the head of a request has to come (`serve_http`); a later connection is closed."""
     body_s: float = 30.0
     """Seconds in which the body of a request has to come; a later one is refused with 408."""
     max_sessions: int = 1_000
@@ -50,6 +58,13 @@ class HttpOptions:
     """Executed at once; a further one is refused with 429."""
     max_calls_per_owner: int | None = None
     """Calls of one identity that a verifier of tokens names; by default a quarter, and at least one."""
+    max_connections: int | None = None
+    """Open at once; a further one closes the oldest that is idle (`serve_http`). By default as many as the
+    sessions and the calls, and a hundred, and never more than half of the files that the process may open.
+    One in twelve is for heads: a request beyond the others is refused with 503."""
+    max_connections_per_peer: int | None = None
+    """Those with a request of one identity, and of one address those without, unless it is of loopback; a
+    further request is refused with 429. By default a quarter."""
     drain_s: float = 30.0
     """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
 
@@ -105,8 +120,10 @@ async def serve_http(
             yield
 
     outer = Starlette(routes=app.routes, lifespan=closing)
+    outer.router.redirect_slashes = False
     listening = await _bound(host, port)
-    process.append(uvicorn.Server(_config(outer, options)))
+    admitted = Port(_limits(host, options), asyncio.get_running_loop())
+    process.append(uvicorn.Server(_config(outer, admitted)))
     shown = f"[{host}]" if ":" in host else host
     on_ready(f"http://{shown}:{listening[0].getsockname()[1]}{options.path}")
     await process[0].serve(listening)
@@ -131,15 +148,37 @@ async def _bound(host: str, port: int) -> Any:
     return listening
 
 
-def _config(app: Starlette, options: HttpOptions) -> uvicorn.Config:
+def _limits(host: str, options: HttpOptions) -> PortLimits:
+    """Return the limits of a port; on loopback all clients, or those of a proxy, have one address."""
+    wanted = options.max_connections or options.max_sessions + options.max_calls + 100
+    connections = at_most_half_of_files(wanted)
+    share = options.max_connections_per_peer or max(1, connections // 4)
+    return PortLimits(
+        connections=connections,
+        per_address=connections if is_loopback(host) else share,
+        per_identity=share,
+        head_s=options.head_s,
+    )
+
+
+def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
+    def connection(
+        config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None
+    ) -> asyncio.Protocol:
+        def serve(place: Place) -> asyncio.Protocol:
+            return H11Protocol(config, server_state, {**app_state, PLACE: place}, _loop)
+
+        return admitted.connection(serve)
+
     return uvicorn.Config(
         app,
+        http=cast(Any, connection),  # it is called alone, as its classes are
         lifespan="on",
         ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=options.max_sessions + options.max_calls + 100,
+        backlog=_BACKLOG,
         timeout_graceful_shutdown=_CLOSING_S,
     )
 
@@ -161,8 +200,11 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
         endpoint = BearerAuth(endpoint, verify)
-    endpoint = OwnNames(endpoint, options.hosts or _LOOPBACK)
-    app = Starlette(routes=[Route(options.path, endpoint=endpoint)], lifespan=lambda _: manager.run())
+    endpoint = AdmittedRequests(OwnNames(endpoint, options.hosts or _LOOPBACK))
+    paths = dict.fromkeys((options.path, f"{options.path.rstrip('/')}/"))
+    routes = [Route(path, endpoint=endpoint) for path in paths]
+    app = Starlette(routes=routes, lifespan=lambda _: manager.run())
+    app.router.redirect_slashes = False  # it would answer before the Host is looked at
     return app, gate
 
 
