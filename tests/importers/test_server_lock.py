@@ -37,11 +37,11 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert code == 0
     assert told == (
         'next: add MCPToolset("bare", lock="bare.mcp.json") to a service of the design\n'
-        "wrote bare.mcp.json: 21 tools\n"
+        "wrote bare.mcp.json: 25 tools\n"
     )
     file = folder / "bare.mcp.json"
     assert json.loads(file.read_text())["protocol"] == "2025-11-25"
-    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 21 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "bare.mcp.json is current: 25 tools\n"
     assert run(capsys, "--stdio", GOOD, "--check")[0] == 0
     lock = read_lock(file.read_text())
     kept = [{**tool, "title": "Say it"} if tool["name"] == "echo" else tool for tool in lock.tools]
@@ -54,7 +54,7 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
     assert '-      "title": "Say it",' in diff
     assert '+      "title": "Say it again",' in diff
     assert told.endswith("run the command without --check to update it\n")
-    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 21 tools\n"
+    assert run(capsys, "--stdio", GOOD)[2] == "wrote bare.mcp.json: 25 tools\n"
     file.write_text(file.read_text().replace("Say it again", "Say it"))
     code, diff, told = run(capsys, "--stdio", GOOD, "--check")
     assert (code, "+      " in diff) == (1, True)
