@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
+from toolgen.catalog.reader import load_catalogue
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta, Runtime
+from toolgen.shapes.naming import title
 
 from .config import Project, host_and_port
 from .load import load_module
@@ -53,7 +55,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
             runtime = await load_runtime(project)
             runtime.runs.be_client()
             await stack.enter_async_context(runtime)
-            served = _served(runtime, options)
+            served = _served(project, runtime, options)
             verify = _verifier(project, options.verify) if options.verify else None
         if options.http:
             await _serve_http(served, options, verify)
@@ -66,22 +68,34 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
     return 0
 
 
-def _served(runtime: Runtime, options: ServeOptions) -> MCPServer:
+def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPServer:
     from toolgen.adapters.mcp import server
 
     needing = [spec.name for spec in runtime.tools.list() if "session_id" in spec.injected]
     if needing and not options.session and not options.verify:
         raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
     person = CallMeta(session_id=options.session, requested_by=options.requested_by)
+    name, of_design = _named(project)
     return server(
         runtime,
-        version=version("toolgen"),
+        name=name,
+        version=of_design,
+        title=title(name),
         toolset=options.toolset,
         agent=options.agent,
         session_id=options.session,
         meta=(lambda ctx: person) if options.requested_by else None,
         approvals=options.approvals,
     )
+
+
+def _named(project: Project) -> tuple[str, str]:
+    """Return the name and the version of the design; those of toolgen where no catalogue was generated."""
+    try:
+        catalogue = load_catalogue(project.catalog)
+    except (OSError, ValueError):
+        return "toolgen", version("toolgen")
+    return catalogue.design or "toolgen", catalogue.version
 
 
 async def _serve_http(served: MCPServer, options: ServeOptions, verify: Verify | None) -> None:

@@ -26,6 +26,9 @@ HELLO = {
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_client_uses_astdio_process(era: str, tmp_path: Path) -> None:
     write_project(tmp_path)
+    head = {"format": 3, "design": "parcel_desk", "version": "2.1.0"}
+    (tmp_path / "gen").mkdir()
+    (tmp_path / "gen/tool_schemas.json").write_text(json.dumps({"catalog": head, "tools": []}))
     mira = Person(accept(approved=True))
     command = by_stdio(
         tmp_path, "--session", "s-mira", "--requested-by", "mira", "--approvals", "elicitation"
@@ -33,7 +36,8 @@ async def test_a_client_uses_astdio_process(era: str, tmp_path: Path) -> None:
     async with asyncio.timeout(60):
         async with Client(command, mode=era, elicitation_callback=mira) as client:
             assert client.server_info is not None
-            assert client.server_info.version == version("toolgen")
+            named = client.server_info
+            assert (named.name, named.title, named.version) == ("parcel_desk", "Parcel desk", "2.1.0")
             assert "weigh" in {tool.name for tool in (await client.list_tools()).tools}
             weighed = await client.call_tool("weigh", {"id": "p1"})
             assert weighed.structured_content == {"id": "p1", "weight": 1.5}
@@ -96,4 +100,6 @@ def open_session(process: subprocess.Popen[str]) -> None:
         json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}) + "\n"
     )
     process.stdin.flush()
-    assert json.loads(process.stdout.readline())["id"] == 1
+    opened = json.loads(process.stdout.readline())
+    named = {"name": "toolgen", "title": "Toolgen", "version": version("toolgen")}
+    assert (opened["id"], opened["result"]["serverInfo"]) == (1, named)  # no catalogue was generated
