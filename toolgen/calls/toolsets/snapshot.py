@@ -125,8 +125,12 @@ class Snapshot:
             listed.toolset: listed.public_failure for listed in lists if listed.toolset in self.dropped
         }
         """The reason that subscribers may see, by toolset that is left out."""
-        self.instructions = "\n\n".join(_instructions(lists, self._disabled))
+        self.instructions = self.instructions_by(_LONG_RUNNING)
         """Instructions for the model; the same list gives the same text."""
+
+    def instructions_by(self, long_running: str) -> str:
+        """Return the instructions, with this text for each tool whose work may go on; `{}` is its name."""
+        return "\n\n".join(_instructions(self._lists, self._disabled, long_running))
 
     def of_toolset(self, name: str) -> Snapshot:
         """Return the tools of one toolset, with what the model is told of them; none if it is not there."""
@@ -199,19 +203,19 @@ def _refuse_clashes(lists: Sequence[ToolList]) -> None:
                 seen[kind, key] = listed.toolset
 
 
-def _instructions_of(spec: ToolSpec[Any, Any]) -> str:
+def _instructions_of(spec: ToolSpec[Any, Any], long_running: str) -> str:
     if spec.long_running is None:
         return spec.instructions
-    return f"{spec.instructions} {_LONG_RUNNING.format(spec.name)}".lstrip()
+    return f"{spec.instructions} {long_running.format(spec.name)}".lstrip()
 
 
-def _instructions(lists: Sequence[ToolList], disabled: Set[str]) -> Iterator[str]:
+def _instructions(lists: Sequence[ToolList], disabled: Set[str], long_running: str) -> Iterator[str]:
     for listed in lists:
         tools = [tool for tool in listed.tools if tool.spec.id not in disabled]
         if (tools or listed.native) and listed.instructions:
             yield listed.instructions
         for tool in tools:
-            if text := _instructions_of(tool.spec):
+            if text := _instructions_of(tool.spec, long_running):
                 yield text
     for listed in lists:
         if listed.failure and not listed.tools:

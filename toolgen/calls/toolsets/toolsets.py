@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -80,6 +81,7 @@ class Toolsets:
         self._added: dict[str, _DynamicToolsetState] = {}
         self._logged: set[tuple[str, str]] = set()
         """Ids of tools that were left out, with the reasons that the log has."""
+        self._listeners: list[Callable[[], None]] = []
         self.managers = managers or ResourceStack()
 
     @property
@@ -101,6 +103,7 @@ class Toolsets:
         """Add a toolset that `Runtime.tools.register` has prepared."""
         self._static.append(toolset)
         self._named = None
+        self._tell()
 
     def add(
         self, toolset: DynamicToolset | ToolsetRegistration, on_error: OnError = "fail", timeout: float = 30.0
@@ -124,6 +127,20 @@ class Toolsets:
         self._added[name] = _DynamicToolsetState(
             toolset=dynamic, on_error=on_error, timeout=timeout, owned=owned, last=OrderedDict()
         )
+        self._tell()
+
+    @contextmanager
+    def heard_by(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call the listener when a toolset is added, while the context lasts."""
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+    def _tell(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     async def open(self) -> None:
         """Open the toolsets in the order in which they were added.

@@ -198,12 +198,13 @@ async def test_a_state_gives_no_server_the_approvals_of_another_one() -> None:
 async def test_choices_are_shown_with_their_titles(mode: str) -> None:
     one = {"type": "string", "oneOf": [{"const": "a", "title": "Air"}, {"const": "s", "title": "Sea"}]}
     several = {"type": "array", "items": {"type": "string", "enum": ["red", "blue"]}, "minItems": 1}
+    old = {"type": "string", "enum": ["a", "s"], "enumNames": ["Air", "Sea"]}
     person = Person(accept(way="s", stamps=["red"]))
 
     async def send(ctx: ToolContext) -> str | Unfinished:
         """Send a parcel."""
         if ctx.answer is None:
-            schema = {"type": "object", "properties": {"way": one, "stamps": several}}
+            schema = {"type": "object", "properties": {"way": one, "stamps": several, "old": old}}
             return ToolOutcome.ask("How?", schema)
         return json.dumps(ctx.answer)
 
@@ -213,6 +214,6 @@ async def test_choices_are_shown_with_their_titles(mode: str) -> None:
         async with Client(made.sdk, elicitation_callback=person, mode=mode) as client:
             sent = await client.call_tool("send", {})
     [form] = person.asked
-    assert form.requested_schema["properties"] == {"way": one, "stamps": several}
+    assert form.requested_schema["properties"] == {"way": one, "stamps": several, "old": old}
     assert isinstance(sent.content[0], types.TextContent)
     assert json.loads(json.loads(sent.content[0].text)) == {"way": "s", "stamps": ["red"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -25,7 +25,7 @@ from .changes import ListChanges
 from .executing import ExecutingCalls
 from .forms import ASKED, answer_of, form_of, input_required, token_of
 from .identity import Context, Identities, call_name, is_modern, verified_owner
-from .listing import ListedTool, Listing
+from .listing import ListedTool, Listing, page_of
 from .progress import progress_relay
 from .results import call_result, error_result
 from .tools import ToolSelection, find_tool
@@ -88,17 +88,25 @@ class ToolCalls:
     async def list_tools(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Return the tools of a request on one page: in the order of registration, dynamic ones by name.
+        """Return the tools of a request: in the order of registration, dynamic ones by name.
+
+        More than 500 are in the order of their names, on pages.
 
         Raises:
-            MCPError: there is a cursor (-32602), or the tools cannot be listed.
+            MCPError: the cursor is none (-32602), or the tools cannot be listed.
         """
-        if params is not None and params.cursor is not None:
-            raise MCPError(INVALID_PARAMS, "this server gives no cursors: all tools are on one page")
         meta = await self._identities.meta(ctx)
         tools = await self.listed(meta, is_modern(ctx))
+        page, cursor = page_of(tools, None if params is None else params.cursor)
         self._changes.listed(ctx, meta, tools)
-        return types.ListToolsResult(tools=[tool.tool for tool in tools])
+        return types.ListToolsResult(tools=[tool.tool for tool in page], next_cursor=cursor)
+
+    async def remember_tools(self, ctx: Context) -> None:
+        """Remember what a client that listens for changes would list, where it has not listed."""
+        with suppress(MCPError):  # it is in the log; `tools/list` says it to the client
+            meta = await self._identities.meta(ctx)
+            if not self._changes.has_listed(ctx, meta):
+                self._changes.listed(ctx, meta, await self.listed(meta, is_modern(ctx)))
 
     async def listed(self, meta: CallMeta, is_modern: bool) -> list[ListedTool]:
         """Return the tools of a request, listed anew, in the words of its era.

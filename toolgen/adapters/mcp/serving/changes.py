@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
@@ -105,21 +105,29 @@ class ListChanges:
 
     @asynccontextmanager
     async def watched(self, runtime: Runtime, list_tools: List, every_s: float) -> AsyncIterator[None]:
-        """Tell of changes that no call made: list what clients have listed every so many seconds.
+        """Tell of changes that no call made: list what clients have listed when a toolset is registered.
 
-        Nothing is listed where the tools of the runtime stay as they are.
+        Where the tools may change otherwise, they are listed every so many seconds, too.
         """
-        if not runtime.tools.may_change:
-            yield
-            return
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._watch, list_tools, every_s)
-            yield
-            group.cancel_scope.cancel()
+        loop, is_registered = asyncio.get_running_loop(), asyncio.Event()
 
-    async def _watch(self, list_tools: List, every_s: float) -> None:
+        def hear() -> None:
+            loop.call_soon_threadsafe(is_registered.set)
+
+        with runtime.assembly.toolsets.heard_by(hear):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._watch, runtime, list_tools, every_s, is_registered)
+                yield
+                group.cancel_scope.cancel()
+
+    async def _watch(
+        self, runtime: Runtime, list_tools: List, every_s: float, is_registered: asyncio.Event
+    ) -> None:
         while True:
-            await asyncio.sleep(every_s)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(every_s if runtime.tools.may_change else None):
+                    await is_registered.wait()
+            is_registered.clear()
             await self._look(list_tools)
 
     async def _look(self, list_tools: List) -> None:

@@ -116,6 +116,7 @@ def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if kind == "string" and choices is not None:
         field = {key: field[key] for key in _SHARED if key in field} | {"enum": list(choices)}
+        field |= {key: schema[key] for key in ("enumNames",) if key in schema}
     if schema.get("format") in _FORMATS:
         field["format"] = schema["format"]
     if notes := "; ".join(_notes(schema, field)):

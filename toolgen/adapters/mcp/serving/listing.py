@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from mcp import types
+from mcp import MCPError, types
+from mcp.types import INVALID_PARAMS
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.tool_facts import Icon
@@ -25,6 +27,8 @@ _MOST_STEPS: Final = 32
 
 META_PREFIX: Final = "dev.toolgen/"
 """Prefix of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
+_MOST_ON_A_PAGE: Final = 500
+"""Tools."""
 _MOST_KEPT: Final = 4_000
 """Tools whose entry is kept; those of dynamic toolsets may be new ones for each request."""
 
@@ -57,6 +61,37 @@ class Listing:
         while len(self._cache) > _MOST_KEPT:
             self._cache.popitem(last=False)
         return made
+
+
+def page_of(tools: list[ListedTool], cursor: str | None) -> tuple[list[ListedTool], str | None]:
+    """Return the tools of a page, and the cursor of the next one; None after the last.
+
+    More tools than one page has stand in the order of their names, and a cursor says the last name: no tool
+    that is there all the time is left out or comes twice, whatever others come and go between two pages.
+
+    Raises:
+        MCPError: the cursor is none (-32602, MCP, Pagination).
+    """
+    if cursor is None and len(tools) <= _MOST_ON_A_PAGE:
+        return tools, None
+    after = "" if cursor is None else _name_of(cursor)
+    rest = sorted((tool for tool in tools if tool.tool.name > after), key=lambda tool: tool.tool.name)
+    page = rest[:_MOST_ON_A_PAGE]
+    return page, _cursor_of(page[-1].tool.name) if len(rest) > len(page) else None
+
+
+def _cursor_of(name: str) -> str:
+    return urlsafe_b64encode(name.encode()).decode()
+
+
+def _name_of(cursor: str) -> str:
+    try:
+        name = urlsafe_b64decode(cursor.encode()).decode()
+    except ValueError:
+        name = ""
+    if not name or _cursor_of(name) != cursor:
+        raise MCPError(INVALID_PARAMS, "the cursor is none of this server")
+    return name
 
 
 def _entry(spec: ToolSpec[Any, Any], is_modern: bool) -> ListedTool:
@@ -123,7 +158,7 @@ def input_schema(spec: ToolSpec[Any, Any]) -> dict[str, Any]:
     So is the schema of an argument that can be nothing else, such as a union of objects: clients that make
     arguments of texts look for a type there.
     """
-    schema = {**_bare(spec.payload.schema), "type": "object"}
+    schema = {**spec.payload.schema, "type": "object"}
     properties = schema.get("properties", {})
     typed = {
         name: {"type": "object", **part}
@@ -141,7 +176,7 @@ def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | No
     """
     if spec.max_result_bytes is not None:
         return None
-    schema = _bare(spec.output_schema)
+    schema = spec.output_schema
     kinds = _kinds(schema, schema)
     if kinds == {"object"}:
         return OutputForm(schema={**schema, "type": "object"}, is_wrapped=False)
@@ -150,15 +185,11 @@ def output_form(spec: ToolSpec[Any, Any], *, is_modern: bool) -> OutputForm | No
     return OutputForm(schema=_wrapped(schema), is_wrapped=True)
 
 
-def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without `$schema`: it is 2020-12, MCP's default, whose name some validators refuse."""
-    return {key: value for key, value in schema.items() if key != "$schema"}
-
-
 def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of the object around a result."""
+    """Return the schema of the object around a result; `$schema` stands at a root (2020-12 Core 8.1.1)."""
     inner = embedded(schema, f"#/properties/{WRAPPED}")
-    return {"type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
+    dialect = {key: inner.pop(key) for key in ("$schema",) if key in inner}
+    return {**dialect, "type": "object", "properties": {WRAPPED: inner}, "required": [WRAPPED]}
 
 
 def _kinds(schema: Any, root: Mapping[str, Any], steps: int = 0) -> frozenset[Kind]:

@@ -31,6 +31,10 @@ from .waits import known_approvals
 log = logger("toolgen.mcp")
 
 _MOST_LISTENERS: Final = 1_000
+_LONG_RUNNING: Final = (
+    "{} may answer before its work is done; do not call it again for the same work. The result does not come "
+    "by itself: a tool that reads it has it, where one of these does."
+)
 _DESCRIBED: Final = ("initialize", "server/discover")
 
 
@@ -76,7 +80,15 @@ def server(
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
     artifacts = ArtifactResources(runtime, identities)
-    listen = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
+    streams = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
+
+    async def listen(
+        ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        if params.notifications.tools_list_changed:
+            await calls.remember_tools(ctx)
+        return await streams(ctx, params)
+
     sdk: Server[Any] = Server(
         name,
         version=version,
@@ -91,10 +103,10 @@ def server(
     )
     sdk.middleware += [
         _errors_by_reference,
-        _Description(runtime, selection, identities),
+        _Description(selection, identities),
         _state_boundary(name, secret),
     ]
-    return MCPServer(sdk, changes, listen, calls.executing, runtime.assembly.services.limits)
+    return MCPServer(sdk, changes, streams, calls.executing, runtime.assembly.services.limits)
 
 
 def _state_boundary(audience: str, secret: bytes | None) -> RequestStateBoundary:
@@ -152,8 +164,7 @@ async def _errors_by_reference(ctx: Context, call_next: CallNext) -> HandlerResu
 class _Description:
     """Adds to the description of the server what holds for this client: instructions, and `listChanged`."""
 
-    def __init__(self, runtime: Runtime, selection: ToolSelection, identities: Identities) -> None:
-        self._runtime = runtime
+    def __init__(self, selection: ToolSelection, identities: Identities) -> None:
         self._selection = selection
         self._identities = identities
 
@@ -161,13 +172,13 @@ class _Description:
         result = await call_next(ctx)
         if ctx.method not in _DESCRIBED or not isinstance(result, dict):
             return result
-        tools = {**result["capabilities"].get("tools", {}), "listChanged": self._runtime.tools.may_change}
+        tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
         described = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
         try:
             offered = await self._selection.offered(await self._identities.meta(ctx))
         except MCPError:  # it is in the log; `tools/list` says it to the client
             return described
-        text = offered.instructions
+        text = offered.instructions_by(_LONG_RUNNING)
         return {**described, "instructions": text} if text else described
 
 
