@@ -1,4 +1,4 @@
-"""The requests that are taken over HTTP: by `Host` and `Origin`, bearer token, time and open sessions."""
+"""The requests that are taken over HTTP: by `Host` and `Origin`, bearer token and time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from mcp.server import Server
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, AuthorizationContext
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http import StreamableHTTPServerTransport
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -85,24 +82,6 @@ class BodyDeadline:
                 raise
             text = f"the body did not come within {self._timeout_s:g} seconds"
             await PlainTextResponse(text, 408, {"Connection": "close"})(scope, receive, send)
-
-
-class OwnedSessions(StreamableHTTPSessionManager):
-    """The sessions of MCP through 2025-11-25, of which each identity has so many open at once.
-
-    The SDK has one limit for all, and decides under a lock in `_admit_session` whether there is another one.
-    """
-
-    def __init__(self, app: Server[Any], max_per_owner: int, **options: Any) -> None:
-        super().__init__(app, **options)
-        self._max_per_owner = max_per_owner
-
-    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
-        if requestor is not None:
-            opened = list(self._session_owners.values()).count(requestor)
-            if opened >= self._max_per_owner:
-                return None
-        return super()._admit_session(requestor)
 
 
 class BearerAuth:

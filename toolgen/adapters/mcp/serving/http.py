@@ -23,9 +23,10 @@ from toolgen.ports.requests import PLACE, AdmittedRequests
 
 from ..loopback import is_loopback
 from ..scanning import message_limits
-from .admission import BearerAuth, BodyDeadline, OwnedSessions, OwnNames, Verify
+from .admission import BearerAuth, BodyDeadline, OwnNames, Verify
 from .call_gate import CallGate
 from .mcp_server import MCPServer
+from .sessions import OwnedSessions
 from .signals import on_signal
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
@@ -49,9 +50,10 @@ class HttpOptions:
     body_s: float = 30.0
     """Seconds in which the body of a request has to come; a later one is refused with 408."""
     max_sessions: int = 1_000
-    """Sessions of MCP through 2025-11-25 that are open at once; a further one is refused with 503."""
+    """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
+    that was never used first, and is refused with 503 where none is idle."""
     max_sessions_per_owner: int = 100
-    """Sessions of one identity that a verifier of tokens names; a further one is refused with 503."""
+    """Sessions of one identity that a verifier of tokens names; a further one closes an idle one of these."""
     session_idle_s: float = 1_800.0
     """Seconds after which a session without requests is closed."""
     max_calls: int = 100
