@@ -58,6 +58,110 @@ def echo(id: Any, params: Params) -> None:
     said(id, str(os.getpid()))
 
 
+def said_with(id: Any, members: bytes) -> None:
+    """Answer with these members of a result, whatever they are."""
+    write(b'{"jsonrpc": "2.0", "id": %d, "result": {%s}}\n' % (id, members))
+
+
+def notes(number: int) -> None:
+    """Send so many notifications."""
+    note = (
+        b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}\n'
+    )
+    for _ in range(number // 1_000):
+        write(note * 1_000)
+
+
+@attack
+def notifications(id: Any, params: Params) -> None:
+    """Send 200,000 notifications before the answer."""
+    notes(200_000)
+    echo(id, params)
+
+
+@attack
+def chatter(id: Any, params: Params) -> None:
+    """Send 5,000 notifications before the answer, as a server may that logs much."""
+    notes(5_000)
+    echo(id, params)
+
+
+@attack
+def progress(id: Any, params: Params) -> None:
+    """Tell 100,000 steps of progress before the answer."""
+    token = params.get("_meta", {}).get("progressToken", id)
+    for step in range(100_000):
+        told = {"progressToken": token, "progress": step}
+        send(method="notifications/progress", params=told)
+    echo(id, params)
+
+
+@attack
+def elicitations(id: Any, params: Params) -> None:
+    """Ask 20,000 times at once, and read no answer."""
+    schema = {"type": "object", "properties": {}}
+    for number in range(20_000):
+        asked = {"message": "Who?", "requestedSchema": schema}
+        send(id=f"q{number}", method="elicitation/create", params=asked)
+    echo(id, params)
+
+
+@attack
+def answers(id: Any, params: Params) -> None:
+    """Answer 200,000 requests that nobody made, before that which was."""
+    for number in range(200_000):
+        send(id=1_000_000 + number, result={})
+    echo(id, params)
+
+
+@attack
+def garbage(id: Any, params: Params) -> None:
+    """Write 200,000 lines that are no messages, before the answer."""
+    for _ in range(200):
+        write(b"working ...\n" * 1_000)
+    echo(id, params)
+
+
+@attack
+def blocks(id: Any, params: Params) -> None:
+    """Answer with 200,000 blocks of content."""
+    said_with(
+        id, b'"content": [' + b'{"type": "text", "text": "x"},' * 200_000 + b'{"type": "text", "text": "x"}]'
+    )
+
+
+@attack
+def members(id: Any, params: Params) -> None:
+    """Answer with 600,000 members."""
+    said_with(
+        id,
+        b'"content": [], "structuredContent": {' + b",".join(b'"%d": 1' % n for n in range(600_000)) + b"}",
+    )
+
+
+@attack
+def depth(id: Any, params: Params) -> None:
+    """Answer with arrays inside one another."""
+    said_with(id, b'"content": [], "structuredContent": ' + b"[" * 5_000 + b"]" * 5_000)
+
+
+@attack
+def nameless(id: Any, params: Params) -> None:
+    """Answer with 100,000 values, and an id that nobody sees."""
+    values = b"1," * 100_000 + b"1"
+    write(b'{"jsonrpc": "2.0", "result": {"a": [%s]}, "id": %d, "more": {}}\n' % (values, id))
+
+
+@attack
+def loud(id: Any, params: Params) -> None:
+    """Send a notification of 100,000 values before the answer."""
+    write(
+        b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": [%s1]}}\n'
+        % (b"1," * 100_000)
+    )
+    echo(id, params)
+
+
 @listing
 def plain(cursor: str | None) -> Page:
     """List the attacks."""

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import mcp_types as types
@@ -33,6 +34,7 @@ from .errors import (
     shortened,
     was_refused,
 )
+from .intake import Intake
 from .listing import Listing, read_listing, without_misfits
 from .messages import fault_of, is_closed
 from .servers import Streams
@@ -54,7 +56,7 @@ class Connection:
     def __init__(
         self,
         name: str,
-        transport: Callable[[], AbstractAsyncContextManager[Streams]],
+        transport: Callable[[Intake], AbstractAsyncContextManager[Streams]],
         *,
         connect_s: float,
         list_s: float,
@@ -63,7 +65,8 @@ class Connection:
     ) -> None:
         """Take how a server is reached, the seconds for an answer, and those for which a list is good."""
         self._name = name
-        self._transport = transport
+        self._intake = Intake(name, clock, self._spoil)
+        self._transport = partial(transport, self._intake)
         self._connect_s = connect_s
         self._list_s = list_s
         self._clock = clock
@@ -156,7 +159,8 @@ class Connection:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
                 changes = self._changes  # one that comes meanwhile is not in the list
                 self._unusable.clear()
-                listing = await self._limited("list its tools", self._read_listing())
+                with self._intake.request(of_list=True):
+                    listing = await self._limited("list its tools", self._read_listing())
                 self._listing, self._listed_changes = listing, changes
                 self._good_until = self._clock() + (self._list_s if listing.ttl_s is None else listing.ttl_s)
             return self._listing
@@ -197,7 +201,7 @@ class Connection:
             {"name": tool, "arguments": arguments, "inputResponses": responses, "requestState": state}
         )
         request = types.CallToolRequest(params=params)
-        with self._questions.of_call(meta):
+        with self._questions.of_call(meta), self._intake.request():
             try:
                 try:
                     return await self._send(request, progress)
@@ -219,7 +223,7 @@ class Connection:
         try:
             return await session.send_request(request, _RESULT, progress_callback=progress)
         except MCPError as error:
-            fault = fault_of(error, self._name)
+            fault = self._intake.fault_of(error) or fault_of(error, self._name)
             if fault is None and is_closed(error):
                 raise await self._lost() from error
             if isinstance(fault, ConnectionLostError) and not fault.was_sent:
@@ -325,7 +329,7 @@ class Connection:
             message = f"the MCP server {self._name!r} did not {what} within {self._connect_s:g} seconds"
             raise MCPServerError(message) from error
         except MCPError as error:
-            fault = fault_of(error, self._name)
+            fault = self._intake.fault_of(error) or fault_of(error, self._name)
             if fault is None and is_closed(error):
                 raise await self._lost() from error
             reason = shortened(error.message) if fault is None else fault.message

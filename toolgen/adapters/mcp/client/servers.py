@@ -25,6 +25,8 @@ from toolgen.runtime import CallMeta, RegistrationError
 from ..loopback import is_loopback
 from .errors import InsecureServerError, MCPServerError, shortened
 from .http import check_response, keep_logs_clean, plain_url
+from .intake import Intake
+from .measured_http import measured_by
 from .messages import LONGEST_MESSAGE
 from .stdio import stdio_streams
 
@@ -78,10 +80,10 @@ class StdioServer:
         return await _credentials(self.env, meta)
 
     @asynccontextmanager
-    async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
+    async def connected(self, credentials: Credentials, intake: Intake) -> AsyncIterator[Streams]:
         """Start the process, and end it: its input is closed, then its process group is killed."""
         errlog = self.errlog or _standard_error()
-        async with stdio_streams(self.command, self.args, credentials, self.cwd, errlog) as streams:
+        async with stdio_streams(self.command, self.args, credentials, self.cwd, errlog, intake) as streams:
             yield streams
 
 
@@ -136,13 +138,13 @@ class HttpServer:
         return headers
 
     @asynccontextmanager
-    async def connected(self, credentials: Credentials) -> AsyncIterator[Streams]:
+    async def connected(self, credentials: Credentials, intake: Intake) -> AsyncIterator[Streams]:
         """Open the streams of requests; the SDK follows redirects within the origin of the URL alone."""
         keep_logs_clean()
         client = httpx2.AsyncClient(
             headers={**credentials, "Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
-            event_hooks={"response": [check_response]},
+            event_hooks={"response": [measured_by(intake), check_response]},
         )
         async with (
             client,

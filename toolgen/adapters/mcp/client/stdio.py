@@ -26,6 +26,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from .errors import MCPServerError, shortened
+from .intake import Intake
 from .messages import LONGEST_MESSAGE, TOO_LONG
 
 _GRACE_S: Final = 2.0
@@ -43,17 +44,19 @@ async def stdio_streams(
     env: Mapping[str, str],
     cwd: str | Path | None,
     errlog: TextIO,
+    intake: Intake,
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a process, and yield the streams of its messages; at the end it and its children are gone.
 
     Raises:
         OSError: it cannot be started.
-        MCPServerError: in a group, when it writes a line that is too long, or a message that is not UTF-8.
+        MCPServerError: in a group, when it writes a line that is too long, or a message that is not UTF-8, or
+            more messages than `intake` takes.
     """
     process = await _started(command, args, {**get_default_environment(), **env}, cwd, errlog)
     read_in, read_out = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_in, write_out = anyio.create_memory_object_stream[SessionMessage](0)
-    running = _Running(process)
+    running = _Running(process, intake)
     async with AsyncExitStack() as streams, anyio.create_task_group() as group:
         for stream in (read_in, read_out, write_in, write_out):
             streams.push_async_callback(stream.aclose)
@@ -72,8 +75,9 @@ async def stdio_streams(
 class _Running:
     """A process, and the tasks at its input and output."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, intake: Intake) -> None:
         self._process = process
+        self._intake = intake
         self._written = anyio.Event()
         self._is_faulty = False
 
@@ -81,14 +85,14 @@ class _Running:
         """Send on each line; afterwards what else it writes is thrown away, so that it can end.
 
         Raises:
-            MCPServerError: a line is too long, or a message is not UTF-8.
+            MCPServerError: a line is too long, a message is not UTF-8, or there are too many of them.
         """
         try:
             with suppress(*_GONE):
                 async with aclosing(_lines(self._process)) as lines:
                     async for line in lines:
-                        if line.strip():
-                            await stream.send(_message(line))
+                        if line.strip() and (message := self._intake.admitted(line)) is not None:
+                            await stream.send(_message(message))
         except MCPServerError:
             self._is_faulty = True
             raise

@@ -1,0 +1,207 @@
+"""What a server may cost its client: messages, requests, keys and depth of one call, counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from tests.adapters.mcp.client.conftest import hostile, served
+from toolgen.adapters.mcp.client import stdio
+from toolgen.adapters.mcp.client.errors import MCPServerError
+from toolgen.adapters.mcp.client.intake import Intake
+from toolgen.adapters.mcp.client.measured_http import measured_by
+from toolgen.events.hub import Events
+
+
+class Decoded:
+    """What of a server was decoded."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.number = 0
+        decode = stdio._message
+
+        def counted(line: bytes) -> Any:
+            self.number += 1
+            return decode(line)
+
+        monkeypatch.setattr(stdio, "_message", counted)
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> Decoded:
+    return Decoded(monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("attack", "most", "why"),
+    [
+        ("notifications", 1_000, "it sent more than 11000 messages for one request"),
+        ("progress", 1_000, "it sent more than 11000 messages for one request"),
+        ("garbage", 1_000, "it sent more than 11000 messages for one request"),
+        ("answers", 11_000, "it sent more than 11000 messages for one request"),
+        ("elicitations", 100, "it asked more than 100 times for one request"),
+        ("nameless", 0, "it sent a message with more than 20000 keys and items in all"),
+    ],
+)
+async def test_a_server_that_sends_too_much_is_ended(
+    attack: str, most: int, why: str, decoded: Decoded, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(hostile(clock=lambda: 0.0), events=Events()) as (_, snapshot):
+        decoded.number = 0
+        result = await snapshot.call(attack, {})
+        assert decoded.number <= most
+        assert (result.status, str(result.error)) == (
+            "unknown",
+            f"the connection to the MCP server 'hostile' ended before the answer; {attack} may have run",
+        )
+        assert f"the connection to the MCP server 'hostile' ended: {why}" in caplog.text
+        assert (await snapshot.call("echo", {})).status == "ok"  # by a new process
+
+
+@pytest.mark.parametrize(
+    ("attack", "why"),
+    [
+        ("blocks", "more than 20000 keys and items in all"),
+        ("members", "more than 20000 keys and items in all"),
+        ("depth", "more than 72 arrays and objects inside one another"),
+    ],
+)
+async def test_an_answer_that_holds_too_much_fails_its_call_alone(attack: str, why: str) -> None:
+    async with served(hostile()) as (_, snapshot):
+        process = (await snapshot.call("echo", {})).result
+        result = await snapshot.call(attack, {})
+        assert result.status == "unknown"
+        assert f"answered with what does not fit: it has {why}" in str(result.error)
+        assert (await snapshot.call("echo", {})).result == process
+
+
+async def test_notifications_beyond_the_budget_are_dropped_and_the_answer_is_not(
+    decoded: Decoded, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(hostile(clock=lambda: 0.0)) as (_, snapshot):
+        decoded.number = 0
+        for _ in range(2):
+            assert (await snapshot.call("chatter", {})).status == "ok"
+        assert decoded.number <= 2_000
+        assert "a message beyond the 1000 of one request is dropped" in caplog.text
+
+
+async def test_a_notification_that_holds_too_much_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    async with served(hostile()) as (_, snapshot):
+        assert (await snapshot.call("loud", {})).status == "ok"
+    assert "is dropped: it has more than 20000 keys" in caplog.text
+
+
+NOTE = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}'
+ANSWER = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+ASKED = b'{"jsonrpc": "2.0", "id": "q", "method": "ping"}'
+
+
+class Taking:
+    """An intake with a clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.dropped = 0
+        self.intake = Intake("hostile", lambda: self.now, self._drop)
+
+    def _drop(self) -> None:
+        self.dropped += 1
+
+    def admitted(self, message: bytes, number: int) -> int:
+        return sum(self.intake.admitted(message) is not None for _ in range(number))
+
+
+def test_each_request_and_each_second_give_credit() -> None:
+    taking = Taking()
+    assert taking.admitted(NOTE, 1_500) == 1_000
+    taking.now = 5.0
+    assert taking.admitted(NOTE, 100) == 0  # what was beyond is paid first
+    taking.now = 60.0
+    assert taking.admitted(NOTE, 1_500) == 1_000  # no more is saved
+    with taking.intake.request(), taking.intake.request():
+        assert taking.admitted(NOTE, 2_500) == 1_500
+        assert taking.admitted(ANSWER, 10) == 10
+    assert taking.dropped == 3  # the list may have changed
+
+
+def test_a_server_may_ask_as_often_as_its_credit_says() -> None:
+    taking = Taking()
+    assert taking.admitted(ASKED, 100) == 100
+    with taking.intake.request():
+        assert taking.admitted(ASKED, 100) == 100
+    with pytest.raises(MCPServerError, match="it asked more than 100 times"):
+        taking.admitted(ASKED, 1)
+
+
+def test_no_server_makes_the_error_that_stands_for_its_answer() -> None:
+    error = json.loads(Taking().intake.measured(b"[" + b"1," * 30_000 + b"1]", 7))["error"]
+    assert error["message"] == "it has more than 20000 keys and items in all"
+    assert Taking().intake.fault_of(MCPError(error["code"], error["message"], error["data"])) is None
+
+
+class Body(httpx2.AsyncByteStream):
+    """A body in chunks."""
+
+    def __init__(self, chunks: list[bytes]) -> None:
+        self.chunks = chunks
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for chunk in self.chunks:
+            yield chunk
+
+
+async def read(chunks: list[bytes], kind: str) -> list[str]:
+    """Return the data of the events, or the body, that is read of a response to the request 7."""
+    request = httpx2.Request("POST", "http://a.example", json={"jsonrpc": "2.0", "id": 7, "method": "m"})
+    response = httpx2.Response(200, headers={"content-type": kind}, stream=Body(chunks), request=request)
+    await measured_by(Taking().intake)(response)
+    if not kind.startswith("text/event-stream"):
+        return [(await response.aread()).decode()]
+    return [event.data async for event in httpx2.EventSource(response)]
+
+
+MANY = b"[" + b"1," * 30_000 + b"1]"
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1_000_000])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+async def test_events_are_measured_wherever_their_chunks_end(size: int, end: bytes) -> None:
+    events = [
+        b"id: \"", b"retry: 10", b"data: " + NOTE, b"",
+        b": a comment \"", b"", b"",
+        b"event: message", b'data: {"jsonrpc": "2.0",', b'data:"id": 1, "result": {}}', b"",
+    ]  # fmt: skip
+    text = end.join(events) + end
+    found = await read([text[at : at + size] for at in range(0, len(text), size)], "text/event-stream")
+    assert found == [NOTE.decode(), '{"jsonrpc": "2.0",\n"id": 1, "result": {}}']
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/event-stream", "text/event-stream; charset=utf-16", "application/json"]
+)
+async def test_an_answer_over_http_that_holds_too_much_becomes_an_error(kind: str) -> None:
+    body = b'{"jsonrpc": "2.0", "id": 7, "result": {"a": ' + MANY + b"}}"
+    if kind.startswith("text"):
+        body = b'id: "\ndata: ' + body + b"\n\n"
+    (found,) = await read([body], kind)
+    assert (json.loads(found)["id"], json.loads(found)["error"]["message"]) == (
+        7,
+        "it has more than 20000 keys and items in all",
+    )
+
+
+async def test_a_stream_of_too_many_events_ends() -> None:
+    with pytest.raises(httpx2.SSEError, match="it sent more than 11000 messages"):
+        await read([(b"data: " + NOTE + b"\n\n") * 1_000] * 12, "text/event-stream")
+
+
+@pytest.mark.parametrize("line", [b"data\n", b": ping\n"])
+async def test_an_event_of_too_many_lines_ends(line: bytes) -> None:
+    with pytest.raises(httpx2.SSEError, match="10000 lines"):
+        await read([line * 1_000] * 11, "text/event-stream")

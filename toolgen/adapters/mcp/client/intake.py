@@ -1,0 +1,158 @@
+"""What comes from one server, before it is decoded: each message is measured, and all of them are counted.
+
+A server may send notifications and requests of its own at any time, and each of them makes tasks here. So it
+has credit for them: each of our requests gives it some, and so does time.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from toolgen.contract.limits import DEFAULT_LIMITS, Limits
+from toolgen.contract.logs import logger
+
+from ..scanning import ROOM_DEPTH, exceeded, id_of, is_answer
+from .errors import MalformedAnswerError, MCPServerError
+from .messages import LONGEST_MESSAGE
+
+MOST_MESSAGES: Final = 1_000
+"""Messages for one call or one list; further notifications are dropped."""
+MESSAGES_PER_S: Final = 100
+MOST_DROPPED: Final = 10_000
+"""Messages beyond `MOST_MESSAGES` after which the connection is ended."""
+MOST_REQUESTS: Final = 100
+"""Requests of the server for one call or one list, such as elicitations; one more ends the connection."""
+REQUESTS_PER_S: Final = 1
+RESULT_LIMITS: Final = Limits(
+    bytes=LONGEST_MESSAGE, keys=2 * DEFAULT_LIMITS.keys, depth=DEFAULT_LIMITS.depth + ROOM_DEPTH
+)
+"""A message: the keys are those of one document, and as many for its content blocks."""
+LIST_LIMITS: Final = Limits(bytes=LONGEST_MESSAGE, keys=100_000, depth=200)
+"""A message while a list is asked for; a page of 2,000 tools has 50 keys for each.
+
+One tool that exceeds the limits of documents is left out, and does not cost the list.
+"""
+_EXCEEDED: Final = "toolgen.exceeded"
+"""Key of the data of an error that stands for an answer that was not decoded."""
+
+log = logger("toolgen.mcp")
+
+
+class _Credit:
+    """How many messages of a kind may still come."""
+
+    def __init__(self, per_request: int, per_s: float, now: float) -> None:
+        self._per_request, self._per_s = per_request, per_s
+        self._at = now
+        self.left = float(per_request)
+
+    def add(self, number: int, most: int) -> None:
+        """Add what so many requests give, up to what `most` give."""
+        self.left = min(self.left + number * self._per_request, max(1, most) * self._per_request)
+
+    def take(self, now: float, most: int) -> float:
+        """Take one, and return what is left, which may be less than nothing."""
+        passed, self._at = now - self._at, now
+        self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - 1
+        return self.left
+
+
+class Intake:
+    """What one connection lets in."""
+
+    def __init__(self, server: str, clock: Callable[[], float], dropped: Callable[[], None]) -> None:
+        """Take the name of the server, a clock in seconds, and what is called before messages are dropped."""
+        self._server = server
+        self._clock = clock
+        self._dropped = dropped
+        self._messages = _Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())
+        self._requests = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
+        self._open = 0
+        self._lists = 0
+        self._is_dropping = False
+        self._mark = secrets.token_hex(8)
+        """Nothing that a server sends has it."""
+
+    @contextmanager
+    def request(self, *, of_list: bool = False) -> Iterator[None]:
+        """Give the server credit for one request of ours, which is open while the context lasts."""
+        self._open += 1
+        self._lists += of_list
+        self._messages.add(1, self._open)
+        self._requests.add(1, self._open)
+        try:
+            yield
+        finally:
+            self._open -= 1
+            self._lists -= of_list
+            self._messages.add(0, self._open)
+            self._requests.add(0, self._open)
+
+    def admitted(self, message: bytes) -> bytes | None:
+        """Return a message, or the error that stands in its place; None where it is dropped.
+
+        Raises:
+            MCPServerError: the server has sent more than it may, or an answer that holds too much and whose
+                request is not known.
+        """
+        is_reply = message[:64].lstrip().startswith(b"{") and is_answer(message)
+        if not self._has_credit(is_reply, is_request=not is_reply and id_of(message) is not None):
+            return None
+        return self.measured(message, id_of(message)) if is_reply else self._unasked(message)
+
+    def measured(self, answer: bytes, request_id: Any) -> bytes:
+        """Return an answer to a request, or the error in its place where it holds too much.
+
+        Raises:
+            MCPServerError: it holds too much, and the id of its request is None.
+        """
+        if (too_much := exceeded(answer, self._limits)) is None:
+            return answer
+        if request_id is None:
+            raise MCPServerError(f"it sent a message with {too_much}")
+        error = {
+            "code": types.INTERNAL_ERROR,
+            "message": f"it has {too_much}",
+            "data": {_EXCEEDED: self._mark},
+        }
+        return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()
+
+    def fault_of(self, error: MCPError) -> MalformedAnswerError | None:
+        """Return what an error stands for that was made here; None for any other one."""
+        is_own = error.data == {_EXCEEDED: self._mark}
+        return MalformedAnswerError(error.message) if is_own else None
+
+    @property
+    def _limits(self) -> Limits:
+        return LIST_LIMITS if self._lists else RESULT_LIMITS
+
+    def _unasked(self, message: bytes) -> bytes | None:
+        """Return a notification or a request of the server; None where it holds too much."""
+        if (too_much := exceeded(message, RESULT_LIMITS)) is None:
+            return message
+        log.warning("a message of the MCP server %r is dropped: it has %s", self._server, too_much)
+        return None
+
+    def _has_credit(self, is_reply: bool, is_request: bool) -> bool:
+        now = self._clock()
+        left = self._messages.take(now, self._open)
+        if left < -MOST_DROPPED:
+            most = MOST_MESSAGES + MOST_DROPPED
+            raise MCPServerError(f"it sent more than {most} messages for one request")
+        if is_request and self._requests.take(now, self._open) < 0:
+            raise MCPServerError(f"it asked more than {MOST_REQUESTS} times for one request")
+        if left >= 0:
+            self._is_dropping = False
+        elif not self._is_dropping:
+            self._is_dropping = True
+            what = "a message beyond the %d of one request is dropped, and so are others"
+            log.warning(f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
+            self._dropped()
+        return left >= 0 or is_reply or is_request
