@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from typing import Unpack
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
@@ -11,6 +12,7 @@ from toolgen.events.records import Event
 
 from .output import Awaiting, RunOutput
 from .owner import Owner
+from .run_facts import RunOptions
 from .runs import Runs
 from .sessions.sessions import SessionError
 
@@ -154,31 +156,9 @@ class AgentClient:
         )
         return self.handle(started, session_id=session_id)
 
-    async def run(
-        self,
-        message: str,
-        *,
-        session_id: str,
-        run_id: str = "",
-        labels: Mapping[str, str] | None = None,
-        requested_by: str = "",
-        policy: RunPolicy | None = None,
-        allowed_tags: Sequence[str] = (),
-        denied_tags: Sequence[str] = (),
-        restrict_to_tool: str = "",
-    ) -> RunOutput:
+    async def run(self, message: str, *, session_id: str, **options: Unpack[RunOptions]) -> RunOutput:
         """Start a turn and return its output when it is over or waits for an answer; as `start` otherwise."""
-        handle = await self.start(
-            message,
-            session_id=session_id,
-            run_id=run_id,
-            labels=labels,
-            requested_by=requested_by,
-            policy=policy,
-            allowed_tags=allowed_tags,
-            denied_tags=denied_tags,
-            restrict_to_tool=restrict_to_tool,
-        )
+        handle = await self.start(message, session_id=session_id, **options)
         return await self._runs.settled(handle.run_id)
 
     async def stream(

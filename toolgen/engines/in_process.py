@@ -79,8 +79,7 @@ class InProcessEngine:
         self._wall = clock or SteadyClock()
         self._max_payload_bytes = max_payload_bytes
         self._may_work = worker
-        self._is_registered = False
-        self._is_closed = False
+        self._is_registered = self._is_closed = False
         if path is None:
             self._store: RunStore = RunStore()
             self._runs = Runs(self._store, self._wall, call_later, max_payload_bytes)

@@ -50,6 +50,18 @@ class SqliteBatches:
     a `StoreError`.
     """
 
+    guards: Iterable[Callable[[sqlite3.Connection], None]]
+    """Called in the transaction of each batch before its rows, in any thread; a `LeaseLostError` or a
+    `ReplacedFileError` of one drops all rows."""
+    on_commit: Callable[[set[str]], None]
+    """Called after each batch that was written, with its marks."""
+    on_lost: Callable[[StoreError], None]
+    """Called with the error of a guard; nothing is written any more meanwhile."""
+    on_damage: Callable[[], None]
+    """Called when a batch could not be written because of `damage`."""
+    damage: StoreError | None
+    """Why the newest batch could not be written, where the file is damaged or cannot be written to."""
+
     def __init__(
         self,
         path: Path,
@@ -88,17 +100,11 @@ class SqliteBatches:
         self._is_due = False
         self._timer: asyncio.TimerHandle | None = None
         self._is_failing = False
-        self.on_commit: Callable[[set[str]], None] = lambda marks: None
-        """Called after each batch that was written, with its marks."""
-        self.guards: Iterable[Callable[[sqlite3.Connection], None]] = ()
-        """Called in the transaction of each batch before its rows, in any thread; a `LeaseLostError` or a
-        `ReplacedFileError` of one drops all rows."""
-        self.on_lost: Callable[[StoreError], None] = lambda error: None
-        """Called with the error of a guard; nothing is written any more meanwhile."""
-        self.damage: StoreError | None = None
-        """Why the newest batch could not be written, where the file is damaged or cannot be written to."""
-        self.on_damage: Callable[[], None] = lambda: None
-        """Called when a batch could not be written for that."""
+        self.guards = ()
+        self.on_commit = lambda marks: None
+        self.on_lost = lambda error: None
+        self.on_damage = lambda: None
+        self.damage = None
         self._waiters: set[asyncio.Future[None]] = set()
         self._open()
         self.is_lost = self._settings.is_lost()
@@ -122,11 +128,8 @@ class SqliteBatches:
             StoreError: as said, or this process was forked from the one that opened the file.
         """
         self._writes.require_process()
-        if (
-            self._loop is not None
-            and self._loop.is_running()
-            and self._loop is not asyncio.get_running_loop()
-        ):
+        loop = self._loop
+        if loop is not None and loop.is_running() and loop is not asyncio.get_running_loop():
             raise StoreError(
                 "is used by another event loop",
                 path=self.path,
@@ -246,9 +249,8 @@ class SqliteBatches:
             with suppress(StoreError):
                 await self.flush()
         self._stop_timer()
-        self._writes.close()
-        self._reads.close()
-        self._reads_apart.close()
+        for lane in (self._writes, self._reads, self._reads_apart):
+            lane.close()
         self._is_closed = True
         _fail(self._waiters, closed_error(self.path))
 
@@ -274,8 +276,7 @@ class SqliteBatches:
             request for request in self._batch.requests if request.done.get_loop() is loop
         ]
         if self._flight is not None:  # of an event loop that has ended
-            batch, future = self._flight
-            self._finish(batch, future.exception())
+            self._on_written(*self._flight)
         return loop
 
     def write_soon(self) -> None:

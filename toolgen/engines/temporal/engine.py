@@ -79,8 +79,7 @@ class TemporalEngine:
             queue: The task queue of runs whose agent has none of its own.
             queues: By id of an agent, the task queue of its runs; the same in all processes.
             worker: Whether `start` executes runs; without, this engine is a client.
-            tls: As `temporalio.client.Client.connect` takes it.
-            api_key: As `temporalio.client.Client.connect` takes it.
+            tls, api_key: As `temporalio.client.Client.connect` takes them.
             codec: Around every payload and failure, such as one that encrypts; the same in all processes.
             payloads: Keeps large values as the codec has made them, by workflow; the same in all processes.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
@@ -96,11 +95,7 @@ class TemporalEngine:
         self._settings = EngineSettings(
             prefix=prefix, queue=queue, queues=dict(queues or {}), limits=limits, payloads=payloads
         )
-        if payloads is not None:
-            codec = OffloadingCodec(
-                store=payloads, codec=codec, larger_than=limits.offload_bytes, prefix=prefix
-            )
-        self._converter = converter = data_converter(codec)
+        self._converter = converter = data_converter(_offloading(codec, self._settings))
         self._connect = partial(
             Client.connect, address, namespace=namespace, tls=tls, api_key=api_key, data_converter=converter
         )
@@ -109,9 +104,7 @@ class TemporalEngine:
         self._is_registered = False
         self._client: TemporalClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._connecting = asyncio.Lock()
-        self._starting = asyncio.Lock()
-        self._closed = asyncio.Event()
+        self._connecting, self._starting, self._closed = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
 
     @property
     def name(self) -> str:
@@ -318,3 +311,11 @@ class TemporalEngine:
         finally:
             waiting.cancel()
             closing.cancel()
+
+
+def _offloading(codec: PayloadCodec | None, settings: EngineSettings) -> PayloadCodec | None:
+    """Return the codec of an engine: around the given one, what keeps large values beside the server."""
+    if settings.payloads is None:
+        return codec
+    most_bytes, prefix = settings.limits.offload_bytes, settings.prefix
+    return OffloadingCodec(store=settings.payloads, codec=codec, larger_than=most_bytes, prefix=prefix)
