@@ -6,18 +6,17 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-import toolgen
+from tests.sources import ROOT, Source, sources
 
-ROOT = Path(toolgen.__file__).parent
 KEPT = Path(__file__).with_name("prose.json")
 """The most that each room may have; a number may only fall."""
 
@@ -47,25 +46,24 @@ class Place:
     text: str
 
 
-def places(root: Path = ROOT) -> Iterator[Place]:
-    """Yield the places in all files below a folder, in order."""
-    for file in sorted(root.rglob("*.py")):
-        yield from places_of(file.read_text("utf-8"), file.relative_to(root).as_posix())
+def places() -> Iterator[Place]:
+    """Yield the places in all files of toolgen, in order."""
+    for file, source in sources().items():
+        yield from places_of(source, file)
 
 
-def places_of(text: str, file: str) -> list[Place]:
-    """Return the places in the text of a file."""
-    refused = set[Place]()
-    for node in ast.walk(ast.parse(text)):
-        for name in _bound(node):
-            if is_refused(name):
-                refused.add(Place(file, getattr(node, "lineno", 0), "name", name))
-        match node:
-            case ast.Expr(value=ast.Constant(value=str(docstring))) if is_fragment(docstring):
-                refused.add(Place(file, node.lineno, "docstring", docstring.strip().partition("\n")[0]))
-    return sorted(refused)
+def places_of(source: Source, file: str) -> list[Place]:
+    """Return the places in a file."""
+    names = {Place(file, line, "name", name) for line, name in source.bound if is_refused(name)}
+    fragments = {
+        Place(file, line, "docstring", text.strip().partition("\n")[0])
+        for line, text in source.docstrings
+        if is_fragment(text)
+    }
+    return sorted(names | fragments)
 
 
+@cache
 def is_refused(name: str) -> bool:
     """Return whether a name is one of `NAMES`, or has one of `PARTS`."""
     words = re.findall(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*", name)
@@ -82,26 +80,11 @@ def room(place: Place) -> str:
     return place.file.partition("/")[0]
 
 
-def counts(root: Path = ROOT) -> dict[str, dict[str, int]]:
+def counts() -> dict[str, dict[str, int]]:
     """Return the numbers of places by room and kind, of all rooms that there are."""
-    counted = Counter((room(place), place.kind) for place in places(root))
-    rooms = sorted(file.parent.name for file in root.glob("*/__init__.py"))
+    counted = Counter((room(place), place.kind) for place in places())
+    rooms = sorted(file.parent.name for file in ROOT.glob("*/__init__.py"))
     return {name: {kind: counted[name, kind] for kind in ("name", "docstring")} for name in rooms}
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-            yield name
-        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name
-        case ast.ClassDef(name=name) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.alias(asname=str(name)):
-            yield name
-        case _:
-            pass
 
 
 def main(rooms: list[str]) -> None:

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from tests.prose import KEPT, ROOT, counts, is_fragment, is_refused, places_of
+from tests.prose import KEPT, counts, is_fragment, is_refused, places_of
+from tests.sources import source_of
 
 
 def test_no_room_has_more_than_it_had() -> None:
-    kept, counted = json.loads(KEPT.read_text("utf-8")), counts(ROOT)
+    kept, counted = json.loads(KEPT.read_text("utf-8")), counts()
     more = [
         f"{room}: {number} of kind {kind}, at most {most} may be; `python -m tests.prose {room}` lists them"
         for room, numbers in counted.items()
@@ -54,7 +55,7 @@ class Heart:
         found, self.told = given, tool
         return [one for one in found if (known := one)]
 '''
-    places = [(place.line, place.kind, place.text) for place in places_of(text, "a.py")]
+    places = [(place.line, place.kind, place.text) for place in places_of(source_of(text), "a.py")]
     assert places == [
         (2, "docstring", "By hand."),
         (4, "docstring", "Of a call."),

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+from collections import defaultdict
 
-import toolgen
+from tests.sources import sources
 from toolgen.expr.type_codes import CONSTRAINT_MISMATCH
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, OF_BYTES, Holder, held_by
 
-PACKAGE = Path(toolgen.__file__).parent
 TABLE = "shapes/constraints.py"
 DRAFT_4 = ("importers/openapi_schemas.py", "schema_reader/validator.py")
 """Read bounds as draft-04 and OpenAPI 3.0 write them, which no other schema does."""
 PROVIDERS = "catalog/providers/dialects.py"
 """Says which keywords each provider documents."""
-
-
-def _literals() -> dict[str, set[str]]:
-    """Return the strings of the package that stand alone, each with the files that hold it."""
-    found: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        name = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                for word in node.value.split() if len(node.value) < 200 else ():
-                    found.setdefault(word, set()).add(name)
-    return found
+FORMS = "adapters/mcp/client/forms.py"
+"""Says which keywords a form of MCP has."""
 
 
 def test_a_limit_is_named_in_the_table_alone() -> None:
-    literals = _literals()
+    literals = defaultdict[str, set[str]](set)
+    for file, source in sources().items():
+        for word in source.literals:
+            literals[word].add(file)
     words = {word for row in (*LIMITS, *FLAGS, *OF_BYTES) for word in (row.name, row.keyword, row.error)}
-    elsewhere = {word: literals.get(word, set()) - {TABLE, PROVIDERS, *DRAFT_4} for word in words}
+    elsewhere = {word: literals[word] - {TABLE, PROVIDERS, FORMS, *DRAFT_4} for word in words}
     assert {word: files for word, files in elsewhere.items() if files} == {}
     assert all(TABLE in literals[word] for word in words if word)
 

@@ -1,0 +1,109 @@
+"""What the syntax trees of toolgen say: each file is parsed once in a process, for all tests that ask."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import toolgen
+
+ROOT = Path(toolgen.__file__).parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A function or method."""
+
+    name: str
+    lines: int
+    parameters: int
+    """How many it takes, without `self` and `cls`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """What the syntax tree of a file says, without the tree."""
+
+    lines: int
+    docstring: str
+    imports: list[str] = field(default_factory=list)
+    """Absolute dotted names, in functions and for type checkers too."""
+    called: set[str] = field(default_factory=set)
+    """Names of functions that are called by their name alone."""
+    bound: list[tuple[int, str]] = field(default_factory=list)
+    """Line and name of each binding."""
+    docstrings: list[tuple[int, str]] = field(default_factory=list)
+    """Line and text of each string that is a statement."""
+    literals: set[str] = field(default_factory=set)
+    """The words of all strings of less than 200 characters."""
+    functions: list[Function] = field(default_factory=list)
+
+
+@cache
+def sources() -> dict[str, Source]:
+    """Return the sources of toolgen by path in its folder, in order."""
+    files = sorted(ROOT.rglob("*.py"))
+    return {
+        file.relative_to(ROOT).as_posix(): source_of(
+            file.read_text("utf-8"), ("toolgen", *file.relative_to(ROOT).parts[:-1])
+        )
+        for file in files
+    }
+
+
+def source_of(text: str, package: tuple[str, ...] = ()) -> Source:
+    """Return what a text says that is a module of a package."""
+    tree = ast.parse(text)
+    source = Source(lines=text.count("\n"), docstring=ast.get_docstring(tree) or "")
+    for node in ast.walk(tree):  # the most frequent kinds first
+        if isinstance(node, ast.Load):
+            continue
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                source.bound.append((node.lineno, node.id))
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
+                source.bound.append((node.lineno, node.attr))
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and len(node.value) < 200:
+                source.literals.update(node.value.split())
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                source.called.add(node.func.id)
+        else:
+            _read_statement(node, source, package)
+    return source
+
+
+def _read_statement(node: ast.AST, source: Source, package: tuple[str, ...]) -> None:
+    match node:
+        case ast.Expr(value=ast.Constant(value=str(docstring))):
+            source.docstrings.append((node.lineno, docstring))
+        case ast.Import():
+            source.imports += (name.name for name in node.names)
+        case ast.ImportFrom():
+            start = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*start, *([node.module] if node.module else [])])
+            source.imports += (f"{module}.{name.name}" for name in node.names)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            source.bound.append((node.lineno, node.name))
+            source.functions.append(_function(node))
+        case ast.arg(arg=name) | ast.ClassDef(name=name) | ast.alias(asname=str(name)):
+            source.bound.append((node.lineno, name))
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            source.bound.append((node.lineno, name))
+        case _:
+            pass
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
+    of = node.args
+    variadic = [each for each in (of.vararg, of.kwarg) if each is not None]
+    names = [each.arg for each in (*of.posonlyargs, *of.args, *of.kwonlyargs, *variadic)]
+    return Function(
+        name=node.name,
+        lines=(node.end_lineno or node.lineno) - node.lineno + 1,
+        parameters=len([name for name in names if name not in ("self", "cls")]),
+    )
