@@ -41,8 +41,7 @@ from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
 from .tools.facts import instructions_of, meta_of, replaced, tags_of
-from .tools.native import native_tools
-from .tools.tools import ToolDraft, Tools, ToolsetContext
+from .tools.tools import ToolDraft, Tools, ToolsetContext, native_tools
 from .types.depth import check_depth, check_finite
 from .types.modules import UNKNOWN, Module
 from .types.types import Named, Types

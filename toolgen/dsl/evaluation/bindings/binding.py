@@ -15,10 +15,8 @@ from ..report import RelatedSource, Report, closest
 from ..tools.tools import ToolDraft
 from ..types.modules import UNKNOWN, Module
 from ..types.spelling import type_text
-from ..types.subtypes import is_subtype
-from .conversion import Converter, MismatchHandlers, loses_keys
+from .conversion import Converter, FieldMismatch, MismatchHandlers, ReportPair, is_subtype, loses_keys
 from .methods import Operation
-from .pairs import FieldMismatch, ReportPair
 from .renames import Renames
 from .unmarked import Sides
 

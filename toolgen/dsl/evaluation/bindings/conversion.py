@@ -1,4 +1,4 @@
-"""Conversions of values between two types, and whether there is one.
+"""Conversions of values between two types, whether there is one, and what is reported where there is none.
 
 Python values are meant: where two types are not the same Python type although every value fits, as
 lists of Int and lists of Float, the container is built again.
@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from dataclasses import dataclass
-from typing import Final
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
 
+from toolgen.expr import codes
+from toolgen.expr.source import Source
 from toolgen.expr.tree import Assignment, Choose, Conversion, Each, ObjectMapping, OrNone, Rebuild, Same
+from toolgen.shapes.constraints import FLAGS, LIMITS, constraints_in, exact_number
+from toolgen.shapes.design.validator import Validator
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -29,11 +34,67 @@ from toolgen.shapes.fields import (
     null_is_a_value,
 )
 
+from ..report import RelatedSource, Report
 from ..types.modules import UNKNOWN
-from ..types.subtypes import is_subtype
-from .pairs import ReportPair, report_excess, report_mismatch
+from ..types.spelling import field_text, type_text
 
 SAME: Final = Same()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldMismatch:
+    """Two fields of which one fills the other although it does not fit."""
+
+    path: str
+    source: Field
+    target: Field
+    what: str
+    giver: str
+    taker: str
+    related: tuple[RelatedSource, ...]
+    may_be_required: bool = True
+    """Whether no other rule forbids the source to be there always."""
+    may_be_optional: bool = True
+    """Whether no other rule forbids the target to be absent."""
+
+
+ReportPair: TypeAlias = Callable[[FieldMismatch, Source, Report], None]
+
+
+def report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
+    """Report types that do not go together, or a field that may be absent where it must not."""
+    supplied, taken = type_text(pair.source.type), type_text(pair.target.type)
+    name, where = pair.target.name, pair.taker.partition(" ")[0]
+    hint = f"make {name!r} {supplied} in the {where}, or change the type of the {pair.what}"
+    if supplied == taken:
+        fixes = [f"add required=True or a default to the {pair.what}"] if pair.may_be_required else []
+        fixes += [f"make {name!r} optional in the {where}"] if pair.may_be_optional else []
+        supplied, taken, hint = field_text(pair.source), f"required {taken}", ", or ".join(fixes)
+    _report(pair, supplied, taken, hint, place, report)
+
+
+def report_excess(pair: FieldMismatch, place: Source, report: Report) -> None:
+    """Report a field whose constraints allow what those of its target do not."""
+    supplied = type_text(pair.source.type, constraints=True)
+    taken = type_text(pair.target.type, constraints=True)
+    giver, taker = pair.giver.partition(" ")[0], pair.taker.partition(" ")[0]
+    _report(
+        pair, supplied, taken, f"write {taken} in the {giver}, or {supplied} in the {taker}", place, report
+    )
+
+
+def _report(pair: FieldMismatch, supplied: str, taken: str, hint: str, place: Source, report: Report) -> None:
+    is_nested = "." in pair.path or "[" in pair.path
+    report.add(
+        codes.BIND_MISMATCH,
+        place,
+        related=pair.related,
+        given=f"{pair.what} {pair.path!r} of {pair.giver}",
+        given_type=supplied,
+        taken=f"{(pair.path if is_nested else pair.target.name)!r} of {pair.taker}",
+        taken_type=taken,
+        hint=hint,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,3 +265,81 @@ def _python_type(type_: DataType) -> object:
             return "nullable", _python_type(type_.inner)
         case _:
             return type_
+
+
+def is_subtype(source: DataType, target: DataType) -> bool:
+    """Return whether every value of the source type is a value of the target type.
+
+    A pattern or a format is within itself alone. Objects and unions are not entered: their fields
+    are compared one by one.
+    """
+    match source, target:
+        case NullableType(), _:
+            return is_subtype(source.inner, target)
+        case _, NullableType():
+            return is_subtype(source, target.inner)
+        case EnumType(), StringType() | NumberType():
+            validator = Validator(target, {})
+            return not any(validator.issues(value) for value in source.values)
+        case ScalarType(), StringType():
+            return target == StringType()
+        case ScalarType(), ScalarType():
+            return _within_limits(source, target)
+        case StringType(), StringType():
+            forms = (target.pattern, target.format)
+            return _within_limits(source, target) and forms in ((None, None), (source.pattern, source.format))
+        case NumberType(), NumberType():
+            return _within_limits(source, target)
+        case ArrayType(), ArrayType():
+            return _within_limits(source, target) and is_subtype(source.items, target.items)
+        case MapType(), MapType():
+            parts = (source.keys, target.keys), (source.values, target.values)
+            return _within_limits(source, target) and all(is_subtype(*part) for part in parts)
+        case _:
+            return True
+
+
+def _within_limits(source: DataType, target: DataType) -> bool:
+    """Return whether every value within the limits of the source is within those of the target."""
+    if any(not getattr(source, row.name) for row, _ in constraints_in(target, FLAGS)):
+        return False
+    for row, _ in constraints_in(target, LIMITS):
+        if row.side is None:
+            continue
+        inner, outer = _outermost(source, row.side), _outermost(target, row.side)
+        if inner is None or outer is None or (inner < outer if row.side == "low" else inner > outer):
+            return False
+    return all(
+        _step(source) % exact_number(step) == 0
+        for row, step in constraints_in(target, LIMITS)
+        if row.takes == "step"
+    )
+
+
+def _outermost(type_: DataType, side: str) -> tuple[Any, bool] | None:
+    """Return the tighter limit on a side; None where there is none.
+
+    With it a flag that orders limits of one value: an exclusive one comes later on the low side, earlier on
+    the high side.
+    """
+    whole = isinstance(type_, NumberType) and type_.integer
+    limits = []
+    for row, limit in constraints_in(type_, LIMITS):
+        if row.side == side:
+            exact = exact_number(limit) if isinstance(limit, int | float) else limit
+            if whole and row.is_exclusive:
+                limits.append((exact + (1 if side == "low" else -1), side == "high"))
+            else:
+                limits.append((exact, row.is_exclusive == (side == "low")))
+    if side == "high":
+        return min(limits, default=None)
+    sizes = isinstance(type_, StringType | ArrayType | MapType)
+    return max(limits, default=(0, False) if sizes else None)
+
+
+def _step(type_: DataType) -> Fraction | float:
+    """Return what every value is a multiple of; a number that is none where there is no such step."""
+    step = next((step for row, step in constraints_in(type_, LIMITS) if row.takes == "step"), None)
+    if step is None:
+        return 1 if isinstance(type_, NumberType) and type_.integer else float("nan")
+    return exact_number(step)

@@ -1,4 +1,4 @@
-"""Tools: their arguments, results, injected fields, artifacts and facts."""
+"""Tools: their arguments, results, injected fields, artifacts and facts; and those that providers run."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from toolgen.contract.tool_facts import Bounded
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.expr.tree import Example as CheckedExample
+from toolgen.expr.tree import NativeTool as CheckedNativeTool
 from toolgen.expr.tree import Tool as CheckedTool
 from toolgen.shapes import naming
 from toolgen.shapes.fields import MISSING, Field, Missing, ObjectType, RefType
 
 from ...attributes import Example
+from ...behaviour import NativeTool
 from ...clause import Clause
-from ...structure import Args, Attributes, Return, Tool
+from ...structure import Args, Attributes, Return, Tool, Toolset
 from ...tool_clauses import Artifact, BindTo, BoundedResult, Deprecated, Inject
 from ..bindings.methods import Operation
 from ..checks.names import Unique, check_snake, described
 from ..clause_lookup import clauses_of_kind, single_clause
 from ..report import Report
 from ..types.constraints import Subject
+from ..types.jsonvalues import json_value
 from ..types.modules import UNKNOWN, Module
 from ..types.payloads import resolve_fields
 from ..types.resolved_fields import ALL_FIELDS, Projection, ResolvedFields
 from ..types.types import Types
 from ..types.values import ValueChecks
-from .behaviour import Behaviours, ClauseScope
 from .bounds import bounded, example_fault, with_bounds
 from .conditions import Arguments
 from .errors import tool_errors
-from .facts import facts_of
+from .facts import Behaviours, ClauseScope, facts_of
 from .injection import Injection, check_closed, inject
 from .templates import TemplateNames, names_of, sensitive_names_of
 
@@ -359,3 +361,26 @@ def _clauses(
     if payload.foreign or result.foreign:
         for window in clauses_of_kind(tool.children, BoundedResult):
             yield window, "remove BoundedResult, or write Args and Return as attributes"
+
+
+def native_tools(
+    clause: Toolset, service: str, unique: Unique, report: Report
+) -> tuple[CheckedNativeTool, ...]:
+    """Return the native tools of a toolset; their kinds are names beside those of its other tools."""
+    tools = []
+    for native in clauses_of_kind(clause.children, NativeTool):
+        check_snake(report, "a provider", native.provider, native.source)
+        check_snake(report, "a native tool", native.kind, native.source)
+        hint = "move one of them into another toolset: ids are service.toolset.kind"
+        if not unique.add("tool", native.kind, native.source, hint):
+            continue
+        config = json_value(native.config)
+        tools.append(
+            CheckedNativeTool(
+                id=f"{service}.{clause.name}.{native.kind}",
+                provider=native.provider,
+                kind=native.kind,
+                config=config if isinstance(config, dict) else {},
+            )
+        )
+    return tuple(tools)

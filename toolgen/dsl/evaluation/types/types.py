@@ -29,11 +29,10 @@ from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..report import Report, closest, source_text, suggestion
-from .branches import Branch, Branches
 from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
 from .foreign import foreign
 from .modules import UNKNOWN, Module
-from .resolved_fields import ALL_FIELDS, Member, Projection, ResolvedFields, members
+from .resolved_fields import ALL_FIELDS, Branch, Branches, Member, Projection, ResolvedFields, members
 from .spelling import PRIMITIVES, clause_text
 from .values import ValueChecks
 
