@@ -61,7 +61,7 @@ class FieldMismatch:
 ReportPair: TypeAlias = Callable[[FieldMismatch, Source, Report], None]
 
 
-def report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
+def _report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
     """Report types that do not go together, or a field that may be absent where it must not."""
     supplied, taken = type_text(pair.source.type), type_text(pair.target.type)
     name, where = pair.target.name, pair.taker.partition(" ")[0]
@@ -73,7 +73,7 @@ def report_mismatch(pair: FieldMismatch, place: Source, report: Report) -> None:
     _report(pair, supplied, taken, hint, place, report)
 
 
-def report_excess(pair: FieldMismatch, place: Source, report: Report) -> None:
+def _report_excess(pair: FieldMismatch, place: Source, report: Report) -> None:
     """Report a field whose constraints allow what those of its target do not."""
     supplied = type_text(pair.source.type, constraints=True)
     taken = type_text(pair.target.type, constraints=True)
@@ -133,10 +133,10 @@ class Converter:
         none_goes = not target.required or null_is_a_value(target.type)
         conversion = self._value(_inner(source.type), _inner(target.type), path)
         if conversion is None or (none_comes and not none_goes and UNKNOWN not in (source.type, target.type)):
-            self._complaints.misfit(path, source, target, report_mismatch)
+            self._complaints.misfit(path, source, target, _report_mismatch)
             return SAME
         if not is_subtype(source.type, target.type):
-            self._complaints.misfit(path, source, target, report_excess)
+            self._complaints.misfit(path, source, target, _report_excess)
         return OrNone(of=conversion) if none_comes and conversion != SAME else conversion
 
     def _value(self, source: DataType, target: DataType, path: str) -> Conversion | None:
