@@ -14,7 +14,7 @@ from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, 
 from toolgen.expr.tree import Agent, Design, Service, Toolset
 
 from . import catalog, names
-from .agent_catalog import agent_entries, agent_header, agents_and_completions, completion_facts
+from .catalog import agent_entries, agent_header, agents_and_completions, completion_facts
 from .foreign import foreign_types
 from .layout import (
     Module,
@@ -32,9 +32,7 @@ from .layout import (
     toolset_package,
     toolset_scope,
 )
-from .views.agent import agent_view
-from .views.agent_specs import agent_specs_view
-from .views.calls import calls_view
+from .views.agent import agent_specs_view, agent_view
 from .views.codecs import codecs_view
 from .views.completions import completions_view
 from .views.executor import executor_view
@@ -48,7 +46,7 @@ from .views.package import (
     types_package_view,
 )
 from .views.service import service_view
-from .views.specs import specs_view
+from .views.specs import calls_view, specs_view
 from .views.stub import stub_view
 from .views.transforms import transforms_view
 from .views.types import shared_types_view, types_views

@@ -1,4 +1,4 @@
-"""`specs.py`: one ToolSpec constant a tool, one ArtifactSpec constant a tool and kind."""
+"""`specs.py` and `calls.py`: the specs of a toolset, and typed builders of calls for planners and tests."""
 
 from __future__ import annotations
 
@@ -167,3 +167,18 @@ def _native(tool: NativeTool, imports: Imports) -> str:
     config = f", config={literal(dict(tool.config))}" if tool.config else ""
     maker = imports.name(RUNTIME, "NativeTool")
     return f"{maker}(id={quote(tool.id)}, provider={quote(tool.provider)}, kind={quote(tool.kind)}{config})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsView:
+    template: ClassVar[str] = "calls.py.jinja"
+    docstring: str
+    calls: tuple[tuple[str, str], ...]
+    """Builder and spec."""
+
+
+def calls_view(toolset: Toolset) -> CallsView:
+    return CallsView(
+        docstring=docstring(f"Builders of calls of the tools of {toolset.service}.{toolset.name}."),
+        calls=tuple((method_name(tool.name), names.spec(tool)) for tool in toolset.tools),
+    )
