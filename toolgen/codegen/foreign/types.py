@@ -25,7 +25,7 @@ _NOTES: Final = frozenset(["title", "examples", "deprecated", "format", "discrim
 """Keywords of the normal form that say nothing about a Python type."""
 
 
-def definition_names(index: int, foreign: Foreign, root: str) -> dict[str, str]:
+def _definition_names(index: int, foreign: Foreign, root: str) -> dict[str, str]:
     """Return the name of each class of a schema, and of its root, among the definitions of all schemas.
 
     datamodel-code-generator makes names for what has none by appending to these: no such name is one
@@ -40,17 +40,17 @@ def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Node], d
     definitions: dict[str, Node] = {}
     attributes: dict[str, str] = {}
     for index, (name, foreign) in enumerate(schemas):
-        names = definition_names(index, foreign, name)
+        names = _definition_names(index, foreign, name)
         for class_name, schema in foreign.classes.items():
             definitions[names[class_name]] = _class(schema, names)
-            for key, attribute in attribute_names(schema).items():
+            for key, attribute in _attribute_names(schema).items():
                 attributes[f"{names[class_name]}.{key}"] = attribute
         if name not in foreign.classes:
             definitions[names[name]] = _node(foreign.root, names)
     return definitions, attributes
 
 
-def attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
+def _attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
     """Return the attribute of each property of a class; two that would be equal are numbered."""
     taken: set[str] = set()
     numbers: dict[str, int] = {}
@@ -162,7 +162,7 @@ def foreign_types(schemas: Sequence[tuple[str, Foreign]]) -> dict[Foreign, Forei
         and isinstance(node.value, ast.Call)
     }
     return {
-        foreign: _types(name, foreign, definition_names(index, foreign, name), classes, aliases)
+        foreign: _types(name, foreign, _definition_names(index, foreign, name), classes, aliases)
         for index, (name, foreign) in enumerate(schemas)
     }
 
@@ -178,7 +178,7 @@ def _types(
     annotations = Annotations(own, aliases, _tags(foreign))
     statements = []
     for class_name, schema in foreign.classes.items():
-        keys = {attribute: key for key, attribute in attribute_names(schema).items()}
+        keys = {attribute: key for key, attribute in _attribute_names(schema).items()}
         fields = []
         for node in classes[names[class_name]].body:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -201,7 +201,7 @@ def _tags(foreign: Foreign) -> dict[frozenset[str], str]:
     for node in chain.from_iterable(map(nodes_in, (foreign.root, *properties))):
         if "discriminator" in node:
             branches = [name for name, _ in targets(node)]
-            attributes = {attribute_names(foreign.classes[name])[node["discriminator"]] for name in branches}
+            attributes = {_attribute_names(foreign.classes[name])[node["discriminator"]] for name in branches}
             if len(attributes) == 1 and len(branches) > 1:
                 tags[frozenset(branches)] = attributes.pop()
     return tags

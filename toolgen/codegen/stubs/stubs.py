@@ -80,7 +80,7 @@ def read_stub(data: bytes, toolset: Toolset, package: str) -> Stub:
 def _stub(source: Source, toolset: Toolset, package: str) -> Stub:
     imported = module_names(source.tree)
     executors = find_executors(source.tree, imported, toolset, package)
-    insertions = Insertions(source=source, names=imported, toolset=toolset, package=package)
+    insertions = _Insertions(source=source, names=imported, toolset=toolset, package=package)
     statuses = [] if executors else list(_without_class(toolset))
     for executor in executors:
         statuses += _missing(executor, toolset, insertions)
@@ -100,7 +100,7 @@ def _without_class(toolset: Toolset) -> Iterator[Status]:
         yield Status(line=1, state="missing", text=text)
 
 
-def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
+def _missing(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) -> Iterator[Status]:
     """Yield the methods that the class lacks; those that can be inserted are."""
     plain, bound = names.executor(toolset), names.bound_executor(toolset)
     line, name = executor.node.lineno, executor.node.name
@@ -128,7 +128,7 @@ def _missing(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -
         yield Status(line=line, state="missing", text=text)
 
 
-def _defined(executor: UserExecutor, toolset: Toolset, insertions: Insertions) -> Iterator[Status]:
+def _defined(executor: UserExecutor, toolset: Toolset, insertions: _Insertions) -> Iterator[Status]:
     """Yield the states of the methods of tools, and the methods that belong to no tool."""
     tools = {method_name(tool.name): tool for tool in toolset.tools}
     for node in dict.fromkeys((*executor.own_bases, *executor.subclasses)):
@@ -182,7 +182,7 @@ def _is_toolset(path: str, package: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Insertions:
+class _Insertions:
     """Collects the additions to one file."""
 
     source: Source

@@ -1,4 +1,4 @@
-"""`agent.py` and `specs.py` of an agent: its limits, its registration, its clients, and its tools as it calls them."""
+"""`agent.py` and `specs.py` of an agent: its limits, how a host registers and reaches it, and its tools."""
 
 from __future__ import annotations
 
