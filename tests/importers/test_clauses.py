@@ -11,8 +11,7 @@ import pytest
 from toolgen.importers.clauses import ClauseSource, WrittenClauses
 from toolgen.importers.clauses_built import NotExpressibleError, check_tool
 from toolgen.importers.clauses_layout import Text, call, flat, literal, pattern, string
-from toolgen.importers.design_names import Names, identifier, is_type_name
-from toolgen.importers.design_types import TypeTable
+from toolgen.importers.design_types import Names, TypeTable, identifier, is_type_name
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}

@@ -37,7 +37,7 @@ from toolgen.dsl import (
     build,
 )
 from toolgen.importers.design import DesignFiles, design_files
-from toolgen.importers.design_names import identifier
+from toolgen.importers.design_types import identifier
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.tool import ImportedTool, Source
 from toolgen.shapes.design.schema import object_schema

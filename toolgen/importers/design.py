@@ -27,9 +27,8 @@ from . import codes
 from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
-from .design_names import CLAUSE_NAMES, Names, identifier
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
-from .design_types import TypeTable
+from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
 from .tool import ImportedTool, Source
 
 Side = Literal["args", "result"]
