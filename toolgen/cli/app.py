@@ -14,11 +14,9 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.main import get_command
 
+from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
 from .config import find_project
 from .import_command import OutputFormat, import_source
-from .mcp_commands import mcp_app
-from .run_commands import Config, ListingFormat, runs_app
-from .tool_commands import tools_app
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None

@@ -18,7 +18,15 @@ from toolgen.runtime import Runtime, Suspended, ToolResult
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
-from .call import LEFT_WORK, left_work, waiting_text
+from .call import (
+    LEFT_WORK,
+    RESOLUTIONS,
+    describe_suspended,
+    left_work,
+    summarize_suspended,
+    suspended_record,
+    waiting_text,
+)
 from .config import Project
 from .runtime import (
     ELSEWHERE_S,
@@ -32,7 +40,6 @@ from .runtime import (
 )
 from .sensitive import hiding_waiting, shown_document
 from .terminal import Listing, is_confirmed, show_document, show_line, user_name
-from .waiting import RESOLUTIONS, describe_suspended, summarize_suspended, suspended_record
 
 _MOST_SEARCHED: Final = 200
 """Runs in which an id is looked for that nothing waits under."""

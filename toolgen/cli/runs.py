@@ -21,6 +21,7 @@ from toolgen.stores import StoreCorruptError
 from toolgen.waiting.checking import CheckedCall, waits_of
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
 
+from .call import RESOLUTIONS
 from .config import Project
 from .runtime import (
     ELSEWHERE_S,
@@ -34,7 +35,6 @@ from .runtime import (
 )
 from .sensitive import shown_document, shown_run
 from .terminal import Listing, show_document, show_json, show_line
-from .waiting import RESOLUTIONS
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"
 _IN_STATE: Final = {None: "is kept", "unknown": "has a call of unknown outcome"}

@@ -1,4 +1,4 @@
-"""The commands below `toolgen runs`, and their options."""
+"""The commands below `toolgen runs`, `toolgen mcp` and `toolgen tools`, and their options."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ ListingFormat = Annotated[
     typer.Option(help="How the list is printed; json has an object a line, and errors go to stdout too."),
 ]
 RunId = Annotated[str, typer.Argument(help="Id of the run.", metavar="RUN")]
+mcp_app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Serve the tools of the project by the Model Context Protocol (MCP).",
+)
+tools_app = typer.Typer(
+    add_completion=False, no_args_is_help=True, rich_markup_mode=None, help="List, disable and enable tools."
+)
+
+ToolName = Annotated[str, typer.Argument(help="Id or name of the tool.", metavar="TOOL")]
 
 
 @runs_app.command("list")
@@ -175,3 +186,96 @@ def erase(
 
     project = find_project(config)
     raise typer.Exit(asyncio.run(erase_sessions(project, session=session, label=label, cancel=cancel_)))
+
+
+@mcp_app.callback()
+def mcp() -> None:
+    """Serve the tools of the project by the Model Context Protocol (MCP)."""
+
+
+@mcp_app.command()
+def serve(
+    toolset: Annotated[str, typer.Option(help="Serve the tools of this toolset only.", metavar="NAME")] = "",
+    agent: Annotated[str, typer.Option(help="Serve the tools of this agent.", metavar="ID")] = "",
+    session: Annotated[str, typer.Option(help="session_id of all calls.", metavar="ID")] = "",
+    requested_by: Annotated[
+        str, typer.Option(help="For whom all calls are; --verify says it by token.", metavar="PERSON")
+    ] = "",
+    http: Annotated[
+        str,
+        typer.Option(
+            help="Listen here, at /mcp; by default one client is served by stdio.", metavar="HOST:PORT"
+        ),
+    ] = "",
+    verify: Annotated[
+        str,
+        typer.Option(
+            help="With --http: a function that returns for whom a bearer token is.", metavar="MODULE:FUNCTION"
+        ),
+    ] = "",
+    host: Annotated[
+        list[str] | None,
+        typer.Option(help="With --http: a name in the URL of the clients; may be repeated.", metavar="NAME"),
+    ] = None,
+    approvals: Annotated[
+        Literal["out_of_band", "elicitation"],
+        typer.Option(help="Who approves calls: people elsewhere, or whoever answers for the client."),
+    ] = "out_of_band",
+    config: Config = None,
+) -> None:
+    """Serve the tools of the configured runtime to MCP clients, by stdio or HTTP."""
+    from .mcp import ServeOptions, serve_runtime
+
+    if not http and (verify or host):
+        raise typer.BadParameter("--verify and --host need --http")
+    if verify and requested_by:
+        raise typer.BadParameter("--verify says for whom a request is, so that --requested-by cannot")
+    options = ServeOptions(
+        toolset=toolset,
+        agent=agent,
+        session=session,
+        requested_by=requested_by,
+        http=http,
+        verify=verify,
+        hosts=tuple(host or ()),
+        approvals=approvals,
+    )
+    raise typer.Exit(asyncio.run(serve_runtime(find_project(config), options)))
+
+
+@tools_app.command("list")
+def list_all(
+    disabled: Annotated[bool, typer.Option("--disabled", help="Only tools that are disabled.")] = False,
+    config: Config = None,
+) -> None:
+    """List the registered tools, and those that are disabled."""
+    from .tools import list_tools
+
+    raise typer.Exit(asyncio.run(list_tools(find_project(config), only_disabled=disabled)))
+
+
+@tools_app.command()
+def disable(
+    tool: ToolName,
+    reason: Annotated[
+        str, typer.Option(help="Why; models and people read it.", metavar="TEXT", show_default=False)
+    ],
+    by: Annotated[
+        str, typer.Option(help="Who disables it; by default the user of this machine.", metavar="NAME")
+    ] = "",
+    config: Config = None,
+) -> None:
+    """Disable a tool in all processes that share the store, within seconds."""
+    from .terminal import user_name
+    from .tools import disable_tool
+
+    project = find_project(config)
+    raise typer.Exit(asyncio.run(disable_tool(project, tool, reason, by or user_name())))
+
+
+@tools_app.command()
+def enable(tool: ToolName, config: Config = None) -> None:
+    """Enable a tool again."""
+    from .tools import enable_tool
+
+    raise typer.Exit(asyncio.run(enable_tool(find_project(config), tool)))
