@@ -36,8 +36,7 @@ from .planner.planner import (
 )
 from .planner.retrying import PlannerRetry, PlannerUnavailableError
 from .planner.scripted import ScriptedPlanner, ScriptStep
-from .registration import AgentRegistration, AgentSpec, AgentTool
-from .restrictions import UnknownRestrictionError
+from .registered_agents import AgentRegistration, AgentSpec, AgentTool, UnknownRestrictionError
 from .runs import InterruptsNotAllowedError
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import (

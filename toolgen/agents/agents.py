@@ -26,14 +26,12 @@ from .activities.store_waits import waiting_for_stores
 from .checking import CheckedSessions, Released, check_sessions, release
 from .client import AgentClient
 from .conversations import Sessions
-from .erasing import Erased, erase
+from .erasing import Erased, Retention, drop_left, erase, forgetting
 from .host import AgentHost
 from .joined import AgentLoops
 from .output import RunOutput, without_tokens
 from .planner.retrying import PlannerRetry
-from .registered_agents import register_agent
-from .registration import AgentRegistration, AgentSpec
-from .retention import Retention, drop_left, forgetting
+from .registered_agents import AgentRegistration, AgentSpec, register_agent
 from .runs import Runs
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import SessionStore

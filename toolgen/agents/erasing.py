@@ -1,17 +1,24 @@
-"""Erasure of a session: all that its runs and tools have left in the stores of this runtime."""
+"""Erasure of sessions, by request and beyond the limits of their store, and what goes with forgotten runs."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
+from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
-from toolgen.runs import ErasingEngine
+from toolgen.runs import ErasingEngine, ForgottenRun, OnForget
+from toolgen.waiting.call_results import dropping
 
 from .host import AgentHost
-from .sessions.sessions import UnknownSessionError
+from .sessions.sessions import UnknownSessionError, UnusedSession
 from .turns import SessionBusyError
+
+PERIOD_S: Final = 60.0
+"""Seconds between two looks at the sessions."""
 
 
 @runtime_checkable
@@ -101,3 +108,95 @@ async def _require_idle(host: AgentHost, session_id: str) -> None:
     held = await host.sessions.holder(session_id)
     if held is not None and await host.turns.fate(held) == "open":
         raise host.turns.busy(held, session_id)
+
+
+def forgetting(host: AgentHost) -> OnForget:
+    """Return what drops the artifacts of forgotten runs, and what was said in those of no conversation."""
+    drop = dropping(host.tools.artifacts)
+
+    async def forget(runs: Sequence[ForgottenRun]) -> None:
+        if drop is not None:
+            await drop(runs)
+        await host.sessions.forget_runs([run.run_id for run in runs])
+
+    return forget
+
+
+async def drop_left(host: AgentHost, session_id: str) -> None:
+    """Drop what tools have left of a session: its state, its files, and the artifacts of its runs.
+
+    State stays in a store that has no `forget`.
+    """
+    from toolgen.capabilities import StateCapability  # a host without stores never needs it
+    from toolgen.capabilities.state import ErasingStateStore
+
+    keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
+    if isinstance(state, StateCapability) and isinstance(state.store, ErasingStateStore):
+        await state.forget(session_id)
+    if keeper is not None:
+        await keeper.forget(session_id)
+
+
+class Retention:
+    """Drops sessions beyond the limits while the runtime is open."""
+
+    def __init__(self, host: AgentHost, keep: int | None, keep_s: float | None) -> None:
+        """Construct the retention of a session store; without limits it drops nothing.
+
+        Args:
+            host: Has the sessions and the runs.
+            keep: How many are kept, those that were used last.
+            keep_s: For how long after their last use, in seconds.
+        """
+        self._host = host
+        self._keep = keep
+        self._keep_s = keep_s
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Start to look for sessions beyond the limits."""
+        if (self._keep, self._keep_s) != (None, None) and self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._work(), name="prune sessions")
+
+    async def close(self) -> None:
+        """Stop looking for sessions."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                for session in await self._host.sessions.unused(keep=self._keep, keep_s=self._keep_s):
+                    await self._drop(session)
+                    await asyncio.sleep(0)  # a store in memory lets nobody else run
+            except Exception:
+                log.exception("unused sessions were not dropped; the next attempt follows")
+            await asyncio.sleep(PERIOD_S)
+
+    async def _drop(self, session: UnusedSession) -> None:
+        """Drop a session, unless one of its runs is not over.
+
+        It is ended first, so that nothing begins in it, and what it left is dropped before it: a process that
+        is killed in between leaves a session that is found again.
+        """
+        sessions, id_ = self._host.sessions, session.session_id
+        if await self._is_busy(id_) or not await sessions.retire(session):
+            return
+        await drop_left(self._host, id_)
+        await sessions.drop(id_)
+
+    async def _is_busy(self, session_id: str) -> bool:
+        """Return whether a run has the turn of a session, or one of this engine is not over."""
+        host = self._host
+        await host.turns.settled(session_id)
+        held = await host.sessions.holder(session_id)
+        if held is not None:
+            if await host.turns.fate(held) == "open":
+                return True
+            await host.sessions.release(session_id, held.run_id)
+        for state in ("running", "waiting"):
+            if await host.engine.list_runs(state=state, session=session_id, limit=1):
+                return True
+        return False

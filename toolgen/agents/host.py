@@ -34,11 +34,9 @@ from .loop.loop import agent_loop
 from .planner.chats import NO_CHATS, Chats
 from .planner.retrying import PlannerRetry
 from .recent_runs import MOST_RUNS, RecentRuns
-from .registered_agents import RegisteredAgent
-from .registration import AgentSpec
+from .registered_agents import AgentSpec, RegisteredAgent
 from .run_facts import called_facts, handed_over_facts, meta_of
-from .run_metrics import RunMetrics
-from .run_spans import RunSpans
+from .run_telemetry import RunMetrics, RunSpans
 from .sessions.sessions import SessionStore
 from .transcripts import Transcripts
 from .turns import Turns

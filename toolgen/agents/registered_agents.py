@@ -1,25 +1,74 @@
-"""The registered agents of a runtime, and the tools that each of them may call."""
+"""Agents as generated code declares them and as a runtime has them, and what restricts a run of one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import RegistrationError
-from toolgen.calls.specs import ToolSpec
+from toolgen.calls.specs import ConfirmSpec, ToolSpec
 from toolgen.calls.steps.registered_tool import RegisteredTool, RuntimeOptions
 from toolgen.calls.toolsets.directory import Directory
-from toolgen.calls.toolsets.dynamic import ReadonlyContext, ToolList, native_of, on_error_of
+from toolgen.calls.toolsets.dynamic import (
+    DynamicToolset,
+    ReadonlyContext,
+    StaticToolset,
+    ToolList,
+    native_of,
+    on_error_of,
+)
 from toolgen.calls.toolsets.registration import AgentRoute, ToolsetRegistration
 from toolgen.calls.toolsets.resources import ResourceStack
 from toolgen.calls.toolsets.snapshot import CallService, Snapshot
 from toolgen.calls.toolsets.toolsets import Toolsets
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import FORMAT
 from toolgen.contract.policy import RunPolicy
 
 from .planner.planner import Planner
-from .registration import AgentRegistration, AgentSpec, AgentTool
+from .run_facts import RunOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTool:
+    """The names and confirmation that one agent gives a tool, where they differ from its spec."""
+
+    id: str
+    name: str
+    """The wire name within the agent."""
+    confirm: ConfirmSpec | None = None
+    """Confirmation in the place of the tool's own; None keeps it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """One agent: its names, its tools and its limits. A constant of generated code."""
+
+    id: str
+    """`service.agent`."""
+    description: str
+    tools: Sequence[AgentTool] = ()
+    """Tools in the order in which they are advertised."""
+    transfers: Sequence[str] = ()
+    """Ids of the agents that it may hand the conversation to."""
+    policy: RunPolicy = field(default_factory=RunPolicy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRegistration:
+    """An agent, what plans for it, and what executes its tools. Made by the generated `register`."""
+
+    spec: AgentSpec
+    planner: Planner
+    toolsets: Sequence[ToolsetRegistration | StaticToolset] = ()
+    """Those of the design; the executor of a toolset is the same for all agents of a runtime."""
+    dynamic: Sequence[DynamicToolset] = ()
+    """Toolsets of the host, resolved for each planning, after those of the design."""
+    format: int = FORMAT
+    """Format of generated code of format 1, which has it nowhere else; see `check_format`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,3 +186,67 @@ def with_agent_tool(registered: RegisteredTool, tool: AgentTool, options: Runtim
     if tool.confirm is not None and registered.spec.confirm is not None:
         confirm = replace(tool.confirm, payload=registered.spec.confirm.payload)
     return registered.with_spec(replace(registered.spec, name=tool.name, confirm=confirm), options)
+
+
+class UnknownRestrictionError(ToolgenError):
+    """A run is restricted by the name of a tool, or by a tag, that nothing has."""
+
+
+def check_restrictions(
+    agent: str, options: RunOptions, agents: Mapping[str, RegisteredAgent], tags: Iterable[str]
+) -> None:
+    """Raise where a restriction of a run names what no tool has: it would do nothing, or leave no tool.
+
+    The tool and the allowed tags are those of the agent, of those whose tools it calls, and of those to
+    which it may hand the conversation. `tags` are those of all tools of the runtime: a run may be denied tags
+    that its own agent does not have. Where one of these agents is executed elsewhere, or has dynamic
+    toolsets, a tool may come later, and nothing is checked.
+
+    Raises:
+        UnknownRestrictionError: as said.
+    """
+    reached = _reached(agent, agents)
+    if reached is None or any(agent_.toolsets.is_dynamic for agent_ in reached):
+        return
+    specs = [spec for agent_ in reached for spec in agent_.specs]
+    if only := options.get("restrict_to_tool", ""):
+        _require([only], {spec.name for spec in specs}, f"no tool of agent {agent!r} has the wire name")
+    own = {tag for spec in specs for tag in spec.tags}
+    _require(options.get("allowed_tags", ()), own, f"no tool of agent {agent!r} has the allowed tag")
+    _require(options.get("denied_tags", ()), own.union(tags), "no tool of the runtime has the denied tag")
+
+
+def _reached(agent: str, agents: Mapping[str, RegisteredAgent]) -> list[RegisteredAgent] | None:
+    """Return the agents that a run of this one may reach; None where one of them is not here."""
+    waiting, reached = [agent], dict[str, RegisteredAgent]()
+    while waiting:
+        id_ = waiting.pop()
+        if id_ in reached:
+            continue
+        other = agents.get(id_)
+        if other is None:
+            return None
+        reached[id_] = other
+        waiting += [*other.called, *other.spec.transfers]
+    return list(reached.values())
+
+
+def _require(named: Iterable[str], names: set[str], why: str) -> None:
+    """Raise for the names that are not known.
+
+    Raises:
+        UnknownRestrictionError: as said; the hint has close names.
+    """
+    unknown = [name for name in named if name not in names]
+    if unknown:
+        raise UnknownRestrictionError(
+            f"{why} {', '.join(map(repr, unknown))}", hint="; ".join(_hints(unknown, sorted(names)))
+        )
+
+
+def _hints(unknown: Iterable[str], names: list[str]) -> Iterator[str]:
+    for name in unknown:
+        if near := difflib.get_close_matches(name, names, 3):
+            yield f"close to {name!r} are {', '.join(near)}"
+    if not names:
+        yield "there are none"

@@ -36,7 +36,7 @@ from .output import (
 from .owner import Owner, has_facts, is_of_agent, is_same_or_descendant
 from .planner.messages import UserMessage
 from .planner.portable import portable_text
-from .restrictions import check_restrictions
+from .registered_agents import check_restrictions
 from .run_facts import RunOptions, conversation_of, event_ids, first_facts
 from .sessions.memory import MemorySessionStore
 from .sessions.sessions import EndedSessionError, SessionError, Turn

@@ -28,8 +28,8 @@ from toolgen.stores.outages import public_text
 from toolgen.waiting.answer_schema import checked_schema
 
 from ..host import AgentHost
-from ..loop.admission import is_allowed
 from ..loop.documents import CallsStep, PlanArgument, RetryStep, RunFacts, Step
+from ..loop.limits import is_allowed
 from ..planner.messages import AssistantMessage, Message, messages_from_json
 from ..planner.plan_faults import PlannerError, checked_plan
 from ..planner.planner import (
@@ -47,9 +47,8 @@ from ..registered_agents import RegisteredAgent
 from .conversation import hides_calls, record_position
 from .missing_tools import require_returned
 from .model_hooks import ModelHooks
-from .plan_events import PlanEvents
 from .plan_secrets import note_messages
-from .planned_calls import CallIds, calls_step, portable_message, with_run_ids
+from .planned_calls import CallIds, PlanEvents, calls_step, portable_message, with_run_ids
 
 
 class LatePlanError(NonRetryableError):

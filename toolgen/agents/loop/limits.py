@@ -1,9 +1,17 @@
-"""How much of its limits a run has used. Pure; callers pass the time."""
+"""How much of its limits a run has used, and which calls of a batch run by its caps and tags. Pure.
+
+Callers pass the time. The calls of a run that answers a call count against the cap of the run that made it.
+What the latter has left is shared out among the runs of a batch, the first of them getting the rest:
+whichever ends first, their calls are never more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from .documents import RunFacts, StepCall
 
 
 class LimitCounter:
@@ -57,3 +65,56 @@ class LimitCounter:
         if self._budget is not None and now - self._began - self.waited_s >= self._budget:
             return "time_budget"
         return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """The decision about the calls of one batch."""
+
+    refused: dict[str, str]
+    """Reasons by the id of a call that does not run; every other call runs."""
+    is_over_cap: bool
+    """The batch is more than the run has left, so none of it runs (Goa-AI: batches are atomic)."""
+    counted: int
+    """Calls that count against the cap."""
+    shares: dict[str, int] = field(default_factory=dict)
+    """Calls that this run may make, by id of a call that another agent's run answers; "" has what any
+    other run may make that answers a call of the batch. Empty without a cap."""
+
+
+def admit(calls: Sequence[StepCall], facts: RunFacts, used: int, restrict_to_tool: str) -> Admission:
+    """Return what runs; `used` are the calls that the run has counted so far."""
+    refused = {call["id"]: why for call in calls if (why := _refusal(call, facts, restrict_to_tool))}
+    counted = [call for call in calls if not call["is_bookkeeping"] and call["id"] not in refused]
+    cap = facts["policy"]["max_tool_calls"]
+    if cap is None:
+        return Admission(refused=refused, is_over_cap=False, counted=len(counted))
+    if used + len(counted) <= cap:
+        shares = _shares([call for call in calls if call["id"] not in refused], cap - used - len(counted))
+        return Admission(refused=refused, is_over_cap=False, counted=len(counted), shares=shares)
+    left = cap - used
+    why = f"not run: the batch has {len(counted)} calls, and the run may make {left} more of {cap}"
+    return Admission(refused={call["id"]: why for call in calls}, is_over_cap=True, counted=0)
+
+
+def _shares(admitted: Sequence[StepCall], left: int) -> dict[str, int]:
+    """Return how many of the calls that are left each run may make that answers a call of the batch."""
+    runs = [call["id"] for call in admitted if call.get("starts_run")]
+    each, more = divmod(left, max(1, len(runs)))
+    return {"": each, **{id_: each + (place < more) for place, id_ in enumerate(runs)}}
+
+
+def is_allowed(tags: Sequence[str], facts: RunFacts) -> bool:
+    """Return whether the run may use a tool with these tags."""
+    allowed, denied = facts["allowed_tags"], facts["denied_tags"]
+    if denied and not set(denied).isdisjoint(tags):
+        return False
+    return not allowed or not set(allowed).isdisjoint(tags)
+
+
+def _refusal(call: StepCall, facts: RunFacts, restrict_to_tool: str) -> str:
+    if restrict_to_tool and call["name"] != restrict_to_tool:
+        return f"not run: only {restrict_to_tool} may be called now"
+    if not is_allowed(call["tags"], facts):
+        return f"not run: this run may not use {call['name']}"
+    return ""

@@ -18,7 +18,6 @@ from toolgen.events.records import (
 )
 from toolgen.runs import ActivityFailed, RunContext
 
-from .admission import admit
 from .calls import Calls, empty_document
 from .documents import (
     COUNTING,
@@ -36,7 +35,7 @@ from .documents import (
     as_plain_json,
 )
 from .events import RunEvents, run_started
-from .limits import LimitCounter
+from .limits import LimitCounter, admit
 from .planning import STORE_FAILED, Plannings
 from .questions import ask
 

@@ -8,8 +8,7 @@ from toolgen.contract.tasks import GRACE_S
 from toolgen.events.records import PlanRetry, ToolsetDropped, Usage
 from toolgen.runs import ActivityFailed, CallOptions, RunContext
 
-from .attempts import Attempts
-from .documents import ModelUsage, PlanArgument, RetryStep, RunFacts, Step, as_plain_json
+from .documents import ModelUsage, PlanArgument, Retry, RetryStep, RunFacts, Step, as_plain_json
 from .events import RunEvents
 from .limits import LimitCounter
 
@@ -23,6 +22,32 @@ _MOST_CUT_SHORT: Final = 3
 """Such attempts at one planning."""
 STORE_FAILED: Final = "StoreError"
 """Kind of the failure of a planning whose store has failed."""
+
+
+class Attempts:
+    """Counts the attempts at one planning; callers pass the time."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
+        self._counted = 0
+        self.made = 0
+        """Attempts that have begun."""
+
+    def record_failure(self, retry: Retry, now: float) -> bool:
+        """Record a failed attempt and return whether it was the last."""
+        if most := retry["most_attempts"]:
+            self._counted += 1
+            if self._counted >= most:
+                return True
+        return now - self._began + retry["delay_s"] >= retry["total_s"]
+
+    def summary(self, retry: Retry, now: float) -> str:
+        """Return a text with the number of attempts and their duration."""
+        if retry["delay_s"] >= retry["total_s"]:
+            return f"the next attempt would be in {retry['delay_s']:.0f} s"
+        if self.made == 1:
+            return "1 attempt"
+        return f"{self.made} attempts in {now - self._began:.0f} s"
 
 
 class Plannings:

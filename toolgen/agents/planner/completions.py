@@ -15,7 +15,7 @@ from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 
-from ..loop.attempts import Attempts
+from ..loop.planning import Attempts
 from .messages import UserMessage
 from .plan_faults import faults
 from .planner import FinalResponse, FinalResult, PlanInput, Planner, PlanResult, assistant_message_of
