@@ -1,9 +1,14 @@
 """Sessions, state, artifacts, events and payloads in PostgreSQL, by psycopg: `toolgen[postgres]`."""
 
 from .database import Postgres
-from .events import PostgresEventSink, PostgresEventStore
-from .payloads import PostgresPayloads
-from .stores import PostgresArtifactStore, PostgresSessionStore, PostgresStateStore
+from .stores import (
+    PostgresArtifactStore,
+    PostgresEventSink,
+    PostgresEventStore,
+    PostgresPayloads,
+    PostgresSessionStore,
+    PostgresStateStore,
+)
 
 __all__ = [
     "Postgres",

@@ -20,8 +20,7 @@ from psycopg.pq import TransactionStatus
 from toolgen.stores import StoreClosedError, StoreError
 from toolgen.stores.transactions import putting
 
-from .connection import Connection
-from .errors import connection_error, is_lost, server_of, store_error, unknown_commit
+from .connection import Connection, connection_error, is_lost, server_of, store_error, unknown_commit
 from .migrations import migrate
 
 T = TypeVar("T")

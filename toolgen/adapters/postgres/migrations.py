@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, LiteralString
 
-from toolgen.capabilities.artifacts_tables import ARTIFACTS
+from toolgen.capabilities.artifacts_stores import ARTIFACTS
 from toolgen.capabilities.state_tables import STATE
 from toolgen.stores import StoreFormatError
 from toolgen.stores.session_tables import SESSION_MIGRATIONS

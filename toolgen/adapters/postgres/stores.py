@@ -1,16 +1,124 @@
-"""Sessions, state and artifacts in PostgreSQL, shared by all processes that use the database."""
+"""Sessions, state, artifacts, events and payloads in PostgreSQL, shared by all processes that use it.
+
+Events are the documents of `as_json`, in the order in which they were written. Payloads are large values of
+runs, by the digest of their content.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+from typing import Final
 
 from toolgen.agents.sessions.tables import TableSessionStore
-from toolgen.capabilities.artifacts_tables import TableArtifactStore
+from toolgen.capabilities.artifacts_stores import TableArtifactStore
 from toolgen.capabilities.state_tables import TableStateStore
+from toolgen.events.document import as_json, from_json
+from toolgen.events.hub import Events
+from toolgen.events.records import Event
+from toolgen.events.sinks import EventSink
+from toolgen.runs import PayloadGoneError
+from toolgen.stores import StoreCorruptError
 
+from .connection import Connection
 from .database import Postgres
-from .events import PostgresEventStore
+
+_ADD: Final = b"""
+    INSERT INTO toolgen.event (writer, place, run_id, session_id, type, time, document)
+    VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (writer, place) DO NOTHING
+"""
+_REF: Final = re.compile(r"sha256:([0-9a-f]{64}):(0|[1-9][0-9]{0,18})")
+_USED_S: Final = 3600.0
+"""How exact `last_used` is, in seconds: what was read again within them is not written to."""
+_NEWEST: Final = "SELECT data, last_used FROM payload WHERE digest = ? ORDER BY last_used DESC LIMIT 1"
+_USE: Final = "UPDATE payload SET last_used = greatest(last_used, ?) WHERE digest = ?"
+_INSERT: Final = """
+    INSERT INTO payload (digest, session_id, created_at, last_used, data)
+    VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest, session_id)
+    DO UPDATE SET last_used = greatest(payload.last_used, excluded.last_used)
+"""
+
+
+class PostgresEventStore:
+    """Keeps events until they are forgotten."""
+
+    def __init__(self, database: Postgres) -> None:
+        self.database = database
+
+    async def add(self, writer: str, events: Sequence[tuple[int, Event]]) -> None:
+        """Store events with their places among the events of a writer; each place is stored once.
+
+        Raises:
+            ValueError: an event holds a value that is not JSON; nothing is stored.
+            StoreError: the server cannot be used.
+        """
+        await self.add_rows(writer, [(place, *_row(event)) for place, event in events])
+
+    async def add_rows(self, writer: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Store rows of events, each with its place before it; as `add`."""
+
+        async def step(connection: Connection) -> None:
+            async with connection.cursor() as cursor:
+                await cursor.executemany(_ADD, [(writer, *row) for row in rows])
+
+        await self.database.write(step, may_repeat=True)
+
+    async def read(self, *, run_id: str | None = None, session_id: str | None = None) -> tuple[Event, ...]:
+        """Return the events of a run, of a session, or all of them, in their order."""
+        asked = {"run_id": run_id, "session_id": session_id}
+        wanted = {column: value for column, value in asked.items() if value is not None}
+        which = "".join(f" AND {column} = ?" for column in wanted)
+        query = f"SELECT document FROM event WHERE true{which} ORDER BY number"
+        rows = await self.database.read(lambda tx: tx.rows(query, *wanted.values()))
+        return tuple(from_json(json.loads(document)) for (document,) in rows)
+
+    async def forget(
+        self, *, before: float | None = None, sessions: Sequence[str] = (), runs: Sequence[str] = ()
+    ) -> int:
+        """Drop events of sessions, of runs, and from before this second since 1970; return how many."""
+        query = "DELETE FROM event WHERE time < ? OR session_id = ANY(?) OR run_id = ANY(?)"
+        values = float("-inf") if before is None else before, list(sessions), list(runs)
+        return await self.database.write(lambda tx: tx.change(query, *values), may_repeat=True)
+
+
+class PostgresEventSink(EventSink[tuple[object, ...]]):
+    """Stores the events of a hub while it is entered: `async with PostgresEventSink(events, database)`."""
+
+    def __init__(
+        self, events: Events, database: Postgres, *, size: int = 1000, types: Iterable[str] | None = None
+    ) -> None:
+        """Construct a sink; `size` and `types` are those of `Events.subscribe`."""
+        super().__init__(events, database.server, size=size, types=types)
+        self._store = PostgresEventStore(database)
+        self._writer = uuid.uuid4().hex
+        self._next = 0
+        """Place of the next event."""
+
+    async def _open(self) -> None:
+        await self._store.add_rows(self._writer, ())  # so that a server that takes none is said now
+
+    def _encode(self, event: Event) -> tuple[object, ...]:
+        return _row(event)
+
+    async def _write(self, encoded: Sequence[tuple[object, ...]]) -> None:
+        first, self._next = self._next, self._next + len(encoded)
+        await self._store.add_rows(self._writer, [(place, *row) for place, row in enumerate(encoded, first)])
+
+
+def _row(event: Event) -> tuple[object, ...]:
+    """Return the row of an event, without its writer and place.
+
+    Raises:
+        ValueError: it is not JSON, or an id is not of whole characters.
+        RecursionError: a value is within itself.
+    """
+    f"{event.run_id}{event.session_id}".encode()
+    document = json.dumps(as_json(event), separators=(",", ":"))
+    return event.run_id, event.session_id, event.type, event.time, document
 
 
 class PostgresSessionStore(TableSessionStore):
@@ -32,3 +140,93 @@ class PostgresStateStore(TableStateStore):
 
 class PostgresArtifactStore(TableArtifactStore):
     """Keeps artifacts in a database: `PostgresArtifactStore(Postgres(conninfo))`."""
+
+
+class PostgresPayloads:
+    """Keeps each content once for each owner; a `PayloadStore`. A reference is `sha256:<hex>:<bytes>`.
+
+    The column `session_id` of its table holds the owner.
+    """
+
+    def __init__(self, database: Postgres, *, clock: Callable[[], float] = time.time) -> None:
+        """Construct a store; the clock returns seconds since 1970."""
+        self.database = database
+        self._clock = clock
+
+    async def put(self, data: bytes, *, owner: str = "") -> str:
+        """Store data, if it is not there, and return its reference.
+
+        Raises:
+            StoreError: the server cannot be used.
+        """
+        digest, now = sha256(data).digest(), float(self._clock())
+
+        async def step(tx: Connection) -> None:
+            if not await tx.change(f"{_USE} AND session_id = ?", now, digest, owner):  # it is sent once
+                await tx.change(_INSERT, digest, owner, now, now, bytes(data))
+
+        await self.database.write(step, may_repeat=True)
+        return _ref(data)
+
+    async def get(self, ref: str) -> bytes:
+        """Return the data of a reference, after it was compared with its digest.
+
+        Raises:
+            PayloadGoneError: it was erased or pruned, or never stored.
+            StoreCorruptError: the database holds other data there.
+            StoreError: the server cannot be used.
+        """
+        match = _REF.fullmatch(ref)
+        if match is None:
+            raise _gone(ref)
+        digest, now = bytes.fromhex(match[1]), float(self._clock())
+        for data, last_used in await self.database.read(lambda tx: tx.rows(_NEWEST, digest)):
+            if sha256(data).digest() != digest:
+                raise StoreCorruptError(
+                    f"holds other data as the payload {ref}",
+                    server=self.database.server,
+                    hint="restore the database from a backup",
+                )
+            if len(data) != int(match[2]):
+                raise _gone(ref)
+            if last_used < now - _USED_S:
+                await self._change(_USE, now, digest)
+            return bytes(data)
+        raise _gone(ref)
+
+    async def prune(self, older_than_s: float) -> int:
+        """Drop the payloads that were not used for so many seconds; return how many.
+
+        A payload is used when it is stored, stored again or read. Reading counts to the hour, so give some
+        hours, and more than the time for which the engine keeps its runs.
+
+        Raises:
+            StoreError: the server cannot be used.
+        """
+        before = float(self._clock()) - older_than_s
+        return await self._change("DELETE FROM payload WHERE last_used < ?", before)
+
+    async def forget(self, owner: str) -> int:
+        """Erase what was stored for an owner; return how many payloads it were.
+
+        Raises:
+            ValueError: the owner is "".
+            StoreError: the server cannot be used.
+        """
+        if not owner:
+            raise ValueError("owner is empty; name the owner whose payloads are erased")
+        return await self._change("DELETE FROM payload WHERE session_id = ?", owner)
+
+    async def _change(self, sql: str, *values: object) -> int:
+        return await self.database.write(lambda tx: tx.change(sql, *values), may_repeat=True)
+
+
+def _ref(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}:{len(data)}"
+
+
+def _gone(ref: str) -> PayloadGoneError:
+    return PayloadGoneError(
+        f"the payload {ref} was erased, or never stored in this database",
+        hint="give all workers and clients of the engine the same database, and prune later",
+    )
