@@ -23,7 +23,7 @@ from tests.virtual_time import VirtualTimeLoop, now
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.capabilities import MemoryStateStore
 from toolgen.engines import InProcessEngine
-from toolgen.stores.sqlite_memory import SqliteMemory
+from toolgen.stores.sqlite_file import SqliteMemory
 
 from .loop import World, quiet
 from .running import Outcome, Target, main

@@ -16,7 +16,7 @@ from tests.virtual_time import now
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import ConfirmSpec, Runtime, Suspended
 from toolgen.stores import ForeignFileError, StoreCorruptError, StoreError, StoreFullError, UnsafeFileError
-from toolgen.stores.key_file import create_key, read_key
+from toolgen.stores.own_file import create_key, read_key
 from toolgen.waiting.errors import MissingSecretError, SuspensionError
 
 TOOL = "assistant.devices.list_devices"

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from toolgen.stores import ForeignFileError, LeaseLostError, StoreError, UnsafeFileError
-from toolgen.stores.lease import Lease
+from toolgen.stores.own_file import Lease
 
 FORK = """
 import os, sys
 from pathlib import Path
-from toolgen.stores.lease import Lease
+from toolgen.stores.own_file import Lease
 
 mine = Lease(Path(sys.argv[1]))
 assert mine.acquire()

@@ -5,8 +5,7 @@ from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifac
 from toolgen.calls.steps.bridge import Wait
 
 from .artifacts import ArtifactsCapability, ArtifactStore
-from .artifacts_file import FileArtifactStore
-from .artifacts_tables import MemoryArtifactStore, SqliteArtifactStore
+from .artifacts_stores import FileArtifactStore, MemoryArtifactStore, SqliteArtifactStore
 from .disabling import DisabledTool, DisabledTools
 from .state import (
     BulkStateStore,

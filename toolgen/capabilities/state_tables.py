@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from toolgen.contract.json_value import Json
-from toolgen.stores.sqlite_file import SqliteFile
+from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
-from toolgen.stores.sqlite_memory import SqliteMemory
 from toolgen.stores.transactions import Database, Transaction
 
 from .state import Change, Scope, applied

@@ -13,8 +13,7 @@ from toolgen.contract.tasks import CallLater, Timer, start_task
 from toolgen.runs import EngineError, LostJournal
 from toolgen.stores import LeaseLostError, ReplacedFileError, StoreCorruptError, StoreError
 from toolgen.stores.file_watch import FileWatch
-from toolgen.stores.key_file import create_key, read_key
-from toolgen.stores.lease import Lease
+from toolgen.stores.own_file import Lease, create_key, read_key
 
 from .file_clock import release, released_at, time_before_leap
 from .journal import CANCEL, NULL, decode

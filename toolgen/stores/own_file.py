@@ -1,19 +1,38 @@
-"""Files for the user of this process alone, such as keys and locks: which are taken, and how they open."""
+"""Files for the user of this process alone: which are taken, how they open, and what they are for.
+
+A `Lease` is held by one process, and the operating system releases it when that ends. Whoever can read the
+file of a key can approve calls, and whoever can replace it too, so nothing else is taken: as ssh does with
+private keys.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import secrets
 import stat
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from .errors import ForeignFileError, StoreError, UnsafeFileError, system_error
+from .errors import (
+    ForeignFileError,
+    LeaseLostError,
+    StoreCorruptError,
+    StoreError,
+    UnsafeFileError,
+    system_error,
+)
 
 MODE: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _SAFELY: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """No link is followed, and no FIFO or device is waited for."""
+_BYTES: Final = 32
+_OR_SECRET: Final = ", or give all processes the same Runtime(secret=…)"
 
 
 def open_own(path: Path, flags: int, *, content: str, instead: str = "") -> int:
@@ -85,3 +104,158 @@ def _foreign(path: Path, content: str) -> ForeignFileError:
         path=path,
         hint=f"move it away, and restore the {content}",
     )
+
+
+class Lease:
+    """A lock (`flock`) on a file that holds the id of the process that has it.
+
+    It is given back by `release`, when nobody has the object any more, or when the process ends. A process
+    that is forked off does not have it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+        self._close: Callable[[], object] = lambda: None
+        _leases.add(self)
+
+    def acquire(self) -> bool:
+        """Take the lease unless it is held, in this process or another; return whether it was taken.
+
+        Raises:
+            ForeignFileError: the path leads to no regular file.
+            UnsafeFileError: others may use the file, or it belongs to another user.
+            StoreError: it cannot be opened.
+        """
+        if self._descriptor is not None and is_open_at(self._path, self._descriptor):
+            return True
+        self.release()
+        descriptor = open_own(self._path, os.O_CREAT | os.O_RDWR, content="lock")
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        self._descriptor = descriptor
+        self._close = weakref.finalize(self, os.close, descriptor)
+        return True
+
+    def require_file(self) -> None:
+        """Raise where the file of a lease that is held is not at its path any more: another may be taken.
+
+        Raises:
+            LeaseLostError: as said.
+        """
+        if self._descriptor is not None and not is_open_at(self._path, self._descriptor):
+            raise LeaseLostError(
+                "was removed or replaced under the process that holds it",
+                path=self._path,
+                hint="restart this process, and leave the file where it is",
+            )
+
+    def check(self) -> None:
+        """Raise where the file cannot be used for a lock; it may be missing while nobody holds it.
+
+        Raises:
+            StoreError: as `acquire`.
+        """
+        with suppress(FileNotFoundError):
+            os.close(open_own(self._path, os.O_RDONLY, content="lock"))
+
+    def holder(self) -> str:
+        """Return the id of the process that has taken the lease last; for messages."""
+        try:
+            return self._path.read_text("utf-8").strip()
+        except OSError:
+            return ""
+
+    def release(self) -> None:
+        """Release the lease; no effect without one."""
+        self._descriptor = None
+        self._close()
+
+
+_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Close, in a forked process, files that would hold the leases of its parent after its end."""
+    for lease in list(_leases):
+        lease.release()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def read_key(path: Path) -> bytes | None:
+    """Return the 32 bytes of a key file; None where it is missing.
+
+    Raises:
+        ForeignFileError: it is a link, a folder, a device or a FIFO.
+        UnsafeFileError: others may read or write it, or it belongs to another user.
+        StoreCorruptError: it has another length.
+        StoreError: it cannot be read.
+    """
+    try:
+        descriptor = open_own(path, os.O_RDONLY, content="key", instead=_OR_SECRET)
+    except FileNotFoundError:
+        return None
+    try:
+        key = os.read(descriptor, _BYTES + 1)
+    except OSError as error:
+        raise unusable_file(path, error) from error
+    finally:
+        os.close(descriptor)
+    if len(key) != _BYTES:
+        size = "more" if len(key) > _BYTES else len(key)
+        raise StoreCorruptError(
+            f"has {size} bytes and not the {_BYTES} of a key", path=path, hint="restore it from a backup"
+        )
+    return key
+
+
+def create_key(path: Path) -> bytes:
+    """Create a key file for its owner only, unless it is there, and return its content.
+
+    Raises:
+        StoreError: it cannot be created, or as `read_key`.
+    """
+    try:
+        _create(path)
+    except OSError as error:
+        raise unusable_file(path, error) from error
+    key = read_key(path)
+    assert key is not None, "it was just there"
+    return key
+
+
+def _create(path: Path) -> None:
+    """Create the file whole or not at all; the first of several processes counts."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, MODE)
+    try:
+        try:
+            os.write(descriptor, secrets.token_bytes(_BYTES))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.link(draft, path)
+        _sync_folder(path.parent)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(draft)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Keep the name of a new file over a loss of power: what is sealed with it may be kept before."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

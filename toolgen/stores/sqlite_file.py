@@ -1,4 +1,4 @@
-"""A SQLite file of a store: opening, transactions and closing for all stores.
+"""A SQLite file of a store: opening, transactions and closing for all stores; and SQLite in memory.
 
 Steps of writing run one after the other in a thread of the file's own, steps of reading in a second one, each
 with a connection that is kept. So no step holds up the event loop, a file that another process has locked
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from .errors import StoreError
-from .sqlite_connection import Synchronous, create_file, on_connection, open_connection
+from .sqlite_connection import Synchronous, create_file, in_transaction, on_connection, open_connection
 from .sqlite_errors import store_error
 from .sqlite_format import SqliteFormat
 from .sqlite_thread import LaneSettings, SqliteThread, closed_error
@@ -156,3 +157,27 @@ def make_file(path: Path, format: SqliteFormat) -> None:
         open_connection(path, format, time.monotonic() + BUSY_S).close()
     except sqlite3.Error as error:
         raise store_error(error, path, busy_s=BUSY_S) from error
+
+
+class SqliteMemory:
+    """A `Database` that is gone with the object. Its calls may come from many threads."""
+
+    def __init__(self, format: SqliteFormat) -> None:
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._database.close)
+        for statement in format.statements():
+            self._database.execute(statement)
+
+    async def write(
+        self, step: Step[T], *, is_brief: bool = False, may_repeat: bool = False, is_snapshot: bool = False
+    ) -> T:
+        with self._lock:
+            return in_transaction(self._database, "BEGIN", on_connection(step))
+
+    async def read(self, step: Step[T], *, is_brief: bool = False) -> T:
+        with self._lock:
+            return on_connection(step)(self._database)
+
+    async def put(self, statements: Sequence[tuple[str, Sequence[Any]]]) -> None:
+        await self.write(putting(statements))

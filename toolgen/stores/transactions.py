@@ -1,9 +1,9 @@
 """What stores that keep tables need of a database, so that the SQL of a store is written once.
 
-A store gives a step to its database, which is a SQLite file (`sqlite_file.py`), the file of an engine
-(`batched_file.py`), memory (`sqlite_memory.py`) or a PostgreSQL server (`adapters/postgres/database.py`). The
-statements are those that all of them understand: values stand for `?`, names of tables have no schema, and
-words of SQL are in capitals. A step awaits nothing but its transaction, which it may have to do again.
+A store gives a step to its database, which is a SQLite file or memory (`sqlite_file.py`), the file of an
+engine (`batched_file.py`) or a PostgreSQL server (`adapters/postgres/database.py`). The statements are those
+that all of them understand: values stand for `?`, names of tables have no schema, and words of SQL are in
+capitals. A step awaits nothing but its transaction, which it may have to do again.
 A `StoreServer` says whether a database of a server, or of an engine's file, can be used now.
 """
 

@@ -16,7 +16,7 @@ class MemorySessionStore(TableSessionStore):
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         """Construct a store; the clock returns seconds since 1970."""
-        from toolgen.stores.sqlite_memory import SqliteMemory  # SQLite is for those who keep sessions
+        from toolgen.stores.sqlite_file import SqliteMemory  # SQLite is for those who keep sessions
 
         from .sqlite import SESSIONS
 
