@@ -28,10 +28,9 @@ from toolgen.runs import (
 from ..activities import Progress
 from ..journal import Followers, digest, encode, tell
 from ..operations import attempt_failure, error_text, log_cut_off
-from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun
+from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun, received_piece
 from .failures import ALL_LOST, LOST
-from .offloading import OffloadingCodec, StoreAwayError, is_reference
-from .received import received_piece
+from .payloads import OffloadingCodec, StoreAwayError, is_reference
 from .settings import EngineSettings
 
 _FIRST_PAUSE_S: Final = 0.5

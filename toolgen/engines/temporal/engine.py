@@ -38,8 +38,7 @@ from toolgen.runs.errors import already_registered, engine_closed
 
 from ..journal import Followers
 from .client import TemporalClient
-from .offloading import OffloadingCodec
-from .payloads import data_converter
+from .payloads import OffloadingCodec, data_converter
 from .settings import EngineSettings, GivesSettings, TemporalLimits
 from .workers import Workers
 from .workflow import RunWorkflow

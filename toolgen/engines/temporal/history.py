@@ -14,16 +14,21 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes, Hist
 from toolgen.contract.json_value import Json
 from toolgen.runs import OpenWait, PayloadGoneError, RunState, WaitStatus
 
-from .documents import ANSWER, BEGUN_RECORD, LOG, Entry, Mark, RunStart, SentAnswer
-from .failures import cancel_reason
-from .offloading import UNUSABLE
-from .payloads import NotJsonError
-from .received import (
+from .documents import (
+    ANSWER,
+    BEGUN_RECORD,
+    LOG,
+    Entry,
+    Mark,
+    RunStart,
+    SentAnswer,
     received_answer,
     received_begun,
     received_piece,
     received_start,
 )
+from .failures import cancel_reason
+from .payloads import UNUSABLE, NotJsonError
 
 
 class Decode(Protocol):

@@ -1,9 +1,12 @@
-"""What crosses to the server: JSON and nothing else, with the codec of the host around it."""
+"""What crosses to the server: JSON and nothing else, with the codec of the host around it.
+
+Large values are kept beside the server: a codec stores them and leaves references in histories.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -11,20 +14,34 @@ from temporalio import activity, workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 from temporalio.converter import (
+    ActivitySerializationContext,
     DataConverter,
     DefaultFailureConverter,
     DefaultFailureConverterWithEncodedAttributes,
     PayloadCodec,
     PayloadConverter,
+    SerializationContext,
+    WithSerializationContext,
 )
 from temporalio.exceptions import ApplicationError
 
-from toolgen.runs import EngineError, PayloadGoneError
+from toolgen.runs import EngineError, PayloadGoneError, PayloadStore
 
 from ..journal import decode, encode
-from .offloading import GONE, GONE_HINT, REFERENCE, REPLAYED, encoding_of
 
 ENCODING: Final = "json/plain"
+REFERENCE: Final = "toolgen/reference"
+"""Encoding of a payload whose data is the reference of another one."""
+GONE: Final = "toolgen/gone"
+"""Encoding of a payload whose data says why there is no other one; it is never sent."""
+GONE_HINT: Final = (
+    "cancel the run if it is not over, and erase its session; "
+    "prune payloads only after the server has forgotten their runs"
+)
+REPLAYED: Final = "toolgen-replayed"
+"""A key of the metadata of a payload that a replay makes again; the history has it already."""
+UNUSABLE: Final = "the store of large values cannot be used"
+"""A part of the message of a workflow task that failed for it; the server has the task done again."""
 
 
 class NotJsonError(EngineError):
@@ -94,3 +111,112 @@ def data_converter(codec: PayloadCodec | None) -> DataConverter:
             DefaultFailureConverter if codec is None else DefaultFailureConverterWithEncodedAttributes
         ),
     )
+
+
+class StoreAwayError(EngineError):
+    """The store of large values cannot be used now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffloadingCodec(PayloadCodec, WithSerializationContext):
+    """Puts encoded payloads that are large into a store, each for its workflow.
+
+    The codec of the host comes first, so that the store holds what it has encrypted.
+    """
+
+    store: PayloadStore
+    codec: PayloadCodec | None
+    """The codec of the host, around every payload."""
+    larger_than: int
+    """Bytes of an encoded payload; what has more goes to the store."""
+    prefix: str
+    """What precedes the id of a run in the id of its workflow."""
+    workflow_id: str = ""
+    is_of_activity: bool = False
+
+    def with_context(self, context: SerializationContext) -> OffloadingCodec:
+        """Return the codec for payloads of a workflow or of an activity."""
+        codec: Any = self.codec
+        if isinstance(codec, WithSerializationContext):
+            codec = codec.with_context(context)
+        return replace(
+            self,
+            codec=codec,
+            workflow_id=getattr(context, "workflow_id", None) or "",
+            is_of_activity=isinstance(context, ActivitySerializationContext),
+        )
+
+    async def encode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return payloads as the server gets them; a reference as it is.
+
+        Raises:
+            StoreAwayError: the store cannot be used.
+        """
+        if all(map(is_reference, payloads)):
+            return list(payloads)
+        is_replayed = any(REPLAYED in payload.metadata for payload in payloads)
+        plain = [_without_mark(payload) for payload in payloads]
+        encoded = plain if self.codec is None else await self.codec.encode(plain)
+        if is_replayed:
+            return list(encoded)
+        return [await self._put(part) if part.ByteSize() > self.larger_than else part for part in encoded]
+
+    async def decode(self, payloads: Sequence[Payload]) -> list[Payload]:
+        """Return payloads as they were before `encode`.
+
+        Of an activity a payload that is gone is one of the encoding `GONE`, which its converter raises: an
+        argument that cannot be decoded has the SDK try the activity again.
+
+        Raises:
+            PayloadGoneError: one was erased or pruned, in a workflow or a client.
+            StoreAwayError: the store cannot be used.
+        """
+        encoded = [await self._get(payload) if is_reference(payload) else payload for payload in payloads]
+        if gone := [payload for payload in encoded if encoding_of(payload) == GONE]:
+            return gone
+        return encoded if self.codec is None else await self.codec.decode(encoded)
+
+    async def _put(self, payload: Payload) -> Payload:
+        try:
+            ref = await self.store.put(payload.SerializeToString(), owner=self.workflow_id)
+        except Exception as error:
+            raise _unusable(error) from error
+        return Payload(metadata={"encoding": REFERENCE.encode()}, data=ref.encode())
+
+    async def _get(self, payload: Payload) -> Payload:
+        try:
+            return Payload.FromString(await self.store.get(payload.data.decode()))
+        except PayloadGoneError as error:
+            gone = PayloadGoneError(
+                f"run {self.workflow_id.removeprefix(self.prefix)} lacks a large value: {error.message}",
+                hint=GONE_HINT,
+            )
+            if self.is_of_activity:
+                return Payload(metadata={"encoding": GONE.encode()}, data=gone.message.encode())
+            raise gone from error
+        except Exception as error:
+            raise _unusable(error) from error
+
+
+def is_reference(payload: Payload) -> bool:
+    """Return whether a payload is a reference of one in the store."""
+    return encoding_of(payload) == REFERENCE
+
+
+def encoding_of(payload: Payload) -> str:
+    """Return the encoding of a payload; "" where it has none."""
+    return payload.metadata.get("encoding", b"").decode(errors="replace")
+
+
+def _without_mark(payload: Payload) -> Payload:
+    """Return a payload without the mark of a replay."""
+    if REPLAYED not in payload.metadata:
+        return payload
+    plain = Payload()
+    plain.CopyFrom(payload)
+    del plain.metadata[REPLAYED]
+    return plain
+
+
+def _unusable(error: Exception) -> StoreAwayError:
+    return StoreAwayError(f"{UNUSABLE}: {error}", hint="see that its database is up, and reachable from here")

@@ -25,12 +25,11 @@ from toolgen.runs import (
 
 from ..journal import Events, Followers, log_key
 from ..operations import ending_events, ignore_exception
-from .description import Description
 from .documents import CHANGES, NOTHING, PROJECTED, WAITS
 from .failures import of_server
 from .history import RunView
 from .listing import ENDED, PAGE, RUNNING, first, newest_first, oldest_first, runs_query
-from .reader import HistoryReader
+from .reader import Description, HistoryReader
 from .settings import EngineSettings
 
 _AT_ONCE: Final = 20

@@ -18,10 +18,22 @@ from ..context import execute_loop
 from ..journal import encode
 from ..operations import ending_events, failure_text, ignore_exception
 from .context import WorkflowContext
-from .documents import ANSWER, BEGUN_RECORD, PROJECTED, SIGNAL, WORKFLOW, KeptAnswer, RunStart, SentAnswer
+from .documents import (
+    ANSWER,
+    BEGUN_RECORD,
+    PROJECTED,
+    SIGNAL,
+    WORKFLOW,
+    KeptAnswer,
+    RunStart,
+    SentAnswer,
+    received_answer,
+    received_begun,
+    received_signal,
+    received_start,
+)
 from .failures import cancel_reason
 from .inbox import Inbox
-from .received import received_answer, received_begun, received_signal, received_start
 from .settings import SETTINGS
 
 Ending = Literal["completed", "failed", "canceled"]
