@@ -17,7 +17,7 @@ from .host import AgentHost
 from .sessions.sessions import UnknownSessionError, UnusedSession
 from .turns import SessionBusyError
 
-PERIOD_S: Final = 60.0
+_PERIOD_S: Final = 60.0
 """Seconds between two looks at the sessions."""
 
 
@@ -173,7 +173,7 @@ class Retention:
                     await asyncio.sleep(0)  # a store in memory lets nobody else run
             except Exception:
                 log.exception("unused sessions were not dropped; the next attempt follows")
-            await asyncio.sleep(PERIOD_S)
+            await asyncio.sleep(_PERIOD_S)
 
     async def _drop(self, session: UnusedSession) -> None:
         """Drop a session, unless one of its runs is not over.

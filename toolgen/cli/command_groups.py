@@ -38,7 +38,7 @@ tools_app = typer.Typer(
     add_completion=False, no_args_is_help=True, rich_markup_mode=None, help="List, disable and enable tools."
 )
 
-ToolName = Annotated[str, typer.Argument(help="Id or name of the tool.", metavar="TOOL")]
+_ToolName = Annotated[str, typer.Argument(help="Id or name of the tool.", metavar="TOOL")]
 
 
 @runs_app.command("list")
@@ -256,7 +256,7 @@ def list_all(
 
 @tools_app.command()
 def disable(
-    tool: ToolName,
+    tool: _ToolName,
     reason: Annotated[
         str, typer.Option(help="Why; models and people read it.", metavar="TEXT", show_default=False)
     ],
@@ -274,7 +274,7 @@ def disable(
 
 
 @tools_app.command()
-def enable(tool: ToolName, config: Config = None) -> None:
+def enable(tool: _ToolName, config: Config = None) -> None:
     """Enable a tool again."""
     from .tools import enable_tool
 

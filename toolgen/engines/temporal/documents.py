@@ -1,6 +1,6 @@
 """The JSON documents of a run on Temporal: what its workflow and its activities take and give.
 
-Every client of the namespace can send any to a run. What is malformed is dropped, by the workflow and by those
+Every client of the namespace can send any. What is malformed is dropped, by the workflow and by those
 who read its history, in the same way.
 """
 

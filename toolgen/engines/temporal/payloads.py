@@ -30,15 +30,15 @@ from toolgen.runs import EngineError, PayloadGoneError, PayloadStore
 from ..journal import decode, encode
 
 ENCODING: Final = "json/plain"
-REFERENCE: Final = "toolgen/reference"
+_REFERENCE: Final = "toolgen/reference"
 """Encoding of a payload whose data is the reference of another one."""
 GONE: Final = "toolgen/gone"
 """Encoding of a payload whose data says why there is no other one; it is never sent."""
-GONE_HINT: Final = (
+_GONE_HINT: Final = (
     "cancel the run if it is not over, and erase its session; "
     "prune payloads only after the server has forgotten their runs"
 )
-REPLAYED: Final = "toolgen-replayed"
+_REPLAYED: Final = "toolgen-replayed"
 """A key of the metadata of a payload that a replay makes again; the history has it already."""
 UNUSABLE: Final = "the store of large values cannot be used"
 """A part of the message of a workflow task that failed for it; the server has the task done again."""
@@ -77,18 +77,18 @@ def _payload(value: Any) -> Payload:
     text, _ = encode(value, "a value for the server")
     metadata = {"encoding": ENCODING.encode()}
     if workflow.in_workflow() and workflow.unsafe.is_replaying():
-        metadata[REPLAYED] = b""
+        metadata[_REPLAYED] = b""
     return Payload(metadata=metadata, data=text)
 
 
 def _value(payload: Payload) -> Any:
-    encoding = encoding_of(payload)
+    encoding = _encoding_of(payload)
     if encoding == GONE:
         message = payload.data.decode()
         if activity.in_activity():
             raise ApplicationError(message, type=PayloadGoneError.__name__, non_retryable=True)
-        raise PayloadGoneError(message, hint=GONE_HINT)
-    if encoding == REFERENCE:
+        raise PayloadGoneError(message, hint=_GONE_HINT)
+    if encoding == _REFERENCE:
         raise EngineError(
             "a large value of the run is in a store that this process lacks",
             hint="give all processes the same: TemporalEngine(payloads=…)",
@@ -154,7 +154,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
         """
         if all(map(is_reference, payloads)):
             return list(payloads)
-        is_replayed = any(REPLAYED in payload.metadata for payload in payloads)
+        is_replayed = any(_REPLAYED in payload.metadata for payload in payloads)
         plain = [_without_mark(payload) for payload in payloads]
         encoded = plain if self.codec is None else await self.codec.encode(plain)
         if is_replayed:
@@ -172,7 +172,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
             StoreAwayError: the store cannot be used.
         """
         encoded = [await self._get(payload) if is_reference(payload) else payload for payload in payloads]
-        if gone := [payload for payload in encoded if encoding_of(payload) == GONE]:
+        if gone := [payload for payload in encoded if _encoding_of(payload) == GONE]:
             return gone
         return encoded if self.codec is None else await self.codec.decode(encoded)
 
@@ -181,7 +181,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
             ref = await self.store.put(payload.SerializeToString(), owner=self.workflow_id)
         except Exception as error:
             raise _unusable(error) from error
-        return Payload(metadata={"encoding": REFERENCE.encode()}, data=ref.encode())
+        return Payload(metadata={"encoding": _REFERENCE.encode()}, data=ref.encode())
 
     async def _get(self, payload: Payload) -> Payload:
         try:
@@ -189,7 +189,7 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
         except PayloadGoneError as error:
             gone = PayloadGoneError(
                 f"run {self.workflow_id.removeprefix(self.prefix)} lacks a large value: {error.message}",
-                hint=GONE_HINT,
+                hint=_GONE_HINT,
             )
             if self.is_of_activity:
                 return Payload(metadata={"encoding": GONE.encode()}, data=gone.message.encode())
@@ -200,21 +200,21 @@ class OffloadingCodec(PayloadCodec, WithSerializationContext):
 
 def is_reference(payload: Payload) -> bool:
     """Return whether a payload is a reference of one in the store."""
-    return encoding_of(payload) == REFERENCE
+    return _encoding_of(payload) == _REFERENCE
 
 
-def encoding_of(payload: Payload) -> str:
+def _encoding_of(payload: Payload) -> str:
     """Return the encoding of a payload; "" where it has none."""
     return payload.metadata.get("encoding", b"").decode(errors="replace")
 
 
 def _without_mark(payload: Payload) -> Payload:
     """Return a payload without the mark of a replay."""
-    if REPLAYED not in payload.metadata:
+    if _REPLAYED not in payload.metadata:
         return payload
     plain = Payload()
     plain.CopyFrom(payload)
-    del plain.metadata[REPLAYED]
+    del plain.metadata[_REPLAYED]
     return plain
 
 
