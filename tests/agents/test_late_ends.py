@@ -21,13 +21,12 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.contract.secrets import HIDDEN
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, Sensitive, StaticToolset, ToolError
-from toolgen.waiting.once_call import BY_ITSELF
+from toolgen.waiting.once_call import BY_ITSELF, Resolution, ResolveError
 from toolgen.waiting.resolving import resolved_end, unknown_ends
 
 from .tools import agent, calling, engine_of, exported, first_answer, ran, running, until

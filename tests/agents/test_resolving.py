@@ -7,10 +7,10 @@ import pytest
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.unknown_calls import is_unknown, unknown_outcome_answer
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.engines import InProcessEngine
 from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime
+from toolgen.waiting.once_call import Resolution, ResolveError
 
 from .tools import TOOLS, agent, calling, running
 

@@ -28,7 +28,7 @@ from toolgen.agents import (
     UnknownSessionError,
     agents_of,
 )
-from toolgen.calls.native import NativeTool
+from toolgen.calls.specs import NativeTool
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.runtime import Runtime, StaticToolset
 from toolgen.waiting.options import WaitOptions

@@ -39,11 +39,11 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.planner.scripted import ScriptStep
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.contract.json_value import Json
 from toolgen.events.document import as_json
 from toolgen.events.hub import Events
 from toolgen.runtime import Runtime, ToolError, ToolOutcome
+from toolgen.waiting.once_call import Resolution, ResolveError
 
 DONE = FinalResponse(text="That is done.")
 

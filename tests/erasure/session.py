@@ -28,7 +28,6 @@ from toolgen.agents import (
 )
 from toolgen.agents.planner.scripted import ScriptStep
 from toolgen.calls.call_names import CallName
-from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute
@@ -49,6 +48,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     Unfinished,
 )
+from toolgen.waiting.once_call import Resolution
 
 from .walks import mark
 

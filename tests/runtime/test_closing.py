@@ -20,7 +20,7 @@ from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runs import EngineClosedError
 from toolgen.runtime import Runtime, RuntimeClosedError, ToolCall, ToolContext, ToolResult
-from toolgen.waiting.closing import CLOSING_S
+from toolgen.waiting.call_runs import CLOSING_S
 
 NAME: Final = CallName(door="test", call_id="c1")
 YES: Final[Any] = {"approved": True}

@@ -15,7 +15,6 @@ from gen.assistant.toolsets import maintenance
 from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
 from toolgen.calls.call_names import CallName
-from toolgen.calls.resolution import Resolution
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -30,6 +29,7 @@ from toolgen.runtime import (
     ToolsetRegistration,
     ToolSpec,
 )
+from toolgen.waiting.once_call import Resolution
 
 Ack, Done, Progress = (
     maintenance.UpdateFirmwareAck,

@@ -11,12 +11,12 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from toolgen.calls.call_names import CallName
-from toolgen.calls.resolution import Resolution
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runs import UnknownRunError
 from toolgen.runtime import CallMeta, ConfirmSpec, Runtime, StaticToolset, ToolResult
 from toolgen.waiting.loop import UNKNOWN
+from toolgen.waiting.once_call import Resolution
 
 META: Final = CallMeta(session_id="s", requested_by="mira", tool_call_id="c1")
 NAME: Final = CallName(door="test", call_id="c1")

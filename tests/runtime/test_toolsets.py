@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gen.assistant.toolsets import devices
-from toolgen.calls.native import NativeTool
+from toolgen.calls.specs import NativeTool
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.events.hub import Events
 from toolgen.runtime import (

@@ -9,7 +9,6 @@ from typing import Any
 
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.errors import ToolError
-from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import Delegated, ToolResult
 from toolgen.calls.steps.frame import Frame
 from toolgen.calls.steps.registered_tool import RegisteredTool
@@ -18,6 +17,7 @@ from toolgen.runs import RunStatus
 from toolgen.runtime.lookup import Listing
 from toolgen.waiting.activities import AgentAnswer
 from toolgen.waiting.loop import ChildOfCall
+from toolgen.waiting.once_call import Resolution
 
 from .activities.call_activities import result_of_run
 from .erasing import Retention

@@ -1,4 +1,4 @@
-"""Specs of tools: constants that generated code declares for the runtime."""
+"""Specs of tools, constants that generated code declares for the runtime, and tools that providers run."""
 
 from __future__ import annotations
 
@@ -366,3 +366,16 @@ def _type(codec: Codec[Any], examples: tuple[Json, ...] = ()) -> TypeRecord:
         noted_formats=codec.noted_formats,
         sensitive=pointers_of(codec.sensitive),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeTool:
+    """A tool that the model's provider runs itself. Constructed by generated code."""
+
+    id: str
+    """`service.toolset.kind`."""
+    provider: str
+    kind: str
+    """The provider's name of the tool."""
+    config: Mapping[str, Json] = field(default_factory=dict)
+    """Its settings, as the provider takes them."""

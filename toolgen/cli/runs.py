@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, redirect_stdout
 from typing import Any, Final, Literal
 
-from toolgen.calls.resolution import Resolution
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
@@ -19,6 +18,7 @@ from toolgen.runtime import Runtime
 from toolgen.shapes.issues import short
 from toolgen.stores import StoreCorruptError
 from toolgen.waiting.checking import CheckedCall, waits_of
+from toolgen.waiting.once_call import Resolution
 from toolgen.waiting.resolving import resolved_ends, unknown_ends
 
 from .call import RESOLUTIONS

@@ -17,7 +17,7 @@ from contextlib import (
 from functools import reduce
 from typing import Any, Final
 
-from toolgen.calls.steps.unimplemented import Unimplemented
+from toolgen.calls.steps.failures import Unimplemented
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.findings import shown

@@ -40,7 +40,15 @@ from toolgen.calls.results import (
     ToolStatus,
     Unfinished,
 )
-from toolgen.calls.specs import ArtifactSpec, BoundedSpec, ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
+from toolgen.calls.specs import (
+    ArtifactSpec,
+    BoundedSpec,
+    ConfirmSpec,
+    ErrorSpec,
+    LongRunningSpec,
+    NativeTool,
+    ToolSpec,
+)
 from toolgen.calls.steps.methods import ToolMethod
 from toolgen.calls.steps.registered_tool import Interceptor
 from toolgen.calls.steps.scheduling import Scheduling
@@ -66,14 +74,12 @@ if TYPE_CHECKING:
     from toolgen.calls.call_names import CallName, CallNameError
     from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
     from toolgen.calls.foreign_codec import SchemaCodec
-    from toolgen.calls.native import NativeTool
-    from toolgen.calls.resolution import Resolution, ResolveError
     from toolgen.calls.steps.bridge import CallEndedError
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
     from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
+    from toolgen.calls.steps.thread_pool import in_thread
     from toolgen.calls.steps.trace import Trace, TraceStep
     from toolgen.calls.sync_context import SyncToolContext
-    from toolgen.calls.toolsets.descriptions import model_description
     from toolgen.calls.toolsets.dynamic import (
         DynamicToolset,
         OnError,
@@ -82,12 +88,12 @@ if TYPE_CHECKING:
         StaticToolset,
     )
     from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
-    from toolgen.calls.toolsets.snapshot import Snapshot
+    from toolgen.calls.toolsets.snapshot import Snapshot, model_description
     from toolgen.calls.type_codec import TypeCodec
     from toolgen.runtime.schema_codec import json_schema_codec
-    from toolgen.runtime.threads import in_thread
     from toolgen.runtime.views import allow_tools, filter_toolset, prefixed, with_confirmation
     from toolgen.shapes.python.sensitive import Sensitive
+    from toolgen.waiting.once_call import Resolution, ResolveError
 
     from .generated import *  # noqa: F403  # the names of `_EARLIER`
 
@@ -203,22 +209,20 @@ __all__ = [
 
 _LATER = {
     "toolgen.calls.call_names": "CallName CallNameError",
-    "toolgen.calls.resolution": "Resolution ResolveError",
+    "toolgen.waiting.once_call": "Resolution ResolveError",
     "toolgen.calls.toolsets.functions": "func_error func_tool function_toolset",
     "toolgen.calls.type_codec": "TypeCodec",
     "toolgen.calls.content": "AudioContent Content ImageContent ResourceContent TextContent",
     "toolgen.calls.foreign_codec": "SchemaCodec",
-    "toolgen.calls.native": "NativeTool",
     "toolgen.runtime.schema_codec": "json_schema_codec",
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
     "toolgen.calls.steps.policy": "Allow Ask Decision Policy",
     "toolgen.calls.steps.trace": "Trace TraceStep",
     "toolgen.calls.sync_context": "SyncToolContext",
-    "toolgen.runtime.threads": "in_thread",
-    "toolgen.calls.toolsets.descriptions": "model_description",
+    "toolgen.calls.steps.thread_pool": "in_thread",
     "toolgen.calls.toolsets.dynamic": "DynamicToolset OnError ReadonlyContext SnapshotError StaticToolset",
-    "toolgen.calls.toolsets.snapshot": "Snapshot",
+    "toolgen.calls.toolsets.snapshot": "Snapshot model_description",
     "toolgen.runtime.views": "allow_tools filter_toolset prefixed with_confirmation",
     "toolgen.shapes.python.sensitive": "Sensitive",
 }

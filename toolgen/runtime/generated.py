@@ -8,12 +8,18 @@ from toolgen.calls.errors import check_format
 from toolgen.calls.specs import CallBuilder
 from toolgen.calls.steps.methods import tool_method
 from toolgen.contract.lazy import LazyModule, lazy_attribute, lazy_exports
-from toolgen.shapes.design.model import Email, Hostname, IPv4, IPv6, Nullable, UniqueItems
+from toolgen.shapes.design.model import (
+    Email,
+    Hostname,
+    IPv4,
+    IPv6,
+    Nullable,
+    UniqueItems,
+    present_fields,
+)
 
 if TYPE_CHECKING:
     from toolgen.shapes.foreign.model import Foreign, SchemaModel
-
-    from .present_fields import given, present_fields
 
 __all__ = [
     "CallBuilder",
@@ -36,10 +42,12 @@ __all__ = [
 ]
 
 _LATER = {
-    "toolgen.runtime.present_fields": "given present_fields",
     "toolgen.shapes.foreign.model": "Foreign SchemaModel",
 }
 """Names that little generated code has, by their module, which is imported at their first use."""
+
+given = present_fields
+"""The name that generated code of format 1 has for it."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_exports(__name__, _LATER)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from toolgen.calls.call import CallMeta
-from toolgen.calls.resolution import Resolution
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.runs import RunStatus
 from toolgen.waiting.activities import AgentCalls
+from toolgen.waiting.once_call import Resolution
 
 from .lookup import Listing
 

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
 from toolgen.waiting.errors import NoEngineError
+from toolgen.waiting.once_call import Resolution, ResolveError
 from toolgen.waiting.resolving import resolve_call
 from toolgen.waiting.wait_registry import WaitRegistry
 

@@ -314,7 +314,7 @@ class Runtime:
                 parts.push_async_callback(self.assembly.waits.late_ends.close)
             if self._waits is not None:
                 self._waits.is_closed = True
-                from toolgen.waiting.closing import let_calls_end
+                from toolgen.waiting.call_runs import let_calls_end
 
                 parts.push_async_callback(let_calls_end, self._waits)
 

@@ -25,7 +25,7 @@ from toolgen.calls.toolsets.dynamic import (
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
 
 if TYPE_CHECKING:
-    from toolgen.calls.native import NativeTool
+    from toolgen.calls.specs import NativeTool
 
 Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Awaitable[bool]]
 """Whether a tool is there for a request."""

@@ -1,8 +1,12 @@
-"""Runs of one call each: whoever makes the call starts one, or joins it, and waits for its result."""
+"""Runs of one call each: whoever makes the call starts one, or joins it, and waits for its result.
+
+When a runtime is closed, those that it executes have some time to end.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import uuid
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -16,12 +20,15 @@ from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.dispatch import CANCELLED, failed_call_result
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED
 from toolgen.contract.logs import logger
 from toolgen.runs import (
+    DrainingEngine,
     Engine,
     EngineClosedError,
+    RunStatus,
     UnknownRunError,
     UnsettledAnswerError,
     WaitOverError,
@@ -49,6 +56,8 @@ _AT_ONCE: Final = (
 )
 _JOINED: Final = "joined"
 """The operation that a process answers which joins the run of another one; no wait takes the answer."""
+CLOSING_S: Final = 10.0
+"""Seconds for direct calls to end that are executed when their runtime is closed."""
 
 
 class CallRuns:
@@ -252,3 +261,34 @@ async def _leave(engine: Engine, run_id: str, call: CallDocument, process: str) 
 def _is_of(run_input: Any, call: CallDocument) -> bool:
     made = call_of(run_input)
     return (made["tool"], made["arguments"]) == (call["tool"], call["arguments"])
+
+
+async def let_calls_end(waits: WaitRegistry) -> None:
+    """Wait until the direct calls that this process executes have ended or wait, for at most `CLOSING_S`.
+
+    What is cut off of a call that may not run twice is of unknown outcome. Those that agents answer go on
+    when the engine is started again; engines with many workers let their activities end by themselves.
+    """
+    if not waits.is_only_worker:
+        return
+    engine = waits.engine
+    if isinstance(engine, DrainingEngine) and engine.is_draining:  # what has not begun will not
+        await engine.drain(CLOSING_S)
+        return
+    try:
+        running = await engine.list_runs(state="running", limit=sys.maxsize)
+    except ToolgenError as error:  # such as a file that cannot be used, which is to be closed all the same
+        log.warning("it is not known which calls are executed, and none is waited for: %s", error)
+        return
+    runs = [run.run_id for run in running if _is_call(run)]
+    if runs:
+        log.info("%d calls are executed, and have %g seconds to end", len(runs), CLOSING_S)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_S):
+                await asyncio.gather(*map(engine.settled, runs), return_exceptions=True)
+
+
+def _is_call(run: RunStatus) -> bool:
+    """Return whether a run is one of a direct call that no agent answers."""
+    is_direct = run.run_id.startswith(CALL) and "/" not in run.run_id
+    return is_direct and isinstance(run.input, dict) and "child" not in run.input

@@ -1,4 +1,4 @@
-"""Calls of runs that may not run twice: that they begin, and how they end although nobody waits for it."""
+"""Calls of runs that may not run twice: that they begin, how they end late, and what people found out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from toolgen.calls.errors import OutcomeUnknownError, ToolError
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult, WithoutResult
 from toolgen.calls.steps.boundary import Outcome, Raised, Returned
 from toolgen.calls.steps.result_encoding import encode_result
@@ -24,6 +23,7 @@ from toolgen.contract.tasks import start_task
 if TYPE_CHECKING:
     from toolgen.calls.steps.frame import Frame
     from toolgen.calls.steps.registered_tool import RegisteredTool
+    from toolgen.contract.json_value import Json
     from toolgen.contract.secrets import Secrets
 
 Settle: TypeAlias = "Callable[[Resolution], Awaitable[None]]"
@@ -205,3 +205,18 @@ async def _settled(tool: str, resolution: Resolution, settle: Settle, secrets: S
             log.warning("the late end of %s was not stored, and its outcome stays unknown: %s", tool, error)
         except Exception:
             log.exception("the late end of %s was not stored, and its outcome stays unknown", tool)
+
+
+class ResolveError(ToolgenError):
+    """The resolution was rejected; the message says why, and nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """The outcome of a call, as a person found it out."""
+
+    outcome: Literal["result", "failed", "not_run"]
+    result: Json = None
+    """The result of a call that ended well, as the result schema of its tool says."""
+    message: str = ""
+    """Why a call has failed, for the model."""

@@ -15,7 +15,6 @@ from pydantic_core import to_json
 
 from toolgen.calls.call import CallMeta
 from toolgen.calls.errors import MalformedResultError, ToolError, ToolValidationError
-from toolgen.calls.resolution import Resolution, ResolveError
 from toolgen.calls.results import ToolResult
 from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
@@ -32,7 +31,7 @@ from toolgen.events.redaction import public_result, without_secrets
 from toolgen.runs import Engine, RunContext, UnknownRunError
 
 from .loop import Outcome, call_of, is_unknown_end
-from .once_call import BY_ITSELF
+from .once_call import BY_ITSELF, Resolution, ResolveError
 from .resuming import WaitingTools
 from .wait_registry import WaitRegistry
 

@@ -16,10 +16,10 @@ from toolgen.calls.errors import OutcomeUnknownError, ToolError, ToolValidationE
 from toolgen.calls.results import ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.boundary import run_or_abandon
-from toolgen.calls.steps.bounds import remember
 from toolgen.calls.steps.dispatch import dispatch, end_without_executor
 from toolgen.calls.steps.failures import denied_result, error_result, internal_error, log, tool_error_of
 from toolgen.calls.steps.frame import Batch, Frame, RuntimeServices
+from toolgen.calls.steps.policy import remember
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.calls.steps.result_encoding import encode_result
 from toolgen.calls.toolsets.directory import Directory

@@ -10,9 +10,8 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from toolgen.calls.errors import MalformedResultError, ToolValidationError
-from toolgen.calls.native import NativeTool
 from toolgen.calls.results import RetryHint
-from toolgen.calls.specs import ToolSpec
+from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.calls.steps.boundary import Contained, name_of, run_or_abandon
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.hooks import Stop

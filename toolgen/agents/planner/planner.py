@@ -12,9 +12,8 @@ from typing import Any, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
-from toolgen.calls.native import NativeTool
 from toolgen.calls.results import RetryHint
-from toolgen.calls.specs import ToolSpec
+from toolgen.calls.specs import NativeTool, ToolSpec
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import History
 from toolgen.contract.record import record

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..call import SeenBounds
     from ..capability import ToolSwitch
-    from ..telemetry import CallSpan, CallSpans
+    from ..reports import CallSpan, CallSpans
     from ..toolsets.directory import Directory
     from .frame import Frame, RuntimeServices
     from .registered_tool import RegisteredTool
@@ -166,7 +166,7 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
             return await _delegate_or_suspend(frame, returned)
         result = encode_result(spec, returned, meta, trace)
         if services.policy is not None:
-            from .bounds import remember
+            from .policy import remember
 
             remember(result, context.values)
         if result.artifacts or result.display or len(result.json) > tool.result_bytes:
@@ -263,7 +263,7 @@ def _frozen(frame: Frame, call: ToolCall) -> ToolCall:
     document = frame.spec.payload.encode(call.payload)
     seen: tuple[SeenBounds, ...] = ()
     if services.policy is not None:
-        from .bounds import seen_bounds
+        from .policy import seen_bounds
 
         seen = seen_bounds(frame.context.values)
     return ToolCall(

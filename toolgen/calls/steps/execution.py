@@ -15,7 +15,7 @@ from .boundary import TimeLimitError, run_in_task
 
 if TYPE_CHECKING:
     from ..context import ToolContext
-    from ..telemetry import CallMetrics
+    from ..reports import CallMetrics
     from .registered_tool import RegisteredTool
     from .running_call import RunningCall
     from .scheduler import Scheduler

@@ -45,9 +45,8 @@ if TYPE_CHECKING:
 
     from ..call import CallMeta, ToolCall
     from ..provided import ArtifactKeeper
-    from ..reports import CallReports
+    from ..reports import CallMetrics, CallReports, CallSpans
     from ..results import Pending, ToolResult, Unfinished
-    from ..telemetry import CallMetrics, CallSpans
     from .bridge import Wait
     from .execution import Execution
     from .policy import Policy

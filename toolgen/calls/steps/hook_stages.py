@@ -12,10 +12,10 @@ from ..codec import raw_arguments
 from ..errors import ToolError
 from .artifact_refs import store_artifacts, truncate_result
 from .boundary import as_task_exception, run_with_timeout
-from .bounds import remember
 from .failures import internal_error, tool_error_of, unreadable_result
 from .hooks import HookMethod, Stage, Verdict, run_hook
 from .hooks import Stop as Stop
+from .policy import remember
 from .result_encoding import encode_result
 
 if TYPE_CHECKING:

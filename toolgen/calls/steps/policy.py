@@ -1,16 +1,20 @@
-"""The host's policy: allows, denies or asks about each call."""
+"""The host's policy: allows, denies or asks about each call, and sees the bounds of earlier results."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from toolgen.contract.record import record
 
+from ..call import SeenBounds
+from ..context import Key, Values
 from .hooks import Deny
 
 if TYPE_CHECKING:
     from ..call import ToolCall
+    from ..results import ToolResult
     from ..specs import ToolSpec
+_SEEN: Final[Key[list[SeenBounds]]] = Key("bounds of the turn")
 
 
 @record
@@ -38,3 +42,17 @@ class Policy(Protocol):
         `call.payload` is a copy of the arguments: nothing that is done to it changes what runs.
         """
         ...
+
+
+def remember(result: ToolResult, values: Values) -> None:
+    """Store the bounds of a result for the policy, which sees them at later calls of the same turn."""
+    if result.bounds is not None:
+        seen = values.get(_SEEN, [])
+        values[_SEEN] = seen
+        seen.append(SeenBounds(tool=result.tool, bounds=result.bounds))
+
+
+def seen_bounds(values: Values) -> tuple[SeenBounds, ...]:
+    """Return the bounds of the results of the same turn so far, oldest first."""
+    seen: list[SeenBounds] = values.get(_SEEN, [])
+    return tuple(seen)

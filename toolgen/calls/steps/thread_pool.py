@@ -1,23 +1,27 @@
 """Threads for blocking author code: bounded, replaced when they are stuck; none keeps the process alive.
 
 A thread cannot be ended from outside. One whose caller has given up is *stuck* until its function returns: it
-is counted, and another takes its place as long as no more than `max_stuck` are.
+is counted, and another takes its place as long as no more than `max_stuck` are. `in_thread` gives synchronous
+services behind asynchronous protocols threads of their own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
+import inspect
 import threading
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
 from toolgen.contract.logs import logger
 
+from ..errors import ToolError
 from .boundary import Outcome, Raised, TimeLimitError, outcome_of, value_within
 
 MAX_STUCK: Final = 32
@@ -265,3 +269,36 @@ def _serve(jobs: SimpleQueue[Job | None], pool: weakref.ref[ThreadPool]) -> None
 def _dismiss(idle: list[_Worker]) -> None:
     while idle:
         idle.pop().jobs.put(None)
+
+
+def in_thread(service: object, *, max_threads: int = 8) -> Any:
+    """Return the service with every method made asynchronous, each call in a thread of the service's own.
+
+    Context variables are carried over. The service must allow calls from several threads. A method whose
+    caller gave up keeps its thread until it returns; another takes its place, until too many are stuck, and
+    calls of that method raise a `ToolError` then.
+    """
+    return _InThread(service, ThreadPool(max_threads))
+
+
+class _InThread:
+    def __init__(self, service: object, threads: ThreadPool) -> None:
+        self._service = service
+        self._threads = threads
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        method = getattr(self._service, name)
+        if inspect.iscoroutinefunction(method):
+            return method  # type: ignore[no-any-return]  # an attribute of an unknown class
+
+        full_name = f"{type(self._service).__name__}.{name}"
+
+        @functools.wraps(method)
+        async def call(*args: object, **kwargs: object) -> Any:
+            call = functools.partial(method, *args, **kwargs)
+            try:
+                return await self._threads.run(full_name, call)
+            except NoThreadError as error:
+                raise ToolError(f"{full_name} is not available now: earlier calls have not ended") from error
+
+        return call

@@ -2,14 +2,17 @@
 
 Static ones are those of `Runtime.tools.register`. Any object with a name and `async tools(context)` is a
 dynamic one; it may be an asynchronous context manager, which the runtime then opens and closes.
+
+A design may have a tool `search` in each of two toolsets. Where all tools of a runtime are advertised at
+once, a model needs a name for each: wire names that several tools have get a prefix.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -17,12 +20,13 @@ from toolgen.shapes.naming import LONGEST_NAME
 
 from ..call import NO_META, CallMeta
 from ..errors import RegistrationError
+from ..specs import ToolSpec
 from .registration import BoundTool, ToolsetRegistration, bound_tools, registered_bound_tools
 
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from ..native import NativeTool
+    from ..specs import NativeTool
     from ..steps.registered_tool import RegisteredTool, RuntimeOptions
 
 OnError: TypeAlias = Literal["fail", "drop", "stale"]
@@ -31,6 +35,13 @@ that the same session got (and fails where there was none, or the session has no
 
 WIRE_NAME: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
 """What all model providers take."""
+Prefix = Callable[[ToolSpec[Any, Any]], str]
+
+_PREFIXES: Final[tuple[Prefix, ...]] = (
+    lambda spec: spec.toolset.rpartition(".")[2],
+    lambda spec: spec.toolset.replace(".", "_"),
+)
+"""The toolset; where that is not enough, the service and the toolset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,3 +239,49 @@ def _problem(tool: object) -> str:
     if not WIRE_NAME.fullmatch(name):
         return f"{name!r}, and a wire name has up to {LONGEST_NAME} letters, digits, - and _"
     return ""
+
+
+def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[ToolList, ...]:
+    """Return the lists with a prefix before each wire name that tools of several toolsets have.
+
+    All tools of such a name get one, the first too, so that names do not depend on the order of registration.
+    Names that no prefix tells apart stay as they are.
+    """
+    names = prefixed_names([tool.spec for listed in lists for tool in listed.tools])
+    if not names:
+        return tuple(lists)
+    return tuple(
+        replace(
+            listed,
+            tools=tuple(
+                tool.with_spec(replace(tool.spec, name=names[tool.spec.id]), options)
+                if tool.spec.id in names
+                else tool
+                for tool in listed.tools
+            ),
+        )
+        for listed in lists
+    )
+
+
+def prefixed_names(specs: Sequence[ToolSpec[Any, Any]]) -> Mapping[str, str]:
+    """Return the wire names, by id, of those tools whose wire name another one has, where a prefix helps."""
+    by_name: dict[str, list[ToolSpec[Any, Any]]] = {}
+    for spec in specs:
+        by_name.setdefault(spec.name, []).append(spec)
+    taken = set(by_name)
+    names: dict[str, str] = {}
+    for name in sorted(name for name, same in by_name.items() if len(same) > 1):
+        for prefix in _PREFIXES:
+            chosen = {spec.id: f"{prefix(spec)}_{name}" for spec in by_name[name]}
+            if _are_free(chosen, len(by_name[name]), taken):
+                names |= chosen
+                taken.update(chosen.values())
+                break
+    return names
+
+
+def _are_free(chosen: Mapping[str, str], count: int, taken: set[str]) -> bool:
+    """Return whether these are `count` names of their own that all model providers take."""
+    distinct = set(chosen.values())
+    return len(distinct) == count and distinct.isdisjoint(taken) and all(map(WIRE_NAME.fullmatch, distinct))

@@ -21,8 +21,7 @@ from ..steps.result_encoding import render_template
 
 if TYPE_CHECKING:
     from ..capability import Capability, ToolSwitch
-    from ..native import NativeTool
-    from ..specs import ToolSpec
+    from ..specs import NativeTool, ToolSpec
     from ..steps.hooks import Hook
 
 RawExecutor: TypeAlias = Callable[[ToolCall, ToolContext], Awaitable[ToolResult | Unfinished]]

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ..call import NO_META, CallMeta, ToolCall
-from .descriptions import model_description
 from .directory import Directory
 from .dynamic import SnapshotError, ToolList
 
@@ -14,9 +13,8 @@ if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
     from ..call_names import CallName
-    from ..native import NativeTool
     from ..results import Suspended, ToolResult
-    from ..specs import ToolSpec
+    from ..specs import NativeTool, ToolSpec
     from ..steps.frame import HostArguments
 
 _LONG_RUNNING: Final = (
@@ -220,3 +218,15 @@ def _instructions(lists: Sequence[ToolList], disabled: Set[str], long_running: s
     for listed in lists:
         if listed.failure and not listed.tools:
             yield f"The tools of {listed.toolset} are not available now."
+
+
+def model_description(spec: ToolSpec[Any, Any], among: Iterable[ToolSpec[Any, Any]]) -> str:
+    """Return the description of a tool, and last that it is deprecated, where it is.
+
+    A replacement is told by its wire name, and only if it is among the tools that the model may call.
+    """
+    if spec.deprecated is None:
+        return spec.description
+    id_ = spec.deprecated.replacement
+    name = next((candidate.name for candidate in among if candidate.id == id_), "")
+    return spec.deprecated.added_to(spec.description, name)

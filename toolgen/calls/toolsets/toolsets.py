@@ -177,7 +177,7 @@ class Toolsets:
                 two tools of the host's own have one name, or a hook names one that its toolset does not list.
         """
         if self._named is None:
-            from .wire_names import with_own_names
+            from .dynamic import with_own_names
 
             self._named = with_own_names(self._static, self._options)
         lists = list(self._named)

@@ -221,3 +221,12 @@ def _null_keeping(schema: Any) -> cs.WrapSerializerFunction | None:
         return document
 
     return serialize
+
+
+def present_fields(value: ToolModel, /, **fields: str) -> dict[str, Any]:
+    """Return the set optional fields of a model as keyword arguments for another model.
+
+    The keyword is the target's field, its value the field of `value`: absent stays absent, null stays null.
+    """
+    present = value.model_fields_set
+    return {target: getattr(value, source) for target, source in fields.items() if source in present}

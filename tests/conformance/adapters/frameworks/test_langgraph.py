@@ -15,10 +15,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from toolgen.calls.resolution import Resolution
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import Runtime, ToolContext
+from toolgen.waiting.once_call import Resolution
 
 from .bank import WANTED, Bank
 from .with_langgraph import (
