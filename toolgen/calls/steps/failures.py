@@ -310,7 +310,7 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     if isinstance(error, ToolError):
         return readable(spec, error)
 
-    if stub := find_unimplemented(spec, error):
+    if stub := _find_unimplemented(spec, error):
         return unavailable(spec, stub)
     return internal_error(spec, error)
 
@@ -340,7 +340,7 @@ class Unimplemented:
     line: int
 
 
-def find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimplemented | None:
+def _find_unimplemented(spec: ToolSpec[Any, Any], error: BaseException) -> Unimplemented | None:
     """Return the tool's own method if it raised `NotImplementedError`; what it calls does not count."""
     trace = error.__traceback__
     if not isinstance(error, NotImplementedError) or trace is None:

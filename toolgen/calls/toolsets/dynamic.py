@@ -247,7 +247,7 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
     All tools of such a name get one, the first too, so that names do not depend on the order of registration.
     Names that no prefix tells apart stay as they are.
     """
-    names = prefixed_names([tool.spec for listed in lists for tool in listed.tools])
+    names = _prefixed_names([tool.spec for listed in lists for tool in listed.tools])
     if not names:
         return tuple(lists)
     return tuple(
@@ -264,7 +264,7 @@ def with_own_names(lists: Sequence[ToolList], options: RuntimeOptions) -> tuple[
     )
 
 
-def prefixed_names(specs: Sequence[ToolSpec[Any, Any]]) -> Mapping[str, str]:
+def _prefixed_names(specs: Sequence[ToolSpec[Any, Any]]) -> Mapping[str, str]:
     """Return the wire names, by id, of those tools whose wire name another one has, where a prefix helps."""
     by_name: dict[str, list[ToolSpec[Any, Any]]] = {}
     for spec in specs:
