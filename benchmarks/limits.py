@@ -192,7 +192,7 @@ def outcome(codec: Codec[Any], document: str) -> str:
     try:
         codec.decode(document)
     except ToolValidationError as error:
-        is_refused = "too many alternatives" in error.issues[0].message
+        is_refused = "too complex" in error.issues[0].message
         return "refused" if is_refused else f"{len(error.issues)} issues"
     return "ok"
 

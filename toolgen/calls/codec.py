@@ -16,7 +16,15 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.design.model import ToolModel
-from toolgen.shapes.issues import COUNTLESS, LONGEST_KEY, MOST_ERRORS, AmbiguousError, FieldIssue, Findings
+from toolgen.shapes.issues import (
+    COUNTLESS,
+    LONGEST_KEY,
+    MOST_ERRORS,
+    TOO_COMPLEX,
+    FieldIssue,
+    Findings,
+    TooComplexError,
+)
 from toolgen.shapes.sensitive import keys_of, redacted
 from toolgen.shapes.values import plain
 
@@ -127,15 +135,18 @@ class Codec(Generic[T]):
         return partial(serializer.to_json, warnings="error", **self._form)
 
     def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
-        """Return the validator's function, or one with bounded work for schemas with many alternatives."""
-        if '"oneOf"' not in self.schema_json and '"anyOf"' not in self.schema_json:
-            return validator.validate_json
-        from toolgen.shapes.union_guard import discriminate_unions, within_budget
+        """Return the validator's function, or one with bounded work for what may take long to check."""
+        validate: Callable[..., T] = validator.validate_json
+        if '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json:
+            from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
-        core = discriminate_unions(core)
-        if core is None:
-            return validator.validate_json
-        return within_budget(SchemaValidator(core, _use_prebuilt=False).validate_json)
+            if (guarded := discriminate_unions(core)) is not None:
+                validate = within_budget(SchemaValidator(guarded, _use_prebuilt=False).validate_json)
+        if '"pattern"' in self.schema_json:
+            from toolgen.shapes.text_guard import count_patterns
+
+            validate = count_patterns(validate, core)
+        return validate
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -170,8 +181,8 @@ class Codec(Generic[T]):
             return self._validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
             findings = self._findings(error, data, limits.issues)
-        except AmbiguousError:
-            findings = Findings(issues=(_ambiguous(),))
+        except TooComplexError:
+            findings = Findings(issues=(TOO_COMPLEX,))
         raise validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
@@ -189,11 +200,11 @@ class Codec(Generic[T]):
             self._reader = IssueReader(self.schema)
         return read(self._reader, errors, most)
 
-    def _rule_issues(self, parsed: Any, most: int) -> Findings:
-        """Return the issues by the schema of a document that the types accept."""
+    def _rule_issues(self, parsed: Any, most: int, size: int) -> Findings:
+        """Return the issues by the schema of a document of so many bytes that the types accept."""
         if self._rules is None:
             self._rules = _rules_class(self.name)(self.schema)
-        return self._rules.findings(parsed, most)
+        return self._rules.findings(parsed, most, size)
 
     def encode(self, value: T) -> bytes:
         """Return canonical JSON: declaration order, no spaces, absent fields left out.
@@ -213,8 +224,8 @@ class Codec(Generic[T]):
             if self.sensitive:  # the error quotes values
                 raise MalformedResultError(f"{self.name} does not encode") from None
             raise self._misfit(error) from error
-        except AmbiguousError as error:
-            raise MalformedResultError(f"{self.name} does not encode: it {_ambiguous().message}") from error
+        except TooComplexError as error:
+            raise MalformedResultError(f"{self.name} does not encode: it {TOO_COMPLEX.message}") from error
 
     def public(self, document: Any) -> Any:
         """Return a JSON document as programs see it that look on: `MARKER` for each sensitive value."""
@@ -240,15 +251,19 @@ class CheckedCodec(Codec[T]):
     is_exact = False
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        value = super().decode(data, limits)
-        findings = self._rule_issues(from_json(super().encode(value)), limits.issues)
+        from toolgen.shapes.steps import document_steps  # only such values need it
+
+        with document_steps():  # for its types and its rules
+            value = super().decode(data, limits)
+            written = super().encode(value)
+            findings = self._rule_issues(from_json(written), limits.issues, len(written))
         if findings.issues:
             raise validation_error(findings.shortened())
         return value
 
     def encode(self, value: T) -> bytes:
         written = super().encode(value)
-        require_fit(self.name, self._rule_issues(from_json(written), MOST_SHOWN))
+        require_fit(self.name, self._rule_issues(from_json(written), MOST_SHOWN, len(written)))
         return written
 
 
@@ -299,12 +314,6 @@ def require_fit(name: str, findings: Findings) -> None:
 def misfit_error(name: str, findings: Findings) -> MalformedResultError:
     """Return the error of a value that does not fit its schema."""
     return MalformedResultError(f"{name} does not fit its schema: {validation_error(findings.shortened())}")
-
-
-def _ambiguous() -> FieldIssue:
-    from toolgen.shapes.foreign.issues import AMBIGUOUS  # only values that no union tells apart need it
-
-    return AMBIGUOUS
 
 
 def validation_error(findings: Findings) -> ToolValidationError:

@@ -12,6 +12,7 @@ from toolgen.catalog.schema_file import Schemas
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.issues import Findings
+from toolgen.shapes.steps import document_steps
 
 from .codec import (
     MOST_SHOWN,
@@ -71,10 +72,13 @@ class SchemaCodec(Codec[T]):
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
-        value = super().decode(data, limits)
-        if not self.is_exact and (findings := self._schema_issues(data, limits.issues)).issues:
-            raise validation_error(findings.shortened())
-        return value
+        if self.is_exact:
+            return super().decode(data, limits)
+        with document_steps():  # for its types and its rules
+            value = super().decode(data, limits)
+            if (findings := self._schema_issues(data, limits.issues)).issues:
+                raise validation_error(findings.shortened())
+            return value
 
     def encode(self, value: T) -> bytes:
         """Return the JSON of the set values: without defaults, with each null of the document.
@@ -107,7 +111,7 @@ class SchemaCodec(Codec[T]):
             parsed = from_json(data, allow_inf_nan=False)
         except (ValueError, TypeError):  # the latter where a text holds lone surrogates
             return Findings(issues=())
-        return self._rule_issues(parsed, most)
+        return self._rule_issues(parsed, most, len(data))
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         if self._foreign is None:

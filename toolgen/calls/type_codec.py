@@ -20,6 +20,7 @@ from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import type_schema_of
 from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
 from toolgen.shapes.python.validator import CONFIG, Exactness
+from toolgen.shapes.text_guard import count_patterns
 from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
 from .codec import Codec
@@ -77,6 +78,7 @@ class TypeCodec(Codec[T]):
             self._check, self._dump = within_budget(self._check), within_budget(self._dump)
         self._type = type_
         self._types = TypeReader(schema, self._schema_of)
+        self._validate = count_patterns(self._validate, labelled)
         if places:
             as_python = serializer.to_python if discriminated is None else within_budget(serializer.to_python)
             self._validate, self._dump = watched(self, self._validate, self._dump, as_python)

@@ -21,8 +21,8 @@ from .numbers import EXACT_FLOATS
 Keys = tuple[int | str, ...]
 
 
-class AmbiguousError(Exception):
-    """Too many values fit several branches of a union; the validation was stopped."""
+class TooComplexError(Exception):
+    """The steps of a document are spent; whether it fits is not known."""
 
 
 class _WithJson:
@@ -113,6 +113,15 @@ class Findings:
     def shortened(self) -> Findings:
         """Return the findings with each issue shortened."""
         return replace(self, issues=tuple([issue.shortened() for issue in self.issues]))
+
+
+TOO_COMPLEX: Final = FieldIssue(
+    keys=(),
+    constraint="invalid_value",
+    message="is too complex to check: its patterns and alternatives take too many steps; send less of it in "
+    "one call, or shorter texts",
+)
+"""What is said of a document of which nobody knows whether it fits, for its steps are spent."""
 
 
 def short(text: str, longest: int) -> str:

@@ -8,6 +8,7 @@ have accepted before. Where it leaves several, all are tried within a budget.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -16,7 +17,8 @@ from toolgen.contract.limits import count_keys
 
 from .core_shapes import CoreShapes, choices_of
 from .foreign.validator import BRANCH, PASSED
-from .issues import AmbiguousError
+from .issues import TooComplexError
+from .steps import document_steps, take_steps
 from .union_shapes import Shape
 
 T = TypeVar("T")
@@ -27,6 +29,8 @@ _MOST_WORK: Final = 25_000
 """Values of one document that may be looked at again, because several branches may accept what holds them."""
 _MOST_TIMES: Final = 10
 """How often each value of a document may be looked at beside that; a long list is no reason to give up."""
+_A_VISIT: Final = 25
+"""Steps of the document for each of them."""
 _MOST_EXPLAINED: Final = 2_000
 """The same where no branch can accept it; beyond that, only the nearest branch tells what is wrong."""
 _MOST_WAYS: Final = 8
@@ -50,6 +54,7 @@ class _WorkBudget:
             self.left -= spent
         else:
             self.explained -= spent
+        take_steps(_A_VISIT * spent)
         return True
 
 
@@ -58,7 +63,7 @@ _WORK: Final[ContextVar[_WorkBudget | None]] = ContextVar("work", default=None)
 
 def discriminate_unions(schema: AnySchema) -> AnySchema | None:
     """Return the schema with unions selected by the value's shape; None where trying all is cheap."""
-    nodes = list(_nodes(schema))
+    nodes = list(nodes_of(schema))
     definitions = {node["ref"]: node for node in nodes if "ref" in node}
     shapes = CoreShapes(definitions)
     if all(_overlap(node, shapes) <= 1 for node in nodes):
@@ -77,7 +82,7 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
         return {"type": "definition-ref", "schema_ref": ref}
 
     def distinguished(node: AnySchema) -> AnySchema:
-        made = _mapped(node, distinguished)
+        made = mapped(node, distinguished)
         if _overlap(node, shapes) <= 1:
             return made
         return _chosen([named(branch) for branch in choices_of(made)], node, shapes)
@@ -89,17 +94,16 @@ def discriminate_unions(schema: AnySchema) -> AnySchema | None:
 def within_budget(call: Callable[..., T]) -> Callable[..., T]:
     """Return the function of a guarded schema with a budget for each call.
 
-    The function raises `AmbiguousError` when the budget is spent.
+    The function raises `TooComplexError` when the budget is spent.
     """
 
     def bounded(document: Any, **options: Any) -> T:
-        if isinstance(document, bytes | str):
-            values = count_keys(document, _MOST_WORK)
-        else:
-            values = _size(document, _MOST_MEASURED)
+        is_document = isinstance(document, bytes | str)
+        values = count_keys(document, _MOST_WORK) if is_document else _size(document, _MOST_MEASURED)
         token = _WORK.set(_WorkBudget(left=_MOST_WORK + _MOST_TIMES * values))
         try:
-            return call(document, **options)
+            with document_steps() if is_document else nullcontext():
+                return call(document, **options)
         finally:
             _WORK.reset(token)
 
@@ -110,16 +114,15 @@ def _discriminator(shapes: Mapping[str, Shape], every: str) -> Callable[[object]
     """Return the function that gives the label of the one possible branch, or that of every branch."""
 
     def choose(value: object) -> str:
-        misfits = {label: shape.misfits(value) for label, shape in shapes.items()}
-        fitting = [label for label, count in misfits.items() if not count]
+        fitting = [label for label, shape in shapes.items() if shape.fits(value)]
         if len(fitting) == 1:
             return fitting[0]
         work = _WORK.get()
-        if work is None or work.affords(value, len(misfits) - 1, may_fit=bool(fitting)):
+        if work is None or work.affords(value, len(shapes) - 1, may_fit=bool(fitting)):
             return every
         if fitting:
-            raise AmbiguousError
-        return min(misfits, key=lambda label: misfits[label])
+            raise TooComplexError
+        return min(shapes, key=lambda label: shapes[label].misfits(value))
 
     return choose
 
@@ -215,7 +218,8 @@ _INNER: Final = frozenset(
 """Where core schemas stand inside a core schema."""
 
 
-def _nodes(schema: AnySchema) -> Iterator[AnySchema]:
+def nodes_of(schema: AnySchema) -> Iterator[AnySchema]:
+    """Yield a core schema and all those in it."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -236,7 +240,7 @@ def _children(schema: AnySchema) -> list[AnySchema]:
     return nodes
 
 
-def _mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySchema:
+def mapped(schema: AnySchema, change: Callable[[AnySchema], AnySchema]) -> AnySchema:
     """Return the schema with another in the place of each that stands inside it."""
     places = _INNER.union(["definitions"]).intersection(schema)
     return {**schema, **{key: _inside(schema[key], change) for key in places}}

@@ -45,6 +45,19 @@ class Shape:
             case _:
                 return 0 if not self.classes or isinstance(value, self.classes) else _WRONG_TYPE
 
+    def fits(self, value: object) -> bool:
+        """Return whether the branch may accept a value: `misfits` is 0, found with less work."""
+        if not isinstance(value, dict):
+            return not self.misfits(value)
+        return (
+            self._takes("object")
+            and value.keys() >= self.required
+            and (self.declared is None or self.declared.issuperset(value))
+            and not any(
+                self.members[key]._misfits_of_member(value[key]) for key in self.members.keys() & value
+            )
+        )
+
     def _takes(self, type_: str) -> bool:
         return self.types is None or type_ in self.types
 

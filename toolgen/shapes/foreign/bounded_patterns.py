@@ -15,17 +15,16 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from toolgen.contract.json_value import Json
 
-from .rule_paths import target_of
-from .schema import MAPS, REFERENCES, VALUES
+from ..pattern_steps import A_STEP
+from ..steps import MOST_STEPS
+from .counted_patterns import PatternUse, own_patterns, schemas_in
+from .schema import MAPS, VALUES
 
 LINEAR: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
 _MOST_PATTERNS: Final = 200
-_MOST_TEXT: Final = 50_000
-"""Characters of a document that are matched with one pattern; with more of them, so many times fewer."""
 _A_STRING: Final = 16
 """Characters that match in the time that a string takes beside its own."""
-_MANY: Final = 1_000_000
 _REFUSING: Final = frozenset(
     {
         *("not", "oneOf", "if", "then", "else", "contains", "minContains", "maxContains"),
@@ -46,34 +45,18 @@ class BoundedPatterns:
         """What is checked of a document where patterns are matched."""
         self.without = _relaxed(schema, patterns) if patterns else schema
         """What is checked of any other."""
-        self._most_text = _MOST_TEXT // max(1, _matches(schema, schema, {})) if patterns else None
+        self._most_text = MOST_STEPS * A_STEP // max(1, PatternUse(self.checked).parts) if patterns else None
 
     def are_matched_in(self, document: Json) -> bool:
         """Return whether patterns are matched in a document."""
         return self._most_text is None or not _has_more_text(document, self._most_text)
 
 
-def _parts(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the schemas in a schema, also where no keyword says that they are any."""
-    for key, value in schema.items():
-        if key in MAPS and isinstance(value, Mapping):
-            yield from value.values()
-        elif key not in VALUES:
-            yield from value if isinstance(value, list) else (value,)
-
-
-def _own_patterns(schema: Mapping[str, Any]) -> Iterator[str]:
-    if isinstance(pattern := schema.get("pattern"), str):
-        yield pattern
-    if isinstance(keys := schema.get("patternProperties"), Mapping):
-        yield from keys
-
-
 def _patterns(schema: Any) -> Iterator[str]:
     """Yield the patterns of values and of keys."""
     if isinstance(schema, Mapping):
-        yield from _own_patterns(schema)
-        for part in _parts(schema):
+        yield from (pattern for pattern, _ in own_patterns(schema))
+        for part in schemas_in(schema):
             yield from _patterns(part)
 
 
@@ -103,22 +86,6 @@ def _relaxed(schema: Any, dropped: Collection[str], *, is_map: bool = False) -> 
             continue
         relaxed[key] = value if key in VALUES else _relaxed(value, dropped, is_map=key in MAPS)
     return relaxed
-
-
-def _matches(root: Any, schema: Any, counted: dict[int, int]) -> int:
-    """Return how often one string is matched with patterns at most, each reference back followed once."""
-    if not isinstance(schema, Mapping):
-        return 0
-    if id(schema) in counted:
-        return counted[id(schema)]
-    counted[id(schema)] = 0
-    count = sum(1 for _ in _own_patterns(schema))
-    for key in schema.keys() & REFERENCES:
-        target = target_of(root, str(schema[key])) if key == "$ref" else True
-        count += _matches(root, target, counted) if isinstance(target, Mapping) else _MANY
-    count += sum(_matches(root, part, counted) for part in _parts(schema))
-    counted[id(schema)] = min(count, _MANY)
-    return counted[id(schema)]
 
 
 def _has_more_text(document: Json, most: int) -> bool:

@@ -45,12 +45,6 @@ ENDLESS: Final = FieldIssue(
     message="does not fit its schema, which has too many alternatives to say where",
 )
 """What is said of a document whose errors are too many to read, for alternatives multiply."""
-AMBIGUOUS: Final = FieldIssue(
-    keys=(),
-    constraint="invalid_value",
-    message="fits too many alternatives of its schema at once to be checked; send less of it in one call",
-)
-"""What is said of a document of which nobody knows whether it fits, for alternatives multiply."""
 
 
 class LocatedIssue(NamedTuple):

@@ -11,24 +11,27 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError, validator_cls_for
+from jsonschema_rs import Draft202012Validator, ValidationError, validator_cls_for
 from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
 
 from ..constraints import FLAGS, LIMITS, IssueCode, limits_of
 from ..issues import (
+    TOO_COMPLEX,
     FieldIssue,
     Findings,
     Keys,
+    TooComplexError,
     bound_issue,
     json_type,
     not_among,
     type_issue,
 )
+from ..steps import Steps, document_steps
 from .bounded_patterns import LINEAR, BoundedPatterns
+from .counted_patterns import OF_KEYS, PatternUse
 from .issues import (
-    AMBIGUOUS,
     ENDLESS,
     LocatedIssue,
     expand_postponed,
@@ -40,7 +43,7 @@ from .issues import (
     unknown,
     without_null,
 )
-from .rule_paths import Attempts, are_too_many, count_error_paths, is_large
+from .rule_paths import Looks, count_errors, is_large, size_of
 
 _LIMITS: Final = {
     getattr(Kind, row.keyword[0].upper() + row.keyword[1:]): row
@@ -59,9 +62,6 @@ _FIRST: Final[tuple[IssueCode, ...]] = (
 """What is said of a value that breaks more than one rule; then what comes first in the schema."""
 
 
-BACKTRACKING: Final = FancyRegexOptions(backtrack_limit=1_000_000)
-"""The steps of one match of a pattern with look-around or back-references, some 50 ms. What takes more does
-not fit. Rust's regex matches all others, without backtracking."""
 _ALL: Final = sys.maxsize
 UNEXPLAINED: Final = FieldIssue(
     keys=(), constraint="invalid_value", message="breaks a rule of its schema, and is too large to say where"
@@ -89,49 +89,72 @@ class Rules:
         self._schema = schema
         plain = schema if isinstance(schema, bool) else dict(schema)
         validator = validator_cls_for(plain) if reads_dialect else Draft202012Validator
+        self._make = partial(validator, validate_formats=False, offline=True)
         self._bounded = BoundedPatterns(plain) if bounds_patterns else None
         if self._bounded is None:
-            self._validator = self._without = validator(
-                plain, validate_formats=False, offline=True, pattern_options=BACKTRACKING
-            )
+            self._validator = self._make(plain, pattern_options=OF_KEYS)
         else:
-            self._validator, self._without = (
-                validator(checked, validate_formats=False, offline=True, pattern_options=LINEAR)
-                for checked in (self._bounded.checked, self._bounded.without)
-            )
+            self._validator = self._make(self._bounded.checked, pattern_options=LINEAR)
+            self._without = self._make(self._bounded.without, pattern_options=LINEAR)
 
     @cached_property
-    def _attempts(self) -> Attempts:
-        return Attempts(self._schema)
+    def _looks(self) -> Looks:
+        return Looks(self._schema)
+
+    @cached_property
+    def _patterns(self) -> PatternUse:
+        return PatternUse(self._schema)
+
+    @cached_property
+    def _counting(self) -> Any:
+        """The validator that counts the steps of each match."""
+        plain = self._schema if isinstance(self._schema, bool) else dict(self._schema)
+        return self._make(plain, pattern_options=OF_KEYS, keywords=self._patterns.keywords)
 
     def issues(self, document: Json) -> tuple[FieldIssue, ...]:
         """Return the issues of a document, at most one for each value; never raises."""
         return self.findings(document, _ALL).issues
 
-    def findings(self, document: Json, most: int) -> Findings:
+    def findings(self, document: Json, most: int, size: int = 0) -> Findings:
         """Return the first issues, at most so many of them, and a lower bound of how many there are more.
 
-        One issue of the whole document where it is too large to read all errors, or where alternatives
-        inside alternatives multiply.
+        One issue of the whole document where it is too large to read all errors, where alternatives inside
+        alternatives multiply, or where its steps do not suffice. `size` are the bytes of the document, 0
+        where nobody knows them.
         """
         try:
-            if self._attempts.are_too_many(document):
-                return Findings(issues=(AMBIGUOUS,))
-            validator = self._validator
-            if self._bounded is not None and not self._bounded.are_matched_in(document):
-                validator = self._without
-            if validator.is_valid(document):
-                return Findings(issues=())
-            if is_large(document):  # the validator collects all errors, each with a copy of its value
-                return Findings(issues=(UNEXPLAINED,), is_counted=False)
-            if are_too_many(*count_error_paths(self._schema, document)):
-                return Findings(issues=(ENDLESS,), is_counted=False)
-            return self._first([*validator.iter_errors(document)], most)
+            with document_steps() as steps:
+                return self._judged(document, most, size or size_of(document), steps)
+        except TooComplexError:
+            return Findings(issues=(TOO_COMPLEX,))
         except UnicodeEncodeError:
             message = "is not JSON: not Unicode text"
         except (ValueError, RecursionError):
             message = "is not JSON that can be checked"
         return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
+
+    def _judged(self, document: Json, most: int, size: int, steps: Steps) -> Findings:
+        self._looks.take(document, size, steps)
+        validator = self._validator_for(document, size, steps)
+        is_valid = validator.is_valid(document)
+        steps.take(0)  # a match that had none left did not match
+        if is_valid:
+            return Findings(issues=())
+        if is_large(document):  # the validator collects all errors, each with a copy of its value
+            return Findings(issues=(UNEXPLAINED,), is_counted=False)
+        count, multiply = count_errors(self._schema, document, steps)
+        if count > steps.left:
+            return Findings(issues=(ENDLESS if multiply else UNEXPLAINED,), is_counted=False)
+        errors = [*validator.iter_errors(document)]
+        if steps.left < 0:
+            return Findings(issues=(UNEXPLAINED,), is_counted=False)
+        return self._first(errors, most)
+
+    def _validator_for(self, document: Json, size: int, steps: Steps) -> Any:
+        """Return what checks a document, and take the steps of its patterns where they are not counted."""
+        if self._bounded is not None:
+            return self._validator if self._bounded.are_matched_in(document) else self._without
+        return self._counting if self._patterns.are_counted(document, size, steps) else self._validator
 
     def _first(self, errors: Sequence[ValidationError], most: int) -> Findings:
         located_issues = self._read(errors, (), most)
@@ -205,8 +228,8 @@ class Rules:
                 return _refused(keys)
             case Kind.Not(schema=schema):
                 return invalid_value_issue(keys, _excluded(schema))
-            case Kind.BacktrackLimitExceeded() | Kind.RegexEngineFailure():
-                return invalid_value_issue(keys, "is too long for the pattern that it must match")
+            case Kind.Custom(keyword="pattern"):
+                return mismatch(keys, self._around(error.schema_path)["pattern"])
             case _:
                 return invalid_value_issue(keys, _MESSAGES.get(type(kind), "breaks a rule of the schema"))
 

@@ -1,0 +1,76 @@
+"""What a match of a pattern takes: steps for each character, as the text of the pattern tells.
+
+Rust's regex builds a deterministic automaton as it reads, and remembers it while it is small. Of a pattern
+with few states it is; of one with many it may be made anew at each character, with all states that are live
+there. A pattern with look-around or back-references runs on an engine that backtracks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+A_STEP: Final = 16
+"""Parts of a step: a pattern with few states takes one part for each character."""
+A_MATCH: Final = 40
+"""Steps of one match of one string, beside those that its pattern takes."""
+_FEW: Final = 12
+"""States of a pattern whose automaton is remembered: 2 to the power of it are some thousand."""
+_BUILT: Final = 20 * A_STEP
+"""Parts for each character where the automaton is built as it is read, beside those of the live states."""
+_LIVE: Final = A_STEP // 4
+"""Parts for each state that may be live."""
+_MOST: Final = 10**9
+_BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKG]|[*+?}]\+")
+"""Look-around, back-references, atomic groups: what may be one of them. A named group is taken for one."""
+_TERM: Final = re.compile(
+    r"\\(?:[pPx]\{[^}]*\}|u\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)"
+    r"|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!>]|<[=!]|P?<[^>]*>)|\{(?P<least>[0-9]+)(?:,(?P<most>[0-9]*))?\}|.",
+    re.DOTALL,
+)
+
+
+def may_backtrack(pattern: str) -> bool:
+    """Return whether a pattern may have what an engine without backtracking cannot match."""
+    return _BACKTRACKS.search(pattern) is not None
+
+
+def parts_a_character(pattern: str) -> int:
+    """Return the parts of a step, `A_STEP` to one, that a match takes for each character at most."""
+    live = _live_states(pattern)
+    return 1 if live <= _FEW else _BUILT + _LIVE * live
+
+
+def _live_states(pattern: str) -> int:
+    """Return a bound of the states that may be live at one character.
+
+    In an anchored pattern one is, up to the first term of variable length; from there on each term may be, as
+    often as it is repeated.
+    """
+    groups = [0]
+    """The states of the groups that are open, the outermost first."""
+    fixed = 0 if not pattern.startswith("^") else None
+    """The states before the first term of variable length; None before it."""
+    last, is_group = 0, False
+    """The states of the last term, which a quantifier repeats."""
+    for term in _TERM.finditer(pattern):
+        text = term[0]
+        if text in "*+?|" or term["most"] is not None:
+            if fixed is None:
+                in_place = len(groups) == 1 and text != "|"
+                fixed = groups[0] - last if in_place else 0 if len(groups) == 1 else groups[0]
+                if in_place and not is_group:  # one atom, entered at one place
+                    last = 0
+        elif text.startswith("("):
+            groups.append(0)
+        elif text == ")" and len(groups) > 1:
+            last, is_group = groups.pop(), True
+            groups[-1] += last
+        elif term["least"] is None and text not in "^$":
+            last, is_group = 1, False
+            groups[-1] += 1
+        if term["least"] is not None:
+            more = last * (max(int(term["most"] or 0), int(term["least"]), 1) - 1)
+            groups[-1] += more
+            last += more
+    return 1 if fixed is None else min(sum(groups) - fixed, _MOST)

@@ -1,0 +1,63 @@
+"""The budget of one document: the steps that patterns, unions and rules share when it is checked.
+
+They are counted, not timed, so that the same document has the same outcome on every machine. What is counted
+is a bound of the work, taken before the work is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+from .issues import TooComplexError
+
+MOST_STEPS: Final = 1_000_000
+"""Steps for one document. One takes some 50 ns, such as one look at a value by a schema."""
+
+
+class Steps:
+    """What is left of the budget of one document."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MOST_STEPS) -> None:
+        self.left = left
+
+    def take(self, number: int) -> None:
+        """Take so many steps.
+
+        Raises:
+            TooComplexError: so many are not left; nor are any from then on.
+        """
+        self.left -= number
+        if self.left < 0:
+            self.left = -1
+            raise TooComplexError
+
+
+_current: ContextVar[Steps | None] = ContextVar("toolgen_steps", default=None)
+
+
+@contextmanager
+def document_steps() -> Iterator[Steps]:
+    """Give the document that is checked inside the block a budget, or that of the block around it."""
+    if (around := _current.get()) is not None:
+        yield around
+        return
+    token = _current.set(steps := Steps())
+    try:
+        yield steps
+    finally:
+        _current.reset(token)
+
+
+def take_steps(number: int) -> None:
+    """Take steps from the budget of the document that is checked; of no document there is none.
+
+    Raises:
+        TooComplexError: so many are not left.
+    """
+    if (steps := _current.get()) is not None:
+        steps.take(number)
