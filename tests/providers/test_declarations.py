@@ -66,8 +66,36 @@ def test_an_entry_without_a_name_or_a_schema_is_an_error(odd: dict[str, Any]) ->
         declarations(tools, "openai")
 
 
+def test_two_tools_of_one_name_are_an_error() -> None:
+    tools: list[Any] = [entry("go"), entry("stop"), {**entry("go"), "id": "b.c.go"}]
+    with pytest.raises(EntryError, match=r"two tools have the name 'go' 'b\.c\.go'"):
+        declarations(tools, "openai")
+    native: dict[str, Any] = {"kind": "native", "name": "go"}
+    assert len(declarations([*tools[:2], native], "openai").projections) == 2
+
+
+def test_a_tool_whose_schema_is_no_json_takes_none_of_the_others_with_it() -> None:
+    odd: dict[str, Any] = {
+        "name": "odd",
+        "description": "Odd.",
+        "payload": {"schema": {"type": "object", "x-y": {1, 2}}},
+    }
+    go, one, stop = declarations([entry("go"), odd, entry("stop")], "openai-strict").projections
+    assert (go.losses, stop.losses) == ((), ())
+    assert "not JSON serializable" in one.losses[0].detail
+
+
+def test_examples_of_a_tool_without_room_are_those_of_its_plain_schema() -> None:
+    tool = entry("go", m={"type": "object", "additionalProperties": {"type": "integer"}})
+    tool["payload"]["examples"] = [{"m": {"x": 1}}]
+    full = [entry(f"t{number}") for number in range(20)]
+    *_, one = declarations([*full, tool], "anthropic-strict").fragment
+    assert (one["strict"], one["input_examples"]) == (False, [{"m": {"x": 1}}])
+
+
 def test_names_are_those_of_the_provider_and_lead_back() -> None:
     long = "x" * 70
+    assert declarations([entry("a\ud800")], "openai").projections[0].name == "a_"
     names = ["math.factorial", "math__factorial", long, "é", "1st", "plain"]
     found = declarations([entry(name) for name in names], "openai")
     assert [one.name for one in found.projections] == [

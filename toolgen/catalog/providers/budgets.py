@@ -23,16 +23,16 @@ class Spent:
 
 def spent(schema: Schema) -> Spent:
     """Return what the provider's schema of a tool spends."""
-    nodes = list(_nodes(schema))
-    objects = [node for node in nodes if "properties" in node]
+    parts = list(nodes(schema))
+    objects = [node for node in parts if "properties" in node]
     values = [
-        value for node in nodes for value in node.get("enum", [node["const"]] if "const" in node else [])
+        value for node in parts for value in node.get("enum", [node["const"]] if "const" in node else [])
     ]
     names = [name for node in objects for name in node["properties"]]
     return Spent(
         properties=len(names),
         optional=sum(len(node["properties"].keys() - set(node.get("required", ()))) for node in objects),
-        unions=sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes),
+        unions=sum("anyOf" in node or isinstance(node.get("type"), list) for node in parts),
         enum_values=len(values),
         characters=sum(map(len, [*names, *schema.get("$defs", {}), *map(str, values)])),
     )
@@ -76,15 +76,15 @@ class RequestBudget:
         return ""
 
 
-def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+def nodes(schema: Any) -> Iterator[dict[str, Any]]:
     """Yield each schema in a provider's schema."""
     if not isinstance(schema, dict):
         return
     yield schema
     for key in ("properties", "$defs"):
         for part in schema.get(key, {}).values():
-            yield from _nodes(part)
+            yield from nodes(part)
     for key in ("items", "additionalProperties"):
-        yield from _nodes(schema.get(key))
+        yield from nodes(schema.get(key))
     for part in schema.get("anyOf", ()):
-        yield from _nodes(part)
+        yield from nodes(part)

@@ -69,22 +69,38 @@ def declarations(tools: Tools, dialect: str) -> Declarations:
 
     Raises:
         ToolgenError: there is no such dialect.
-        EntryError: an entry has no name, or no schema of its payload.
+        EntryError: an entry has no name, or no schema of its payload; or two have one name.
     """
     target = dialect_named(dialect)
     all_entries = [_entry(tool, number) for number, tool in enumerate(_iterated(tools), 1)]
     entries = [entry for entry in all_entries if entry.get("kind") != "native"]
+    _refuse_clashes(entries)
     names = provider_names([str(entry["name"]) for entry in entries], target)
     room = RequestBudget(target.budget)
     projections = []
     for entry, name in zip(entries, names, strict=True):
         payload: Any = entry["payload"]
         own = str(entry["name"]), str(entry.get("description", "")), payload["schema"]
-        projection = project(*own, dialect, examples=tuple(payload.get("examples", ())))
+        examples = tuple(payload.get("examples") or ())
+        projection = project(*own, dialect, examples=examples)
         if projection.is_strict and (why := room.take(dict(projection.schema))):
-            projection = without_strict(projection, own[1:], why)
+            projection = without_strict(projection, project(*own, target.plain, examples=examples), why)
         projections.append(replace(projection, id=str(entry.get("id", "")), name=name))
     return Declarations(dialect=target, projections=tuple(projections))
+
+
+def _refuse_clashes(entries: Iterable[Mapping[str, Json]]) -> None:
+    """Raise where two tools have one name: no call would lead to the second."""
+    ids: dict[str, str] = {}
+    for entry in entries:
+        name, id_ = str(entry["name"]), str(entry.get("id", ""))
+        if name in ids:
+            which = "".join(f" {own!r}" for own in (ids[name], id_) if own)
+            raise EntryError(
+                f"two tools have the name {printable(name[:_LONGEST_SHOWN])!r}{printable(which)}",
+                hint="leave one out, or give one another name",
+            )
+        ids[name] = id_
 
 
 def _iterated(tools: Tools) -> Iterable[Recorded | Mapping[str, Json]]:
@@ -134,6 +150,6 @@ def _safe(name: str, dialect: Dialect, taken: set[str]) -> str:
     if not re.fullmatch(dialect.tool_name, safe[:_MOST_CHARACTERS]):
         safe = f"_{safe}"
     if len(safe) > _MOST_CHARACTERS or safe in taken:
-        mark = hashlib.sha256(name.encode()).hexdigest()[:7]
+        mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:7]
         safe = f"{safe[: _MOST_CHARACTERS - 8]}_{mark}"
     return safe

@@ -9,6 +9,7 @@ from toolgen.shapes.constraints import lengths_of
 
 from .codecs import EXPLICIT_NULL, SAME, Array, Object, Pairs, Property, Values
 from .parts import Context, Part, Place, Schema, nullable
+from .sentences import listed
 
 _REST: Final = "additional_properties"
 _OF_OBJECT: Final = frozenset(
@@ -39,8 +40,11 @@ def object_part(ctx: Context, schema: Schema, place: Place, *, is_root: bool = F
         return ctx.json_text(schema, place, "properties")
     if not is_root and not properties and not required and ctx.dialect.has_nullable:
         return ctx.json_text(schema, place, "properties")
+    undeclared = [name for name in required if name not in properties]
     if rest is not False:
-        properties |= {name: True for name in required if name not in properties}
+        properties |= dict.fromkeys(undeclared, True)
+    elif undeclared:
+        ctx.lose(place, "required", "dropped", f"not declared, and no other key fits: {listed(undeclared)}")
     return _known_part(ctx, schema, properties, frozenset(required), place, is_root=is_root)
 
 
@@ -65,9 +69,11 @@ def _known_part(
     wires: Schema = {}
     needed: list[str] = []
     codecs: dict[str, Property] = {}
+    taken = set(properties)
     for key in sorted(properties, key=lambda key: not _is_tag(properties[key])):
         part = ctx.part(properties[key], place.at("properties", key, deeper=1))
-        name = _wire_name(ctx, key, {*properties, *wires})
+        name = _wire_name(ctx, key, taken)
+        taken.add(name)
         if name != key:
             ctx.lose(place.at("properties", key), "properties", "described", f"sent as {name}")
         wires[name], codecs[key] = _property(ctx, part, name, properties[key], is_required=key in required)
@@ -75,13 +81,15 @@ def _known_part(
             needed.append(name)
     rest, rest_name = _rest(schema), None
     if ctx.dialect.has_maps and rest is not False:
+        if isinstance(rest, dict) and rest:
+            ctx.lose(place, "additionalProperties", "dropped")
         codec = Object(properties=codecs, is_open=True)
     elif rest is False or rest is None:
         if rest is None and (properties or not is_root):
             ctx.lose(place, "additionalProperties", "closed")
         codec = Object(properties=codecs)
     else:
-        rest_name = _wire_name(ctx, _REST, {*properties, *wires})
+        rest_name = _wire_name(ctx, _REST, taken)
         pairs = _pairs(ctx, {**schema, "description": ""}, rest, place)
         optional = ctx.dialect.needs_all_required
         wires[rest_name] = nullable(pairs.schema, has_nullable=False) if optional else pairs.schema
@@ -160,6 +168,10 @@ def _pairs(ctx: Context, schema: Schema, rest: Any, place: Place) -> Part:
     if most is not None and place.level > most:
         return ctx.json_text({**schema, "type": "object"}, place, "additionalProperties")
     inner = ctx.part(rest, place.at("additionalProperties", deeper=1))
+    own = "additionalProperties" if "properties" in schema else "type"
+    ctx.lose(place, own, "described", "each key once")
+    if patterns := schema.get("patternProperties"):
+        ctx.lose(place, "additionalProperties", "described", f"each key matches {next(iter(patterns))}")
     names = schema.get("propertyNames")
     key = {"type": "string"}
     if isinstance(names, dict):

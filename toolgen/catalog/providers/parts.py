@@ -16,8 +16,10 @@ from .sentences import joined, keyword_sentences
 
 Schema: TypeAlias = dict[str, Any]
 
+_MOST_DEPTH: Final = 60
+"""Parts inside each other; each takes a few frames of Python's stack."""
 _JSON_VALUE: Final = "Any JSON value, written as JSON text."
-_JSON_OBJECT: Final = "A JSON object, written as JSON text."
+JSON_OBJECT: Final = "A JSON object, written as JSON text."
 _JSON_ARRAY: Final = "A JSON array, written as JSON text."
 
 
@@ -69,8 +71,12 @@ class Context:
     open: list[str] = field(default_factory=list)
     """References that are being followed."""
     losses: list[Loss] = field(default_factory=list)
+    losses_of: dict[str, list[Loss]] = field(default_factory=dict)
+    """Losses of the parts of `$defs`, by name: they are those of every place that refers to it."""
     nodes: int = 0
     """Parts that were projected."""
+    depth: int = 0
+    """Parts around the one that is being projected."""
     merged: int = 0
     """Schemas that were looked into for `allOf`."""
 
@@ -81,7 +87,25 @@ class Context:
             NotStrictError: the tool cannot be strict.
         """
         self.nodes += 1
-        return self.project(self, schema, place)
+        self.depth += 1
+        try:
+            if self.depth > _MOST_DEPTH:
+                return self.json_text(schema, place, "type")
+            return self.project(self, schema, place)
+        finally:
+            self.depth -= 1
+
+    def define(self, name: str, schema: Any, place: Place) -> None:
+        """Make a part of `$defs`; its losses are kept beside it, whatever becomes of who refers to it."""
+        around, self.losses = self.losses, []
+        part = self.part(schema, place)
+        self.keep(name, part)
+        self.losses_of[name], self.losses = self.losses, around
+
+    def keep(self, name: str, part: Part) -> None:
+        """Keep a part in `$defs`."""
+        self.defs[name] = self.nullable(part) if part.takes_null else part.schema
+        self.codecs[name] = part.codec
 
     def lose(self, place: Place, keyword: str, action: Action, detail: str = "") -> None:
         """Note what the provider's schema does not say."""
@@ -97,7 +121,7 @@ class Context:
         texts = [str(schema.get("description") or "").strip()]
         self.losses += described_limits(schema, place)
         for keyword, text in keyword_sentences(schema, keywords):
-            self.lose(place, keyword, "described", text)
+            self.lose(place, keyword, "described" if text else "dropped", text)
             if text not in texts:
                 texts.append(text)
         text = joined(*texts, *more)
@@ -126,7 +150,7 @@ def described_limits(schema: Mapping[str, Any], place: Place) -> list[Loss]:
 
 
 _LIMITS: Final = frozenset(row.keyword for row in (*CONSTRAINTS, *OF_BYTES) if row.is_annotation)
-_JSON_WORDS: Final = {"object": _JSON_OBJECT, "array": _JSON_ARRAY}
+_JSON_WORDS: Final = {"object": JSON_OBJECT, "array": _JSON_ARRAY}
 _STRUCTURE: Final = frozenset(
     "type properties required additionalProperties patternProperties items prefixItems anyOf oneOf allOf "
     "$ref enum const not if then else".split()

@@ -54,15 +54,12 @@ def _root(schema: Schema, losses: list[Loss]) -> tuple[Schema, str, bool]:
     is_object = schema.get("type", "object") == "object" and "$ref" not in schema
     says = {keyword: _words(keyword, schema[keyword]) for keyword in combinators}
     if not is_object or any(text is None for text in says.values()):
-        inner = {key: value for key, value in schema.items() if key != "$defs"}
-        wrapped: Schema = {
-            "type": "object",
-            "properties": {
-                ARGUMENTS: embedded(inner, f"#/properties/{ARGUMENTS}") if _is_recursive(inner) else inner
-            },
-            "required": [ARGUMENTS],
-        }
-        return ({**wrapped, "$defs": schema["$defs"]} if "$defs" in schema else wrapped), "", True
+        defs = {} if _is_recursive(schema) else {key: schema[key] for key in schema.keys() & {"$defs"}}
+        inner = {key: value for key, value in schema.items() if key not in defs}
+        whole = inner if defs else embedded(inner, f"#/properties/{ARGUMENTS}")
+        wrapped: Schema = {"type": "object", "properties": {ARGUMENTS: whole}, "required": [ARGUMENTS]}
+        wrapped["additionalProperties"] = False
+        return {**wrapped, **defs}, "", True
     for keyword, text in says.items():
         losses.append(Loss(path="", keyword=keyword, action="described", detail=text or ""))
         words += [text] if text and text not in words else []

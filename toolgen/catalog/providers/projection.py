@@ -11,13 +11,15 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json, compact
 
 from .budgets import overspent
-from .codecs import ArgumentCodec, bounded, parsed
+from .codecs import ArgumentCodec, JsonText, Wrapped, bounded, parsed
 from .dialects import Dialect, dialect_named
 from .losses import Loss
-from .parts import NotStrictError, Schema
+from .matching import Matcher
+from .parts import JSON_OBJECT, NotStrictError, Schema
 from .plain import plain
+from .reading import readable
 from .sentences import joined
-from .structured import Rewritten, rewritten
+from .structured import ARGUMENTS, Rewritten, rewritten
 
 _MOST_CACHED: Final = 4096
 _ENUM_SIZES: Final = (None, 250, 50, 0)
@@ -101,15 +103,27 @@ def project(
     Raises:
         ToolgenError: there is no such dialect.
     """
-    text = compact([schema, list(examples)])
-    return _projected(text, name, description, dialect_named(dialect).name)
+    target = dialect_named(dialect)
+    try:
+        text = compact([schema, list(examples)])
+    except (TypeError, ValueError, RecursionError) as error:  # it is no JSON, or too deep for one
+        return _loose(name, description, target, str(error))
+    return _projected(text, name, description, target.name)
 
 
 @lru_cache(maxsize=_MOST_CACHED)
 def _projected(text: str, name: str, description: str, dialect_name: str) -> Projection:
     """Return the projection of the schema and the examples that the text holds; the order of keys counts."""
-    schema, examples = json.loads(text)
     dialect = dialect_named(dialect_name)
+    try:
+        return _projection(text, name, description, dialect)
+    except Exception as error:  # the schema of one tool may not end the request with all others
+        return _loose(name, description, dialect, f"{type(error).__name__}: {error}")
+
+
+def _projection(text: str, name: str, description: str, dialect: Dialect) -> Projection:
+    own, examples = json.loads(text)
+    schema, unread = readable(own)
     losses: tuple[Loss, ...] = ()
     try:
         form = _strict(schema, dialect) if dialect.is_strict else plain(schema, dialect)
@@ -123,27 +137,40 @@ def _projected(text: str, name: str, description: str, dialect_name: str) -> Pro
         schema=form.schema,
         dialect=dialect,
         is_strict=dialect.is_strict and not losses,
-        losses=losses + form.losses,
+        losses=(*losses, *unread, *form.losses),
         examples=tuple(_examples(form, examples)),
         codec=form.codec,
     )
 
 
-def without_strict(projection: Projection, own: tuple[str, Schema], why: str) -> Projection:
-    """Return a projection of the same tool that is not strict, with the reason.
-
-    `own` are the description and the schema of the tool itself.
-    """
-    form = plain(own[1], dialect_named(projection.dialect.plain))
-    loss = Loss(path="", keyword="strict", action="not strict", detail=why)
-    return replace(
-        projection,
-        description=joined(own[0], form.description),
-        schema=form.schema,
-        is_strict=False,
-        losses=(loss, *form.losses),
-        codec=form.codec,
+def _loose(name: str, description: str, dialect: Dialect, why: str) -> Projection:
+    """Return a tool whose arguments are sent as the text of their JSON, whatever its schema is."""
+    wire: Schema = {
+        "type": "object",
+        "properties": {ARGUMENTS: {"type": "string", "description": JSON_OBJECT}},
+        "required": [ARGUMENTS],
+    }
+    if "additionalProperties" in dialect.keywords:
+        wire["additionalProperties"] = False
+    return Projection(
+        tool=name,
+        name=name,
+        description=description,
+        schema=wire,
+        dialect=dialect,
+        is_strict=dialect.is_strict,
+        losses=(Loss(path="", keyword="", action="as JSON text", detail=why),),
+        codec=Wrapped(ARGUMENTS, JsonText(Matcher({}), {})),
     )
+
+
+def without_strict(projection: Projection, made: Projection, why: str) -> Projection:
+    """Return a projection in the plain dialect as that of a tool which is not strict, with the reason.
+
+    `made` is the same tool in the plain dialect.
+    """
+    loss = Loss(path="", keyword="strict", action="not strict", detail=why)
+    return replace(made, dialect=projection.dialect, is_strict=False, losses=(loss, *made.losses))
 
 
 def _strict(schema: Schema, dialect: Dialect) -> Rewritten:

@@ -73,6 +73,9 @@ def enum_part(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
     if any(isinstance(value, dict | list) for value in values):
         return ctx.json_text(schema, place, keyword)
     if not values:
+        if not takes_null:
+            for lost in sorted(schema.keys() & {"type", "const", "enum"}):
+                ctx.lose(place, lost, "dropped", "no value fits")
         return scalar_part(ctx, {**_described(schema), "type": "null"}, "null", place)
     by_kind: dict[str, list[Json]] = {}
     for value in values:

@@ -140,10 +140,11 @@ def other_rules() -> str:
 def keyword_sentences(schema: Mapping[str, Any], without: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield the keywords of a schema that are not kept and say something, with their words.
 
-    A limit in a keyword of toolgen's own has none: the design wrote it into the description.
+    A pattern too long for words has none. A limit in a keyword of toolgen's own is left out: the design
+    wrote it into the description.
     """
     for keyword, value in schema.items():
         if keyword not in without:
             text = sentence(keyword, value, schema)
-            if text != "":
+            if text != "" or keyword == "pattern":
                 yield keyword, other_rules() if text is None else text

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from toolgen.shapes.constraints import Holder, held_by, lengths_of
 
+from .budgets import nodes
 from .codecs import SAME, ArgumentCodec, Wrapped
 from .dialects import Dialect
 from .losses import Loss
@@ -21,7 +23,15 @@ from .objects import array_part, object_part
 from .parts import Context, Part, Place, Schema
 from .scalars import enum_part, scalar_part
 from .sentences import joined
-from .unions import flattened, reference_part, resolved, union_part, without_annotations
+from .unions import (
+    flattened,
+    merged_part,
+    noted_as,
+    reference_part,
+    resolved,
+    union_part,
+    without_annotations,
+)
 
 ARGUMENTS: Final = "arguments"
 """The only property of the object that stands for arguments which are no plain object."""
@@ -67,10 +77,21 @@ def rewritten(schema: Schema, dialect: Dialect, enum_size: int | None) -> Rewrit
         part, description = _root_part(ctx, flat, place)
     except UnmergeableError:
         part, description = _wrapped(ctx, schema, place), ""
-    wire = part.schema
-    if ctx.defs:
-        wire = {**wire, "$defs": dict(ctx.defs)}
-    return Rewritten(schema=wire, codec=part.codec, losses=tuple(ctx.losses), description=description)
+    defs = _referred(ctx, part.schema)
+    wire = {**part.schema, "$defs": defs} if defs else part.schema
+    losses = [*ctx.losses, *(loss for name in defs for loss in ctx.losses_of.get(name, ()))]
+    return Rewritten(schema=wire, codec=part.codec, losses=tuple(losses), description=description)
+
+
+def _referred(ctx: Context, wire: Schema) -> dict[str, Schema]:
+    """Return the parts of `$defs` that the provider's schema refers to, in their order."""
+    reached: set[str] = set()
+    todo = [wire]
+    while todo:
+        names = {str(node["$ref"]).removeprefix("#/$defs/") for node in nodes(todo.pop()) if "$ref" in node}
+        todo += [ctx.defs[name] for name in names - reached]
+        reached |= names
+    return {name: part for name, part in ctx.defs.items() if name in reached}
 
 
 def _root_part(ctx: Context, flat: Schema, place: Place) -> tuple[Part, str]:
@@ -112,12 +133,17 @@ def _wrapped(ctx: Context, schema: Any, place: Place) -> Part:
 
 def _part(ctx: Context, schema: Any, place: Place) -> Part:
     """Return any part of a schema; see `Context.part`."""
+    if schema is False:
+        ctx.lose(place, "", "dropped", "no value fits")
     if not isinstance(schema, dict):
         return _untyped(ctx, {}, place)
     try:
-        schema = flattened(ctx, schema)
+        flat = flattened(ctx, schema)
     except UnmergeableError:
-        return ctx.json_text(schema, place, "allOf")
+        return ctx.json_text(schema, place, "allOf" if "allOf" in schema else "$ref")
+    if flat is not schema and "$ref" not in flat:
+        return merged_part(ctx, schema, flat, place)
+    schema = flat
     if "$ref" in schema:
         return reference_part(ctx, schema, place)
     if "anyOf" in schema or "oneOf" in schema:
@@ -154,7 +180,8 @@ def _of_kinds(ctx: Context, schema: Schema, kinds: Sequence[str], place: Place) 
         key: value for key, value in schema.items() if key in ("description", "title", "default", "examples")
     }
     rest = {key: value for key, value in schema.items() if key not in shared}
-    return union_part(ctx, {**shared, "anyOf": [{**_own(rest, kind), "type": kind} for kind in kinds]}, place)
+    union = {**shared, "anyOf": [{**_own(rest, kind), "type": kind} for kind in kinds]}
+    return noted_as(ctx, "anyOf", "type", place, partial(union_part, ctx, union, place))
 
 
 _FURTHER: Final[Mapping[Holder, str]] = {

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from toolgen.contract.json_value import compact
+
 from .codecs import SAME, Branch, JsonText, Pairs, Reference, Union
+from .exclusive import are_exclusive
 from .matching import resolve
 from .merging import UnmergeableError, merged
 from .parts import Context, NotStrictError, Part, Place, Schema, with_description
@@ -14,6 +19,8 @@ from .sentences import alternatives
 
 _MOST_UNROLLED = 3
 """Times that a recursive schema is written out where references have to be."""
+_MOST_OPEN = 12
+"""References inside each other that are written out."""
 _MOST_MERGED = 20
 """Schemas inside each other's `allOf`."""
 _ANNOTATIONS = frozenset(
@@ -87,20 +94,50 @@ def reference_part(ctx: Context, schema: Schema, place: Place) -> Part:
     if not ctx.dialect.has_recursion and reference in ctx.open:
         raise NotStrictError(f"{reference} leads to itself")
     if reference not in ctx.names:
-        name = ctx.names[reference] = _definition_name(reference, set(ctx.names.values()))
+        ctx.names[reference] = _definition_name(reference, set(ctx.names.values()))
         ctx.open.append(reference)
-        part = ctx.part(target, inner)
-        ctx.open.remove(reference)
-        ctx.defs[name] = ctx.nullable(part) if part.takes_null else part.schema
-        ctx.codecs[name] = part.codec
+        ctx.define(ctx.names[reference], target, inner)
+        ctx.open.pop()
     name = ctx.names[reference]
     part = Part(schema={"$ref": f"#/$defs/{name}"}, codec=Reference(ctx.codecs, name), takes_null=takes_null)
     return with_description(part, text)
 
 
+def merged_part(ctx: Context, schema: Schema, flat: Schema, place: Place) -> Part:
+    """Return a part that was merged of several, which is one of `$defs` where it leads to itself.
+
+    `flat` is the schema as `flattened` returns it.
+
+    Raises:
+        NotStrictError: it leads to itself, and the provider takes no such schema.
+    """
+    key = compact(schema)
+    count = ctx.open.count(key)
+    if not count or "$ref" not in ctx.dialect.keywords:
+        if count and (count >= _MOST_UNROLLED or _has_no_room(ctx)):
+            return ctx.json_text(schema, place, "$ref")
+        ctx.open.append(key)
+        part = ctx.part(flat, place)
+        ctx.open.pop()
+        if key not in ctx.names:
+            return part
+        ctx.keep(ctx.names[key], part)
+    elif not ctx.dialect.has_recursion:
+        raise NotStrictError(f"{place.path or '#'} leads to itself")
+    if key not in ctx.names:
+        ctx.names[key] = _definition_name(place.path, set(ctx.names.values()))
+    name = ctx.names[key]
+    takes_null = ctx.own.fits(flat, None)
+    return Part(schema={"$ref": f"#/$defs/{name}"}, codec=Reference(ctx.codecs, name), takes_null=takes_null)
+
+
+def _has_no_room(ctx: Context) -> bool:
+    """Return whether no further reference is written out."""
+    return len(ctx.open) > _MOST_OPEN or ctx.nodes > ctx.dialect.budget.nodes
+
+
 def _inlined(ctx: Context, target: Any, reference: str, inner: Place, text: Schema, place: Place) -> Part:
-    is_endless = ctx.open.count(reference) >= _MOST_UNROLLED or len(ctx.open) > 12
-    if is_endless or ctx.nodes > ctx.dialect.budget.nodes:
+    if ctx.open.count(reference) >= _MOST_UNROLLED or _has_no_room(ctx):
         return with_description(ctx.json_text(target, place, "$ref"), text)
     ctx.open.append(reference)
     part = ctx.part(target, inner)
@@ -130,12 +167,26 @@ def union_part(ctx: Context, schema: Schema, place: Place) -> Part:
         description = " ".join(filter(None, (str(rest.get("description") or "").strip(), words)))
         return ctx.part({**rest, "description": description}, place)
     if values := _labelled_values(schema[keyword]):
-        return ctx.part(_enum(rest, values), place)
+        return noted_as(ctx, "enum", keyword, place, partial(ctx.part, _enum(rest, values), place))
     try:
         branches = _branches(ctx, rest, schema[keyword], keyword, place)
     except UnmergeableError:
         return ctx.json_text(schema, place, keyword)
     return _any_of(ctx, schema, branches, keyword, place)
+
+
+def noted_as(ctx: Context, keyword: str, own: str, place: Place, make: Callable[[], Part]) -> Part:
+    """Return a part that is made by a keyword which is not the schema's own; losses name its own."""
+    count = len(ctx.losses)
+    part = make()
+    made = f"{place.path}/{keyword}/"
+    for index, loss in enumerate(ctx.losses[count:], count):
+        if loss.path == place.path and loss.keyword == keyword:
+            ctx.losses[index] = replace(loss, keyword=own)
+        elif loss.path.startswith(made):
+            _, _, inner = loss.path.removeprefix(made).partition("/")
+            ctx.losses[index] = replace(loss, path="/".join((place.path, *([inner] if inner else []))))
+    return part
 
 
 def _labelled_values(branches: Sequence[Any]) -> list[Schema]:
@@ -170,13 +221,17 @@ def _branches(
     full = []
     for index, branch in enumerate(branches):
         own = resolved(ctx, branch)
+        at = place.at(keyword, index)
         has_all = not outer or (
             outer.keys() == {"type"} and isinstance(own, dict) and own.get("type") == outer["type"]
         )
         if has_all:
-            full.append((branch, place.at(keyword, index)))
+            full.append((branch, at))
+        elif own is not branch:  # merged where it is projected, as it may lead to itself
+            flattened(ctx, both := {"allOf": [branch, outer]})
+            full.append((both, at))
         elif own is not False:
-            full.append((merged(own, outer) if isinstance(own, dict) else outer, place.at(keyword, index)))
+            full.append((merged(own, outer) if isinstance(own, dict) else outer, at))
     return full
 
 
@@ -199,6 +254,8 @@ def _any_of(
     if _is_ambiguous(ctx, [part for _, part in parts]):
         del ctx.losses[count:]
         return ctx.json_text(schema, place, keyword)
+    if keyword == "oneOf" and not are_exclusive([resolved(ctx, branch) for branch, _ in others]):
+        ctx.lose(place, keyword, "dropped", "what fits two branches can be sent")
     wires: list[Schema] = []
     for _, part in parts:
         for wire in part.schema["anyOf"] if part.schema.keys() == {"anyOf"} else [part.schema]:

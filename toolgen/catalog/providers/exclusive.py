@@ -1,0 +1,58 @@
+"""Whether no value fits two branches of a `oneOf`, so that `anyOf` says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any, Final
+
+from toolgen.contract.json_value import identity
+
+_MOST_BRANCHES: Final = 100
+
+
+def are_exclusive(branches: Sequence[Any]) -> bool:
+    """Return whether types, values or the value of a required property tell each two branches apart.
+
+    False where that is not plain to see, and for very many branches.
+    """
+    return len(branches) <= _MOST_BRANCHES and all(
+        _are_apart(left, right) for left, right in combinations(branches, 2)
+    )
+
+
+def _are_apart(left: Any, right: Any) -> bool:
+    if not isinstance(left, Mapping) or not isinstance(right, Mapping):
+        return False
+    for first, second in _facets(left, right):
+        if first is not None and second is not None and not first & second:
+            return True
+    return False
+
+
+def _facets(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield what both branches take of one thing; None where a branch does not limit it."""
+    yield _types(left), _types(right)
+    yield _values(left), _values(right)
+    if _types(left) != {"object"} or _types(right) != {"object"}:
+        return
+    own, others = left.get("properties", {}), right.get("properties", {})
+    for name in set(left.get("required", ())) & set(right.get("required", ())) & own.keys() & others.keys():
+        yield _values(own[name]), _values(others[name])
+        yield _types(own[name]), _types(others[name])
+
+
+def _types(schema: Any) -> set[str] | None:
+    kinds = schema.get("type") if isinstance(schema, Mapping) else None
+    if kinds is None or schema.get("nullable"):
+        return None
+    return {
+        "number" if kind == "integer" else kind for kind in ([kinds] if isinstance(kinds, str) else kinds)
+    }
+
+
+def _values(schema: Any) -> set[Any] | None:
+    if not isinstance(schema, Mapping):
+        return None
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return None if values is None else set(map(identity, values))
