@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.mcp_lock import NEEDS_TASK, needs_task
 from toolgen.contract.names import IconTheme
-from toolgen.contract.tool_facts import Icon
+from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.findings import Finding
 
 from . import codes

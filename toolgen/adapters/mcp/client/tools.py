@@ -11,10 +11,9 @@ from typing import Any, Final
 import mcp_types as types
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS, Hint
-from toolgen.contract.tool_facts import Icon
+from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.runtime import ToolSpec, json_schema_codec
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 

@@ -9,10 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any as Anything
 from typing import Final, TypeAlias
 
-from toolgen.contract.icons import is_icon_size, is_icon_source, is_image_type
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import Hint
-from toolgen.contract.tool_facts import Confirmation, Deprecation, ToolFacts
+from toolgen.contract.tool_facts import (
+    Confirmation,
+    Deprecation,
+    ToolFacts,
+    is_icon_size,
+    is_icon_source,
+    is_image_type,
+)
 from toolgen.contract.tool_facts import Icon as CheckedIcon
 from toolgen.contract.tool_facts import LongRunning as CheckedLongRunning
 from toolgen.expr import codes
