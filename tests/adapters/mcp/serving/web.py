@@ -31,19 +31,22 @@ async def web(
 
 
 @asynccontextmanager
-async def listening(runtime: Runtime, *, verify: Verify | None = None, **options: Any) -> AsyncIterator[int]:
+async def listening(
+    runtime: Runtime, *, verify: Verify | None = None, served: MCPServer | None = None, **options: Any
+) -> AsyncIterator[int]:
     """Serve on a port of loopback, and yield its number; the process is asked to end by a signal."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(
         serve_http(
-            server(runtime),
+            served or server(runtime),
             port=0,
             verify=verify,
             options=HttpOptions(**options),
             on_ready=ready.set_result,
         )
     )
-    url = await ready
+    async with asyncio.timeout(60):
+        url = await ready
     async with httpx2.AsyncClient(headers=HEADERS) as client:  # it has begun, and handles signals
         await client.get(f"{url}/none")
     try:
@@ -53,7 +56,7 @@ async def listening(runtime: Runtime, *, verify: Verify | None = None, **options
         await serving
 
 
-def hello() -> dict[str, Any]:
+def hello(**capabilities: Any) -> dict[str, Any]:
     """Return what a client of 2025-11-25 begins with."""
     return {
         "jsonrpc": "2.0",
@@ -61,7 +64,7 @@ def hello() -> dict[str, Any]:
         "method": "initialize",
         "params": {
             "protocolVersion": "2025-11-25",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": {"name": "test", "version": "1"},
         },
     }

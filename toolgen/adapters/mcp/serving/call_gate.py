@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from toolgen.contract.limits import Limits
 
 from ..scanning import exceeded, id_of
-from .executing import ExecutingCalls
+from .executing import SLOT, CallSlot, ExecutingCalls
 from .identity import IDENTITY, owner_of
 
 _PARSERS: Final[tuple[Callable[[bytes], Any], ...]] = (from_json, json.loads)
@@ -44,7 +44,6 @@ class CallGate:
         self._executing = executing
         self._max_calls = max_calls
         self._max_calls_per_owner = max_calls_per_owner
-        self._requests = ExecutingCalls()
         self._is_closing = False
         self._streams: set[anyio.CancelScope] = set()
 
@@ -68,15 +67,18 @@ class CallGate:
         if (text := self._too_many(owner)) is not None:
             await _refusal(429, text)(scope, receive, send)
             return
-        with self._requests.counted(owner):
-            await self._app(scope, receive, send)
+        slot = CallSlot(self._executing, owner, lambda: self._too_many(owner) is not None)
+        with slot.held():
+            try:
+                await self._app({**scope, SLOT: slot}, receive, send)
+            finally:
+                slot.end_client()
 
     def _too_many(self, owner: str | None) -> str | None:
         """Return why no further call of an owner is let in; None where one is."""
-        counts = (self._requests, self._executing)
-        if max(count.count for count in counts) >= self._max_calls:
+        if self._executing.count >= self._max_calls:
             return f"{self._max_calls} calls are executed already; call again later"
-        if owner is not None and max(count.count_of(owner) for count in counts) >= self._max_calls_per_owner:
+        if owner is not None and self._executing.count_of(owner) >= self._max_calls_per_owner:
             return f"{self._max_calls_per_owner} calls of yours are executed already; call again later"
         return None
 
@@ -85,7 +87,6 @@ class CallGate:
         self._is_closing = True
         try:
             async with asyncio.timeout(timeout_s):
-                await self._requests.ended()
                 await self._executing.ended()
         except TimeoutError:
             pass  # they are cancelled with the server

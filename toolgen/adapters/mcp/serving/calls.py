@@ -22,9 +22,9 @@ from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, Suspen
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 
 from .changes import ListChanges
-from .executing import ExecutingCalls
+from .executing import CallSlot, ExecutingCalls, slot_of
 from .forms import ASKED, answer_of, form_of, input_required, token_of
-from .identity import Context, Identities, call_name, is_modern, verified_owner
+from .identity import Context, Identities, call_name, is_modern
 from .listing import ListedTool, Listing, page_of
 from .progress import progress_relay
 from .results import call_result, error_result
@@ -33,6 +33,7 @@ from .waits import Approvals as Approvals
 from .waits import (
     WhyNot,
     cannot_ask,
+    keeps_waits,
     kept_result,
     taken_back_result,
     unfit_result,
@@ -42,6 +43,7 @@ from .waits import (
 Answered: TypeAlias = types.CallToolResult | types.InputRequiredResult
 _CLEANUP_S: Final = 5.0
 _WHY_CANCELLED: Final = "the client cancelled the request"
+_WHY_GONE: Final = "the client is gone"
 _WHY_FAILED: Final = "the request of the client failed"
 
 log = logger("toolgen.mcp")
@@ -58,6 +60,7 @@ class _Request:
     """Name of a call that the client may make again; None where it gave no id for that."""
     offered: Snapshot
     entry: RegisteredTool
+    slot: CallSlot
 
     @property
     def is_modern(self) -> bool:
@@ -135,8 +138,9 @@ class ToolCalls:
             name=name,
             offered=offered,
             entry=find_tool(offered, params.name),
+            slot=slot_of(ctx, self.executing),
         )
-        with self.executing.counted(verified_owner(ctx)):
+        with request.slot.held():
             try:
                 answered = await self._answered(request)
             except SuspensionError as error:  # somebody else has answered meanwhile
@@ -191,7 +195,8 @@ class ToolCalls:
                 return unfit_result(asked, note)
             if request.is_modern:
                 return input_required(asked, note, misfits)
-            elicited = await self._elicited(request, asked, note)
+            if (elicited := await self._elicited(request, asked, note)) is None:
+                return await self._left(request, asked)
             try:
                 result, misfits, note = await self._tried(request, asked, elicited, misfits)
             except SuspensionError as error:
@@ -249,16 +254,31 @@ class ToolCalls:
             raise MCPError(INVALID_PARAMS, "the requestState is of somebody else")
         return asked
 
-    async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult:
-        """Return what the client answers to `elicitation/create`; a client that fails has cancelled it."""
-        form = form_of(asked, note)
-        async with self._cancelled_with(request, asked):
+    async def _elicited(self, request: _Request, asked: Suspended, note: str) -> types.ElicitResult | None:
+        """Return what the client answers to `elicitation/create`; None where it is gone over HTTP.
+
+        A client that fails has cancelled it.
+        """
+        form, elicited = form_of(asked, note), None
+        async with self._cancelled_with(request, asked), request.slot.asking():
             try:
-                return await request.ctx.session.elicit_form(
+                elicited = await request.ctx.session.elicit_form(
                     form.message, form.requested_schema, request.ctx.request_id
                 )
             except (MCPError, ValueError):
-                return types.ElicitResult(action="cancel")
+                elicited = types.ElicitResult(action="cancel")
+        return elicited
+
+    async def _left(self, request: _Request, asked: Suspended) -> types.CallToolResult:
+        """Return the result of a call whose client is gone; it waits on where a file or its client keeps it.
+
+        Raises:
+            SuspensionError: somebody else has answered it.
+        """
+        if keeps_waits(self._runtime) or request.name is not None:
+            return kept_result(asked)
+        await self._take_back(asked, request.meta, _WHY_GONE)
+        return taken_back_result(asked, _WHY_GONE)
 
     async def _answered_by(
         self, request: _Request, asked: Suspended, elicited: types.ElicitResult

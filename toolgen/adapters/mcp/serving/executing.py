@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from typing import Final
 
+import anyio
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult
 from mcp.types import INTERNAL_ERROR
 
-from .identity import Context
+from .identity import Context, verified_owner
+
+SLOT: Final = "toolgen.slot"
+"""Key of an ASGI scope: the `CallSlot` of the call that its request is."""
 
 
 class ExecutingCalls:
@@ -23,9 +28,12 @@ class ExecutingCalls:
 
     def __init__(self) -> None:
         self.count = 0
+        """Those that are executed; of the others a client is asked something."""
         self._of_owner: Counter[str] = Counter()
+        self._open = 0
         self._is_idle = asyncio.Event()
         self._is_idle.set()
+        self._has_fewer = asyncio.Event()
 
     def count_of(self, owner: str) -> int:
         """Return how many of them are of one owner, as `owner_of` names it."""
@@ -34,21 +42,91 @@ class ExecutingCalls:
     @contextmanager
     def counted(self, owner: str | None) -> Iterator[None]:
         """Count a call while the context lasts; the owner is None where nobody is verified."""
-        owners = () if owner is None else (owner,)
-        self.count += 1
-        self._of_owner.update(owners)
+        self._open += 1
         self._is_idle.clear()
+        self.add(owner, 1)
         try:
             yield
         finally:
-            self.count -= 1
-            self._of_owner -= Counter(owners)  # which keeps no zeros
-            if not self.count:
+            self.add(owner, -1)
+            self._open -= 1
+            if not self._open:
                 self._is_idle.set()
 
+    def add(self, owner: str | None, number: int) -> None:
+        """Count so many more calls that are executed."""
+        self.count += number
+        if owner is not None:
+            self._of_owner[owner] += number
+            self._of_owner += Counter()  # which keeps no zeros
+        if number < 0:
+            self._has_fewer.set()
+            self._has_fewer = asyncio.Event()
+
+    async def fewer(self) -> None:
+        """Wait until there is one less that is executed."""
+        await self._has_fewer.wait()
+
     async def ended(self) -> None:
-        """Wait until no call is executed."""
+        """Wait until there is no call, executed or not."""
         await self._is_idle.wait()
+
+
+class CallSlot:
+    """The slot of one call among those that are executed, from its request to the end of both."""
+
+    def __init__(self, calls: ExecutingCalls, owner: str | None, is_full: Callable[[], bool]) -> None:
+        """Take what says whether a call that was answered has to wait for its slot."""
+        self._calls = calls
+        self._owner = owner
+        self._is_full = is_full
+        self._holders = 0
+        self._counted = ExitStack()
+        self._has_client = True
+        self._asking: set[anyio.CancelScope] = set()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the slot while the context lasts."""
+        if not self._holders:
+            self._counted.enter_context(self._calls.counted(self._owner))
+        self._holders += 1
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                self._counted.close()
+
+    def end_client(self) -> None:
+        """End what its client is asked: the request is over, and nobody hears of an answer."""
+        self._has_client = False
+        for scope in tuple(self._asking):
+            scope.cancel()
+
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[None]:
+        """Leave the slot to others while the client is asked; the context ends early with the client."""
+        self._calls.add(self._owner, -1)
+        try:
+            with anyio.CancelScope() as scope:
+                self._asking.add(scope)
+                try:
+                    if not self._has_client:
+                        scope.cancel()
+                    yield
+                finally:
+                    self._asking.discard(scope)
+            while self._has_client and self._is_full():
+                await self._calls.fewer()
+        finally:
+            self._calls.add(self._owner, 1)
+
+
+def slot_of(ctx: Context, calls: ExecutingCalls) -> CallSlot:
+    """Return the slot of the call that a request is; over HTTP the request has it already."""
+    slot = getattr(ctx.request, "scope", {}).get(SLOT)
+    return slot if isinstance(slot, CallSlot) else CallSlot(calls, verified_owner(ctx), lambda: False)
 
 
 class CallsAtOnce:

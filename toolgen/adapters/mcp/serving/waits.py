@@ -39,12 +39,16 @@ def known_approvals(approvals: Approvals) -> Approvals:
 
 def cannot_ask(asked: Suspended, ctx: Context, approvals: Approvals, runtime: Runtime) -> WhyNot | None:
     """Return why the client is not asked; None where it is."""
-    is_durable = runtime.engine is not None and runtime.engine.caps.is_durable
     if asked.kind == "pending":
         return "kept"  # whoever does the work delivers its result
     if asked.kind == "credential" or (asked.kind == "confirmation" and approvals != "elicitation"):
-        return "kept" if is_durable else "no_engine"
+        return "kept" if keeps_waits(runtime) else "no_engine"
     return None if shows_forms(ctx.session.client_capabilities) else "no_client"
+
+
+def keeps_waits(runtime: Runtime) -> bool:
+    """Return whether what waits outlives the process, so that somebody elsewhere answers it."""
+    return runtime.engine is not None and runtime.engine.caps.is_durable
 
 
 def shows_forms(capabilities: types.ClientCapabilities | None) -> bool:
