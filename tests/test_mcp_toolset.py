@@ -197,3 +197,32 @@ def test_a_schema_that_toolgen_cannot_read_is_told_at_the_toolset(tmp_path: Path
     evaluation = evaluated(tmp_path, lock_text(lock({**ECHO, "inputSchema": {"type": "nope"}})))
     (finding,) = evaluation.diagnostics
     assert (finding.code, finding.place.line) == ("bad-schema", 4)
+
+
+@pytest.mark.parametrize(
+    ("facts", "fault"),
+    [
+        ({"name": "sa\u200by"}, "/name has characters that nobody sees"),
+        (
+            {"inputSchema": {"properties": {"a\u202e": {}}}},
+            "/properties/a\\u202e has characters that nobody sees",
+        ),
+        ({"outputSchema": {"const": "\U000e0041"}}, "/const has characters that nobody sees"),
+    ],
+)
+def test_a_tool_with_a_name_or_a_value_that_nobody_sees_is_reported(
+    facts: dict[str, Any], fault: str, tmp_path: Path
+) -> None:
+    evaluation = evaluated(tmp_path, lock_text(lock({**ECHO, **facts})))
+    (finding,) = evaluation.diagnostics
+    assert finding.code == "bad-lock"
+    assert fault in finding.message
+    assert "\u200b" not in finding.message
+
+
+def test_a_lock_is_read_in_normal_form(tmp_path: Path) -> None:
+    hidden = "a\u202eb"
+    schema = {**TEXT, "title": hidden, "x-hidden": hidden, "$comment": hidden}
+    echo = tools(tmp_path, {**ECHO, "description": "See file:///etc.\u200b", "inputSchema": schema})["echo"]
+    assert echo.facts.description == "See [no web page] file:///etc.\\u200b"
+    assert echo.payload.foreign.schema == {**TEXT, "title": "a\\u202eb"}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
 import pytest
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import hides
 from toolgen.contract.tool_facts import Icon
+from toolgen.importers.design import design_files
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.text import Document
 from toolgen.importers.tool import Source
@@ -118,3 +123,37 @@ def test_a_tool_that_can_be_called_as_a_task_alone_is_left_out() -> None:
         "later",
         "/1/execution",
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "place"),
+    [
+        ({"inputSchema": {"properties": {"a\u202e": {}}}}, "/0/inputSchema/properties/a"),
+        ({"outputSchema": {"enum": ["\U000e0041"]}}, "/0/outputSchema/enum"),
+        ({"name": "read\u200b"}, "/0"),
+    ],
+)
+def test_a_tool_with_a_name_or_a_value_that_nobody_sees_is_left_out(
+    facts: dict[str, Any], place: str
+) -> None:
+    files = design_files(read([{**TOOL, **facts}, {**TOOL, "name": "other"}]), name="files", service="s")
+    assert files.imported == 1
+    (finding,) = files.findings
+    assert (finding.code, finding.is_warning) == ("import-unsafe", False)
+    assert (finding.place.pointer or "").startswith(place)
+
+
+def test_a_design_has_the_normal_form_of_what_a_list_says() -> None:
+    hidden = "a\u202eb\U000e0041"
+    odd = {"type": "string", "title": hidden, "format": hidden, "x-hidden": hidden, "default": hidden}
+    schema = {"type": "object", "properties": {"path": odd}, "x-hidden": hidden}
+    files = design_files(
+        read([{**TOOL, "title": hidden, "description": hidden * 1_000, "inputSchema": schema}]),
+        name="f",
+        service="s",
+    )
+    text = "".join(files.files.values())
+    assert "x-hidden" not in text
+    texts = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    assert not any(hides(str(value)) for value in texts)
+    assert len(text) < 10_000

@@ -64,7 +64,7 @@ HOSTILE: dict[str, list[dict[str, Any]]] = {
             "inputSchema": {
                 "type": "object",
                 "description": HIDDEN,
-                "properties": {"title": {"title": HIDDEN, "enum": [HIDDEN]}},
+                "properties": {"title": {"title": HIDDEN}},
             },
             "icons": [
                 {"src": "data:text/html;base64,aGk="},

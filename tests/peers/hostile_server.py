@@ -168,6 +168,53 @@ def plain(cursor: str | None) -> Page:
     return {"tools": [{"name": name, "inputSchema": ANY} for name in CALLS]}
 
 
+HIDDEN = "ok\u202eevil\U000e0041\u200b\x1b[31m"
+"""Text that a reader does not see as it is: reordered, tagged, of no width, and obeyed by a terminal."""
+
+
+def arguments(**schema: Any) -> dict[str, Any]:
+    """Return the schema of arguments with one property `a`."""
+    return {**ANY, "properties": {"a": {"type": "string", **schema}}}
+
+
+TEXTS: dict[str, dict[str, Any]] = {
+    "key": {**ANY, "properties": {f"a{HIDDEN}": {}}},
+    "long_key": {**ANY, "properties": {"a" * 9_031: {}}},
+    "definition": {**ANY, "$defs": {f"a{HIDDEN}": {}}},
+    "required": {**ANY, "required": [f"a{HIDDEN}"]},
+    "enum": arguments(enum=["plain", HIDDEN]),
+    "long_enum": arguments(enum=["x" * 9_031]),
+    "const": arguments(const={"deep": [HIDDEN]}),
+    "default": arguments(default=HIDDEN),
+    "examples": arguments(examples=["plain", HIDDEN]),
+    "format": arguments(format=HIDDEN),
+    "comment": arguments(**{"$comment": HIDDEN}),
+    "unknown": {**arguments(markdownDescription=HIDDEN), "x-hidden": {"also": [HIDDEN]}},
+    "prose": arguments(title=HIDDEN, description=HIDDEN * 500),
+    "no_prose": arguments(title={"of": HIDDEN}, description=[HIDDEN]),
+    "pattern": arguments(pattern="^[\u202a-\u202e]$"),
+    "tag_pattern": arguments(pattern="^\U000e0041$"),
+    "link": arguments(description="See javascript:alert(1), file:///etc/passwd or https://a.example."),
+    "hidden_target": {**ANY, "$ref": "#/x/y", "x": {"y": arguments(title=HIDDEN), "z": {"title": HIDDEN}}},
+}
+"""What a schema may hide, by the name of the tool."""
+
+
+@listing
+def texts(cursor: str | None) -> Page:
+    """List tools that hide text from whoever reads them."""
+    tools = [{"name": name, "inputSchema": schema, "description": HIDDEN} for name, schema in TEXTS.items()]
+    return {"tools": [*tools, {"name": "echo", "inputSchema": ANY, "title": HIDDEN}]}
+
+
+@attack
+def links(id: Any, params: Params) -> None:
+    """Answer with links that a click executes or opens."""
+    uris = ("javascript:alert(1)", "file:///etc/passwd", "https://a.example/")
+    blocks = [{"type": "resource_link", "uri": uri, "name": "more", "description": "More."} for uri in uris]
+    send(id=id, result={"content": blocks})
+
+
 def main() -> None:
     """Serve until the input ends."""
     mode = sys.argv[1] if len(sys.argv) > 1 else "plain"

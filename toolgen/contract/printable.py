@@ -7,6 +7,7 @@ nothing for some characters: whoever reads it would not see what is there (CWE-1
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 _HIDDEN: Final = re.compile(
@@ -14,6 +15,11 @@ _HIDDEN: Final = re.compile(
 )
 """What Python calls printable and no font shows: the rest of Unicode's Default_Ignorable_Code_Point, and the
 empty Braille pattern. Python itself tells of controls, formats, separators and surrogates."""
+
+_HIDDEN_CATEGORIES: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Categories of Unicode: controls, formats, surrogates, separators of lines and paragraphs."""
+_OF_WORDS: Final = frozenset("\t\n\r\u200c\u200d\ufe0e\ufe0f")
+"""What shows by its neighbours: line breaks, joiners of Persian and of emoji, and the forms of emoji."""
 
 _SHORT: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -31,6 +37,22 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return the text with its line feeds, each line made printable; for texts that are made of lines."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def hides(text: str) -> bool:
+    """Return whether a value holds what no reader sees, or sees in another order: controls, bidi, tags.
+
+    Spaces of any kind, line breaks and what joins characters to a word are seen where they stand.
+    """
+    if text.isascii() and text.isprintable():
+        return False
+    return any(_is_hidden(char) for char in text)
+
+
+def _is_hidden(char: str) -> bool:
+    if char in _OF_WORDS:
+        return False
+    return unicodedata.category(char) in _HIDDEN_CATEGORIES or _HIDDEN.match(char) is not None
 
 
 def _shown(char: str) -> str:

@@ -29,6 +29,12 @@ TASK_ONLY: Final = Code(
     "A tool can be called as a task alone (MCP 2025-11-25, `execution.taskSupport`), which toolgen does not "
     "do. The tool is left out.",
 )
+UNSAFE: Final = Code(
+    "import-unsafe",
+    "A name or a value of a tool holds characters that nobody sees, such as bidirectional controls, or is "
+    "too long to be shown. It is part of the contract, so that it cannot be escaped or cut. The tool is left "
+    "out.",
+)
 BAD_SCHEMA: Final = Code(
     "import-bad-schema",
     "A schema is not valid in its dialect, refers to something that is not there, or asks for arguments that "

@@ -11,17 +11,19 @@ import datetime as dt
 import json
 import keyword
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
+from toolgen.contract.printable import hides
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
 from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 
 from . import codes
 from .clauses_built import NotExpressibleError, check_service, check_tool
@@ -96,6 +98,10 @@ class _Module:
 
     def _tool(self, tool: ImportedTool, name: str) -> Part | None:
         """Return the clause for a tool; None when it is left out."""
+        normal = self._normal(tool)
+        if normal is None:
+            return None
+        tool = normal
         readings: dict[Side, Foreign | None] = {
             "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
             "result": self._read(tool, tool.result, tool.result_pointer, name, "result"),
@@ -122,6 +128,26 @@ class _Module:
             *_facts(tool, name),
             *([Named("title", Text(title))] if is_telling else ()),
         )
+
+    def _normal(self, tool: ImportedTool) -> ImportedTool | None:
+        """Return a tool with its schemas and texts in normal form; None when it is left out."""
+        if tool.formats_are_types:  # functions of the author's own
+            return tool
+        pointer = tool.pointer
+        try:
+            if hides(tool.name):
+                raise UnsafeError("", "has a name with characters that nobody sees")
+            pointer = tool.arguments_pointer
+            arguments = normal_form(tool.arguments)
+            pointer = tool.result_pointer
+            result = normal_form(tool.result)
+        except UnsafeError as error:
+            hint = "correct it in the source, if you trust it"
+            self._find(codes.UNSAFE, tool, pointer + error.pointer, error.fault, hint)
+            return None
+        texts = {"title": tool.title, "description": tool.description, "deprecated": tool.deprecated}
+        safe: dict[str, Any] = {name: safe_text(text) for name, text in texts.items()}
+        return replace(tool, arguments=arguments, result=result, **safe)
 
     def _read(
         self, tool: ImportedTool, schema: object, pointer: str, name: str, side: Side

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from toolgen.contract.mcp_lock import ListedFacts, Lock, LockError, contract_digest, make_lock, read_lock
 from toolgen.contract.names import MCP_HINTS
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import hides, printable, printable_lines
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.foreign.bounded_patterns import BoundedPatterns
+from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from ..clause import Clause
@@ -21,7 +22,6 @@ from ..structure import Args, MCPToolset, Return, Tool, ToolClause, Toolset
 from ..tool_clauses import Annotations, Meta
 from .report import Report
 
-_LONGEST_DESCRIPTION: Final = 4_096
 _LONGEST_TITLE: Final = 200
 _LARGEST: Final = 20_000_000
 """Bytes of a lock."""
@@ -41,7 +41,9 @@ def locked_toolset(word: MCPToolset, report: Report) -> LockedToolset:
     """Return the toolset of the tools of a lock; of one that stands for them where the lock was reported."""
     lock = _lock(word, report) or _UNKNOWN
     names = _names(lock)
-    tools = tuple(_tool(tool, names[str(tool["name"])], word.source) for tool in lock.tools)
+    tools = tuple(tool for facts in lock.tools for tool in _tools(facts, names, word, report))
+    if lock.tools and not tools:  # each of them was reported
+        tools = (_tool(_UNKNOWN.tools[0], "unknown", word.source),)
     about = f"Tools of the MCP server {printable_lines(lock.server or word.name)}."
     made = object.__new__(LockedToolset)
     made.__dict__.update(vars(word), children=tools, description=about)
@@ -83,11 +85,23 @@ def _names(lock: Lock) -> dict[str, str]:
     return names
 
 
+def _tools(facts: ListedFacts, names: dict[str, str], word: MCPToolset, report: Report) -> Iterator[Tool]:
+    """Yield the tool of these facts; nothing where it was reported, as one whose names nobody can read."""
+    name = str(facts["name"])
+    try:
+        if hides(name):
+            raise UnsafeError("/name", "has characters that nobody sees")
+        yield _tool(facts, names[name], word.source)
+    except UnsafeError as error:
+        fault = f"has the tool {printable(name[:_LONGEST_TITLE])!r}, in which {error}"
+        hint = _HINT.format(word.lock)
+        report.add(codes.BAD_LOCK, word.source, name=word.name, file=word.lock, fault=fault, hint=hint)
+
+
 def _tool(tool: ListedFacts, name: str, source: Source) -> Tool:
     facts: Any = tool
     children = [*_children(facts)]
-    text = str(facts.get("description") or facts.get("title") or facts["name"]).strip()
-    shown = printable_lines(text[:_LONGEST_DESCRIPTION])
+    shown = safe_text(str(facts.get("description") or facts.get("title") or facts["name"]))
     hints: Any = facts.get("annotations") or {}
     titles = (facts.get("title"), hints.get("title"))
     title = next((title for title in titles if title and isinstance(title, str)), "")
@@ -109,7 +123,12 @@ def _children(facts: Any) -> Iterator[ToolClause]:
 
 
 def _bounded(schema: dict[str, Any]) -> Any:
-    """Return a schema without the patterns that may take long, which the server checks alone."""
+    """Return a schema in normal form, without the patterns that may take long, which the server checks alone.
+
+    Raises:
+        UnsafeError: as `normal_form`.
+    """
+    schema = normal_form(schema)
     try:
         return BoundedPatterns(schema).checked
     except RecursionError:  # it is reported as one that is too deep

@@ -100,10 +100,19 @@ async def test_all_kinds_of_content_come_through_in_their_order() -> None:
             ImageContent(data=b"hi", media_type="image/png"),
             AudioContent(data=b"hi", media_type="audio/wav"),
             TextContent(text="after"),
-            ResourceContent(uri="file:///a.txt", name="a", media_type="text/plain", size=2),
+            ResourceContent(
+                uri="file:///a.txt", name="a", media_type="text/plain", description="[no web page]", size=2
+            ),
             TextContent(text="inside"),
             ImageContent(data=b"hi", media_type="image/gif"),
-            ResourceContent(uri="file:///d.bin", name="d.bin", media_type="font/ttf", size=2, data=b"hi"),
+            ResourceContent(
+                uri="file:///d.bin",
+                name="d.bin",
+                media_type="font/ttf",
+                description="[no web page]",
+                size=2,
+                data=b"hi",
+            ),
         )
 
 

@@ -89,7 +89,7 @@ async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
     async with served(bare("misfits")) as (_, snapshot), served(bare("good")) as (_, good):
         assert [spec.id for spec in snapshot.specs] == [spec.id for spec in good.specs]
         assert list(snapshot.left_out) == ["mcp.bare.union", "mcp.bare.None"]
-    assert "the MCP server 'bare' lists the tool 'union', which is left out: " in caplog.text
+    assert "toolset bare: the tool mcp.bare.union is left out: " in caplog.text
 
 
 async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> None:

@@ -282,10 +282,6 @@ class Connection:
         if self._client is None or not isinstance(result.get("tools"), list):
             return result
         page, left_out = without_misfits(result, self._client.protocol_version)
-        for tool, reason in left_out.items():
-            log.warning(
-                "the MCP server %r lists the tool %r, which is left out: %s", self._name, tool, reason
-            )
         self._unusable |= left_out
         return page
 

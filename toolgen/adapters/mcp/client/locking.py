@@ -7,15 +7,22 @@ import time
 from functools import partial
 from typing import Final
 
+import mcp_types as types
+
+from toolgen.contract.logs import logger
 from toolgen.contract.mcp_lock import Lock, make_lock
+from toolgen.contract.printable import hides
 from toolgen.runtime import CallMeta
+from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
 
 from .connection import Connection
-from .errors import MCPServerError
+from .errors import MCPServerError, shortened
 from .listing import facts_of
 from .servers import Server
 
 _CONNECT_S: Final = 30.0
+
+log = logger("toolgen.mcp")
 
 
 async def ask_lock(name: str, server: Server) -> Lock:
@@ -33,14 +40,37 @@ async def ask_lock(name: str, server: Server) -> Lock:
         if client.server_capabilities.tools is None:
             raise MCPServerError(f"the MCP server {name!r} has no tools")
         info = client.server_info
+        left_out = dict(listing.left_out)
+        tools = []
+        for tool in listing.tools:
+            try:
+                _require_safe(tool)
+            except UnsafeError as error:
+                left_out[shortened(tool.name)] = str(error)
+            else:
+                tools.append(facts_of(tool))
+        for shown, reason in left_out.items():
+            log.warning("the MCP server %r lists the tool %r, which is left out: %s", name, shown, reason)
         return make_lock(
             client.protocol_version,
             "" if info is None else info.name,
             "" if info is None else info.version,
-            map(facts_of, listing.tools),
+            tools,
         )
     finally:
         await connection.close()
+
+
+def _require_safe(tool: types.Tool) -> None:
+    """Raise for a tool that no design can have.
+
+    Raises:
+        UnsafeError: its name, or one in its schemas, or a value there, hides characters or is too long.
+    """
+    if hides(tool.name):
+        raise UnsafeError("/name", "has characters that nobody sees")
+    normal_form(tool.input_schema)
+    normal_form(tool.output_schema)
 
 
 def lock_of(name: str, server: Server) -> Lock:

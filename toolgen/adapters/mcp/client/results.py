@@ -22,6 +22,7 @@ from toolgen.runtime import (
     ToolSpec,
     ToolValidationError,
 )
+from toolgen.shapes.foreign.normal_form import described_link
 
 from .errors import shortened
 from .failures import failure_of, malformed
@@ -98,7 +99,7 @@ def _contents(block: types.ContentBlock, spec: ToolSpec[Any, Any], server: str) 
                 uri=str(block.uri),
                 name=shortened(block.name),
                 media_type=block.mime_type or "",
-                description=shortened(block.description or ""),
+                description=described_link(str(block.uri), shortened(block.description or "")),
                 size=block.size,
             )
         case types.EmbeddedResource(resource=types.TextResourceContents() as resource):
@@ -118,8 +119,9 @@ def _blob(resource: types.BlobResourceContents, spec: ToolSpec[Any, Any], server
         case "audio":
             return AudioContent(data=data, media_type=kind)
         case _:
+            name, about = uri.rpartition("/")[2] or uri, described_link(uri, "")
             return ResourceContent(
-                uri=uri, name=uri.rpartition("/")[2] or uri, media_type=kind, size=len(data), data=data
+                uri=uri, name=name, media_type=kind, description=about, size=len(data), data=data
             )
 
 

@@ -15,9 +15,10 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.runtime import ToolSpec, json_schema_codec
+from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 
-from .errors import MCPServerError, cleaned, shortened
+from .errors import MCPServerError, shortened
 from .listing import tool_digest
 
 META: Final = "mcp"
@@ -31,12 +32,6 @@ _LONGEST_NAME: Final = 200
 _LONGEST_ICON: Final = 65_536
 """Characters of the source of an icon, which may be its data."""
 _MOST_ICONS: Final = 10
-_TEXTS: Final = frozenset({"$comment", "description", "title"})
-"""Keywords of JSON Schema for readers (JSON Schema 2020-12, Core 8.3, Validation 9.1)."""
-_MAPS: Final = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"})
-"""Keywords whose values have schemas by names."""
-_DATA: Final = frozenset({"const", "default", "enum", "examples"})
-"""Keywords whose values are data, not schemas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +91,7 @@ def server_tool(
             id=id_,
             name=wire_name,
             title=_title(tool),
-            description=cleaned(tool.description or "", longest),
+            description=safe_text(tool.description or "", longest),
             payload=_codec(tool.input_schema, class_name(name, "payload"), tool, toolset, longest),
             result=_codec(tool.output_schema or {}, class_name(name, "result"), tool, toolset, longest),
             icons=_icons(tool),
@@ -132,26 +127,11 @@ def _icons(tool: types.Tool) -> tuple[Icon, ...]:
     )
 
 
-def _with_clean_texts(schema: Any, longest: int, *, is_map: bool = False) -> Any:
-    """Return a schema whose texts for readers are cleaned and cut; a map's keys are names, not keywords."""
-    if isinstance(schema, list):
-        return [_with_clean_texts(part, longest) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    cleaned_schema = {}
-    for key, value in schema.items():
-        if not is_map and key in _DATA:
-            cleaned_schema[key] = value
-        elif not is_map and key in _TEXTS and isinstance(value, str):
-            cleaned_schema[key] = cleaned(value, longest)
-        else:
-            cleaned_schema[key] = _with_clean_texts(value, longest, is_map=not is_map and key in _MAPS)
-    return cleaned_schema
-
-
 def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, longest: int) -> Any:
+    what = f"the MCP server {toolset!r} lists the tool {shortened(tool.name)!r}"
     try:
-        return json_schema_codec(_with_clean_texts(schema, longest), name, bounds_patterns=True)
+        return json_schema_codec(normal_form(schema, longest), name, bounds_patterns=True)
+    except UnsafeError as error:
+        raise MCPServerError(f"{what}, and in the JSON Schema of {name} {error}") from error
     except ToolgenError as error:
-        what = f"the MCP server {toolset!r} lists the tool {shortened(tool.name)!r}"
         raise MCPServerError(f"{what}, and {shortened(error.message)}", hint=error.hint) from error

@@ -184,7 +184,6 @@ class MCPToolset:
         try:
             made = server_tool(tool, id_, wire_name, self.name, longest=self._longest, timeout_s=self._call_s)
         except MCPServerError as error:
-            log.warning("a tool is left out: %s", error)
             return error.message
         return BoundTool(spec=made.spec, execute=_Method(self._caller, made))
 

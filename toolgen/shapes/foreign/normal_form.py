@@ -1,0 +1,228 @@
+"""The form in which what somebody else wrote of a tool is kept, shown and sent, from a file as from a server.
+
+A schema is rebuilt of the keywords that toolgen knows, so that a model reads nothing else. Texts for readers
+are cleaned and cut. Names and values are part of the contract and stay what they are: one that nobody can see
+in full is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import unquote
+
+from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.printable import hides, printable, printable_lines
+
+from ..constraints import CONSTRAINTS, OF_BYTES
+from .schema import BRANCHES, CONDITIONS, MAPS, REFERENCES, VALUES
+
+LONGEST_TEXT: Final = 4_096
+"""Characters of a text for readers, and of a value or a pattern."""
+LONGEST_KEY: Final = 256
+"""Characters of the name of a property or a definition."""
+_LONGEST_SHOWN: Final = 100
+"""Characters of a place, and of a text, in an error."""
+_DEEPEST: Final = 128
+"""Levels that are rebuilt; whoever reads a schema refuses a deeper one."""
+_SCHEMAS: Final = frozenset(
+    ("additionalItems", "additionalProperties", "contains", "contentSchema", "items", "not", "prefixItems")
+).union(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), BRANCHES, CONDITIONS)
+"""Keywords that hold a schema or a list of them."""
+_TEXTS: Final = frozenset(["description", "title"])
+"""Keywords for readers (JSON Schema 2020-12 Validation 9.1); `$comment` is for authors, and left out."""
+_NOTES: Final = frozenset(["contentEncoding", "contentMediaType", "format"])
+"""Keywords whose text is a note, so that a text that hides something is left out alone."""
+_OTHERS: Final = frozenset(
+    "$anchor $dynamicAnchor $id $recursiveAnchor $schema additionalItems dependencies dependentRequired "
+    "deprecated maxContains minContains readOnly required type writeOnly".split()
+).union(REFERENCES, (row.keyword for row in (*CONSTRAINTS, *OF_BYTES)))
+KEYWORDS: Final = _SCHEMAS | _TEXTS | _NOTES | _OTHERS | MAPS | VALUES
+_LINK: Final = re.compile(
+    r"(?<![\w+.-])(?!https?:)(?=(?:[a-z][a-z0-9+.-]{1,30}://|(?:data|javascript|mailto|vbscript):\S))",
+    re.IGNORECASE,
+)
+"""The beginning of an address that is none of a web page (RFC 3986, 3.1)."""
+_MARK: Final = "[no web page] "
+
+
+class UnsafeError(ValueError):
+    """A schema has a name or a value that cannot be shown as it is."""
+
+    def __init__(self, pointer: str, fault: str) -> None:
+        """Take the JSON Pointer of the place, and what is wrong there: the end of a sentence about it."""
+        super().__init__(f"{printable(pointer[:_LONGEST_SHOWN]) or 'its root'} {fault}")
+        self.pointer = pointer
+        self.fault = fault
+
+
+def safe_text(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return the beginning of a text for readers: hidden characters are escaped, odd addresses marked."""
+    text = text.strip()
+    shown = _LINK.sub(_MARK, printable_lines(text[:longest]))
+    return shown if max(len(text), len(shown)) <= longest else f"{shown[:longest]}…"
+
+
+def described_link(uri: str, text: str) -> str:
+    """Return the description of a link, which says first where its address is none of a web page."""
+    return text if uri.lower().startswith(("https://", "http://")) else f"{_MARK}{text}".strip()
+
+
+def normal_form(schema: Any, longest: int = LONGEST_TEXT) -> Any:
+    """Return a schema of known keywords alone; `longest` are characters of a text in it.
+
+    What an unknown keyword holds stays where a reference leads to it.
+
+    Raises:
+        UnsafeError: a name or a value hides characters, or is too long to be shown.
+    """
+    form = _Form(longest)
+    rebuilt = form.schema(schema, "", 0)
+    if isinstance(schema, dict) and isinstance(rebuilt, dict):
+        form.keep_targets(schema, rebuilt)
+    return rebuilt
+
+
+class _Form:
+    """Rebuilds one document."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._references: list[str] = []
+
+    def schema(self, schema: Any, pointer: str, depth: int) -> Any:
+        if isinstance(schema, list):
+            return [self.schema(part, f"{pointer}/{at}", depth + 1) for at, part in enumerate(schema)]
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            return schema
+        rebuilt = {}
+        for key, value in schema.items():
+            if (
+                key in KEYWORDS
+                and (normal := self._keyword(key, value, f"{pointer}/{key}", depth)) is not _NOTHING
+            ):
+                rebuilt[key] = normal
+        return rebuilt
+
+    def _keyword(self, key: str, value: Any, pointer: str, depth: int) -> Any:
+        """Return the value of a known keyword; `_NOTHING` where it is left out."""
+        if key in MAPS or (key == "dependencies" and isinstance(value, dict)):
+            return self._map(key, value, pointer, depth)
+        if key in _SCHEMAS:
+            return self.schema(value, pointer, depth + 1)
+        if key in _TEXTS:
+            return safe_text(value, self._longest) if isinstance(value, str) else _NOTHING
+        if key == "pattern" and isinstance(value, str):
+            return _pattern(value, pointer)
+        if key in REFERENCES and isinstance(value, str):
+            self._references.append(value)
+        if key in _NOTES or key == "default":
+            return _NOTHING if _fault(value) else value
+        if key == "examples":
+            examples = value if isinstance(value, list) else []
+            return [example for example in examples if not _fault(example)] or _NOTHING
+        if fault := _fault(value, is_name=key not in VALUES):
+            raise UnsafeError(pointer, fault)
+        return value
+
+    def _map(self, key: str, value: Any, pointer: str, depth: int) -> Any:
+        if not isinstance(value, dict):
+            return value
+        rebuilt = {}
+        for name, part in value.items():
+            inner = f"{pointer}/{escaped(name)}"
+            shown = _pattern(name, inner) if key == "patternProperties" else _name(name, inner)
+            is_names = isinstance(part, list)  # of `dependencies`
+            rebuilt[shown] = (
+                [_name(each, inner) for each in part] if is_names else self.schema(part, inner, depth + 1)
+            )
+        return rebuilt
+
+    def keep_targets(self, schema: dict[str, Any], rebuilt: dict[str, Any]) -> None:
+        """Add what references lead to and no known keyword holds, in its place."""
+        done: set[str] = set()
+        while self._references:
+            reference = self._references.pop()
+            if not reference.startswith("#/") or reference in done:
+                continue
+            done.add(reference)
+            self._keep(tokens_of(unquote(reference[1:])), schema, rebuilt)
+
+    def _keep(self, tokens: list[str], schema: Any, rebuilt: Any) -> None:
+        """Add the target of one reference, unless it is there, or nowhere."""
+        pointer = ""
+        for at, token in enumerate(tokens):
+            pointer += f"/{escaped(token)}"
+            if not isinstance(schema, dict) or token not in schema or not isinstance(rebuilt, dict):
+                return
+            schema = schema[token]
+            if token not in rebuilt:
+                _name(token, pointer)
+                is_target = at == len(tokens) - 1
+                rebuilt[token] = (
+                    self.schema(schema, pointer, at) if is_target or isinstance(schema, list) else {}
+                )
+            rebuilt = rebuilt[token]
+
+
+_NOTHING: Final = object()
+
+
+def _name(name: object, pointer: str) -> object:
+    """Return a name that can be shown.
+
+    Raises:
+        UnsafeError: it cannot.
+    """
+    if isinstance(name, str) and len(name) > LONGEST_KEY:
+        raise UnsafeError(pointer, f"is a name of {len(name)} characters; {LONGEST_KEY} are allowed")
+    if fault := _fault(name, is_name=True):
+        raise UnsafeError(pointer, fault)
+    return name
+
+
+def _fault(value: object, *, is_name: bool = False) -> str:
+    """Return what is wrong with a value that stands in a contract; "" for nothing."""
+    for text in _texts(value):
+        if len(text) > LONGEST_TEXT:
+            return f"has a text of {len(text)} characters; {LONGEST_TEXT} are allowed"
+        if (printable(text) != text) if is_name else hides(text):
+            return f"has characters that nobody sees: {printable(text[:_LONGEST_SHOWN])!r}"
+    return ""
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts of a value, keys included."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _pattern(pattern: str, pointer: str) -> str:
+    """Return a pattern that matches the same, with hidden characters as `\\\\uXXXX` (ECMA-262, 22.2.1).
+
+    Raises:
+        UnsafeError: a character has no such escape there.
+    """
+    if len(pattern) > LONGEST_TEXT:
+        raise UnsafeError(pointer, f"has a pattern of {len(pattern)} characters; {LONGEST_TEXT} are allowed")
+    if printable(pattern) == pattern:
+        return pattern
+    shown = ""
+    for char in pattern:
+        if printable(char) == char:
+            shown += char
+        elif ord(char) > 0xFFFF or (len(shown) - len(shown.rstrip("\\"))) % 2:
+            raise UnsafeError(
+                pointer, f"has characters that nobody sees: {printable(pattern[:_LONGEST_SHOWN])!r}"
+            )
+        else:
+            shown += f"\\u{ord(char):04x}"
+    return shown
