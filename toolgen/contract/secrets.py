@@ -2,13 +2,13 @@
 
 A text of somebody else, such as a traceback, may quote a value whatever its design says. So the values of a
 call are known while it goes on, in the context of its task and its threads, and are looked for in all that
-is logged or told of it. Codecs add those of the documents that they read and write.
+is logged or told of it. Codecs add those of the documents that they read and write. A search takes as long as
+its text is, whatever it looks for; what is not searched is not shown.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
@@ -26,7 +26,16 @@ _WORD: Final = 6
 _PIECE: Final = 12
 """Characters of a piece of a longer value that tells what it is of."""
 _LONGEST: Final = 16_384
-"""Characters of one value whose pieces are looked for."""
+"""Characters of one value of which all pieces are looked for; of the others one in twelve is, so that of them
+23 in a row tell what they are of."""
+_MOST_KNOWN: Final = 100_000
+"""Characters of the values of a call that are looked for; where there are more, all texts are hidden."""
+_MOST_PIECES: Final = 100_000
+"""Pieces of their forms, of which the same is true."""
+_MOST_SEARCHED: Final = 1_000_000
+"""Characters of a text that is searched; a longer one is hidden."""
+_PLAIN: Final = frozenset("'\"\\")
+"""Characters whose absence leaves a printable text of ASCII as it is, in JSON, in Python and in a log."""
 
 _current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=None)
 
@@ -34,64 +43,95 @@ _current: ContextVar[Secrets | None] = ContextVar("toolgen_secrets", default=Non
 class Secrets:
     """The sensitive values of one call, as they are written in JSON, in Python and in logs."""
 
-    __slots__ = ("_blocks", "_lock", "_others", "_pattern", "_pieces", "_texts")
+    __slots__ = ("_blocks", "_heads", "_lock", "_others", "_pieces", "_size", "_values", "_words")
 
     def __init__(self, *others: Secrets) -> None:
         """Construct the values of a call within the running one, or those of the other calls of a batch."""
         around = _current.get()
         self._others = others if around is None else (around, *others)
-        self._texts: set[str] = set()
+        self._values: set[str] = set()
+        """The values, as they came."""
+        self._size = 0
+        """Their characters."""
+        self._words: set[str] = set()
+        """Texts that are shorter than a piece."""
+        self._heads: dict[str, tuple[int, ...]] = {}
+        """The lengths of these texts by how they begin, the longest first."""
         self._pieces: set[str] = set()
-        self._pattern: re.Pattern[str] | None = None
         self._blocks = 0
         """Blocks of `hiding` that go on."""
         self._lock = threading.Lock()
 
     def add(self, values: Iterable[Any], names: Set[str] = frozenset()) -> None:
         """Add sensitive values; of arrays and objects all values in them, but no keys among the names."""
-        forms = (text for value in values for text in _forms(value, names))
-        texts = {text for text in forms if len(text) >= _SHORTEST}
+        texts = {text for value in values for text in _texts(value, names) if len(text) >= _SHORTEST}
         with self._lock:  # an executor in a thread has codecs, too
-            if not (new := texts - self._texts):
+            new = texts - self._values
+            self._size += sum(map(len, new))
+            self._values |= new
+            if self._size > _MOST_KNOWN:
                 return
             for text in new:
-                part = text[:_LONGEST]
-                self._pieces.update(part[at : at + _PIECE] for at in range(len(part) - _PIECE + 1))
-            self._texts |= new
-            self._pattern = None
+                for form in dict.fromkeys(_forms(text)):
+                    self._look_for(form)
+
+    def _look_for(self, form: str) -> None:
+        if len(self._pieces) > _MOST_PIECES:
+            self._size = _MOST_KNOWN + 1
+        elif len(form) >= _PIECE:
+            self._pieces.update(_pieces(form))
+        elif len(form) >= _SHORTEST and form not in self._words:
+            self._words.add(form)
+            lengths = {len(form), *self._heads.get(form[:_SHORTEST], ())}
+            self._heads[form[:_SHORTEST]] = tuple(sorted(lengths, reverse=True))
 
     @property
     def knows_any(self) -> bool:
         """Whether there is a value to redact."""
-        return bool(self._texts) or any(other.knows_any for other in self._others)
+        return bool(self._values) or any(other.knows_any for other in self._others)
+
+    @property
+    def looked_for(self) -> int:
+        """The number of words and pieces that are looked for."""
+        return len(self._words) + len(self._pieces)
 
     def scrubbed(self, text: str) -> str:
         """Return the text with `HIDDEN` in the place of each value, and of each longer piece of one."""
         for other in self._others:
             text = other.scrubbed(text)
-        if not self._texts:
+        if not self._values or len(text) < _SHORTEST:
             return text
-        with self._lock:
-            if (pattern := self._pattern) is None:
-                whole = sorted(self._texts, key=lambda text: (-len(text), text))
-                pattern = self._pattern = re.compile("|".join(map(_searched, whole)))
-        return self._without_pieces(pattern.sub(HIDDEN, text))
-
-    def _without_pieces(self, text: str) -> str:
-        pieces = self._pieces
-        if not pieces or len(text) < _PIECE:
-            return text
-        parts, at, last = [], 0, 0
-        while at <= len(text) - _PIECE:
-            if text[at : at + _PIECE] not in pieces:
-                at += 1
-                continue
-            parts.append(text[last:at])
-            while at <= len(text) - _PIECE and text[at : at + _PIECE] in pieces:
-                at += 1
-            at = last = at + _PIECE - 1
-            parts.append(HIDDEN)
+        if self._size > _MOST_KNOWN or len(text) > _MOST_SEARCHED:
+            return HIDDEN
+        pieces, heads = self._pieces, self._heads
+        starts = [at for at in range(len(text) - _PIECE + 1) if text[at : at + _PIECE] in pieces]
+        if heads:
+            ends = range(len(text) - _SHORTEST + 1)
+            starts = sorted({*starts, *(at for at in ends if text[at : at + _SHORTEST] in heads)})
+        parts, last = [], 0
+        for at in starts:
+            if at >= last and (end := self._end_of(text, at)):
+                parts += [text[last:at], HIDDEN]
+                last = end
         return "".join([*parts, text[last:]]) if parts else text
+
+    def _end_of(self, text: str, start: int) -> int:
+        """Return where the value ends that begins at a place of a text, or a piece of one; 0 for none."""
+        end = start + _PIECE
+        if text[start:end] not in self._pieces:
+            for length in self._heads.get(text[start : start + _SHORTEST], ()):
+                end = start + length
+                if text[start:end] in self._words and (length >= _WORD or _is_word(text, start, end)):
+                    return end
+            return 0
+        more = 1
+        while more:
+            while text[end + 1 - _PIECE : end + 1] in self._pieces:
+                end += 1
+            ends = range(end + 2, end + _PIECE + 1)
+            more = next((at - end for at in ends if text[at - _PIECE : at] in self._pieces), 0)
+            end += more
+        return end
 
 
 @contextmanager
@@ -147,30 +187,40 @@ def scrubbed_json(value: Any) -> Any:
             return value
 
 
-def _forms(value: Any, names: Set[str]) -> Iterator[str]:
-    """Yield the written forms of a value: as text, and in quotes of JSON, of Python and of a log."""
+def _texts(value: Any, names: Set[str]) -> Iterator[str]:
+    """Yield the values in a value as texts."""
     match value:
         case None | bool():
             return
         case Mapping():
             for key, inner in value.items():
-                yield from () if key in names else _forms(key, names)
-                yield from _forms(inner, names)
+                yield from () if key in names else _texts(key, names)
+                yield from _texts(inner, names)
         case list() | tuple() | set() | frozenset():
             for inner in value:
-                yield from _forms(inner, names)
+                yield from _texts(inner, names)
         case bytes():
             yield repr(value)[2:-1]
             yield value.hex()
         case str():
             yield value
-            yield from value.splitlines()
-            for once in _quoted(value):
-                yield once
-                yield from _quoted(once)
         case _:
             yield str(value)
             yield repr(value)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yield the written forms of a text: as it is, and in quotes of JSON, of Python and of a log.
+
+    Of its lines only those that have no piece of their own among those of the whole.
+    """
+    yield text
+    if text.isascii() and text.isprintable() and _PLAIN.isdisjoint(text):
+        return
+    yield from (line for line in text.splitlines() if len(line) < 2 * _PIECE)
+    for once in dict.fromkeys(_quoted(text)):
+        yield once
+        yield from _quoted(once)
 
 
 def _quoted(text: str) -> Iterator[str]:
@@ -183,6 +233,14 @@ def _quoted(text: str) -> Iterator[str]:
     yield printable(text)
 
 
-def _searched(text: str) -> str:
-    """Return the pattern that finds a value; a short value is found as a whole word only."""
-    return re.escape(text) if len(text) >= _WORD else rf"(?<!\w){re.escape(text)}(?!\w)"
+def _pieces(text: str) -> Iterator[str]:
+    """Yield the pieces of a text that are looked for, its last one among them."""
+    yield from (text[at : at + _PIECE] for at in range(min(len(text), _LONGEST) - _PIECE + 1))
+    yield from (text[at : at + _PIECE] for at in range(_LONGEST, len(text) - _PIECE + 1, _PIECE))
+    yield text[-_PIECE:]
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Return whether no letter, digit or underscore stands before or after a part of a text."""
+    around = (text[start - 1 : start] if start else "") + text[end : end + 1]
+    return not any(char.isalnum() or char == "_" for char in around)
