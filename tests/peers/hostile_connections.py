@@ -75,3 +75,23 @@ async def probe(port: int, path: str) -> int:
     with requests_sent(port, [f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()]) as [one]:
         answer = await read_all(one)
     return int(answer.split()[1]) if answer else 0
+
+
+async def drip(port: int, at_once: bytes, each_second: bytes) -> None:
+    """Send some bytes, then others once a second, until the server has closed the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(at_once)
+
+    async def go_on() -> None:
+        while True:
+            await asyncio.sleep(1)
+            writer.write(each_second)
+
+    dripping = asyncio.create_task(go_on())
+    try:
+        await reader.read()
+    except ConnectionError:
+        pass
+    finally:
+        dripping.cancel()
+        writer.close()
