@@ -215,6 +215,45 @@ def links(id: Any, params: Params) -> None:
     send(id=id, result={"content": blocks})
 
 
+def trivial(first: int, number: int) -> list[dict[str, Any]]:
+    """Return so many tools that say nothing."""
+    return [{"name": f"t{n}", "inputSchema": ANY} for n in range(first, first + number)]
+
+
+@listing
+def sixty_thousand(cursor: str | None) -> Page:
+    """List 60,000 tools on one page."""
+    return {"tools": trivial(0, 60_000)}
+
+
+@listing
+def five_thousand(cursor: str | None) -> Page:
+    """List 5,000 tools on one page."""
+    return {"tools": trivial(0, 5_000)}
+
+
+@listing
+def pages(cursor: str | None) -> Page:
+    """List 1,000 tools on each of many pages."""
+    first = int(cursor or 0)
+    return {"tools": trivial(first, 1_000), "nextCursor": str(first + 1_000)}
+
+
+@listing
+def unusable_pages(cursor: str | None) -> Page:
+    """List 1,000 tools on each of many pages, of which none can be used."""
+    first = int(cursor or 0)
+    tools = [{"name": f"t{n}", "inputSchema": {"type": "array"}} for n in range(first, first + 1_000)]
+    return {"tools": tools, "nextCursor": str(first + 1_000)}
+
+
+@listing
+def noisy(cursor: str | None) -> Page:
+    """Send 200,000 notifications before the list."""
+    notes(200_000)
+    return plain(cursor)
+
+
 def main() -> None:
     """Serve until the input ends."""
     mode = sys.argv[1] if len(sys.argv) > 1 else "plain"

@@ -19,7 +19,6 @@ from toolgen.calls.toolsets.dynamic import (
     SnapshotError,
     as_toolset,
     instructions_of,
-    left_out_of,
     native_of,
 )
 from toolgen.calls.toolsets.registration import BoundTool, ToolsetRegistration
@@ -57,7 +56,7 @@ class _View:
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
         tools = await self.inner.tools(context)
         changed = await self.change(tools, context)
-        return ListedTools(changed, left_out) if (left_out := left_out_of(tools)) else changed
+        return ListedTools(changed, left_out) if (left_out := getattr(tools, "left_out", {})) else changed
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:

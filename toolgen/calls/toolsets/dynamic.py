@@ -86,6 +86,8 @@ class ListedTools(list[BoundTool]):
         """Take the tools, and the reasons by the ids of those that are left out."""
         super().__init__(tools)
         self.left_out = left_out
+        self.registered: tuple[DynamicToolset, RuntimeOptions, ToolList] | None = None
+        """What `list_tools` made of it, for which toolset and runtime: once, where the list stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,21 +150,24 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
     return toolset
 
 
-def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
-    """Return the context manager that must be entered before the toolset is listed; None for none."""
+def _innermost(toolset: object) -> object:
+    """Return the toolset that a view of views is of."""
     while (inner := getattr(toolset, "inner", None)) is not None:
         toolset = inner
-    return toolset if isinstance(toolset, AbstractAsyncContextManager) else None
+    return toolset
+
+
+def resource_of(toolset: object) -> AbstractAsyncContextManager[Any] | None:
+    """Return the context manager that must be entered before the toolset is listed; None for none."""
+    return inner if isinstance(inner := _innermost(toolset), AbstractAsyncContextManager) else None
 
 
 def instructions_of(toolset: object) -> str:
-    text = getattr(toolset, "instructions", "")
-    return text if isinstance(text, str) else ""
+    return text if isinstance(text := getattr(toolset, "instructions", ""), str) else ""
 
 
 def native_of(toolset: object) -> tuple[NativeTool, ...]:
-    native = getattr(toolset, "native", ())
-    return tuple(native) if isinstance(native, list | tuple) else ()
+    return tuple(native) if isinstance(native := getattr(toolset, "native", ()), list | tuple) else ()
 
 
 def tool_ids_of(toolset: object) -> frozenset[str] | None:
@@ -171,8 +176,7 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
     Raises:
         RegistrationError: they are no set of texts.
     """
-    while (inner := getattr(toolset, "inner", None)) is not None:
-        toolset = inner
+    toolset = _innermost(toolset)
     ids: object = getattr(toolset, "tool_ids", None)
     if ids is None:
         return None
@@ -184,17 +188,13 @@ def tool_ids_of(toolset: object) -> frozenset[str] | None:
 
 def on_error_of(toolset: object) -> OnError:
     """Return `on_error` of the toolset, or of the one that it is a view of; `fail` where it is not set."""
-    while (inner := getattr(toolset, "inner", None)) is not None:
-        toolset = inner
-    policy: OnError = getattr(toolset, "on_error", "fail")
+    policy: OnError = getattr(_innermost(toolset), "on_error", "fail")
     return policy if policy in get_args(OnError) else "fail"
 
 
 def is_foreign(toolset: object) -> bool:
     """Return whether somebody else says what the toolset, or the one that it is a view of, lists."""
-    while (inner := getattr(toolset, "inner", None)) is not None:
-        toolset = inner
-    return getattr(toolset, "is_foreign", False) is True
+    return getattr(_innermost(toolset), "is_foreign", False) is True
 
 
 async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options: RuntimeOptions) -> ToolList:
@@ -204,12 +204,15 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         RegistrationError: something in the list is no tool, or cannot be served.
         Exception: whatever the toolset raised.
     """
-    listed = await toolset.tools(context)
+    listed = whole = await toolset.tools(context)
+    last = whole.registered if isinstance(whole, ListedTools) else None
+    if last is not None and last[0] is toolset and last[1] is options:
+        return last[2]
     if not isinstance(listed, list | tuple):
         raise SnapshotError(
             f"toolset {toolset.name!r} listed a {type(listed).__name__}, not a list of BoundTool"
         )
-    foreign, left_out = is_foreign(toolset), dict(left_out_of(listed))
+    foreign, left_out = is_foreign(toolset), dict(getattr(listed, "left_out", {}))
     problems = [(tool, problem) for tool in listed if (problem := _problem(tool))]
     if foreign:
         left_out |= {tool.spec.id: f"it is called {problem}" for tool, problem in problems}
@@ -217,7 +220,7 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     elif problems:
         raise SnapshotError(f"toolset {toolset.name!r} lists {'; '.join(problem for _, problem in problems)}")
     ordered = sorted(listed, key=lambda tool: tool.spec.name)
-    return ToolList(
+    made = ToolList(
         toolset=toolset.name,
         tools=registered_bound_tools(toolset.name, ordered, options),
         instructions=instructions_of(toolset),
@@ -225,18 +228,15 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
         left_out=left_out,
         is_foreign=foreign,
     )
-
-
-def left_out_of(tools: object) -> Mapping[str, str]:
-    """Return the reasons of a list of tools for those that are not in it, by id."""
-    return tools.left_out if isinstance(tools, ListedTools) else {}
+    if isinstance(whole, ListedTools):
+        whole.registered = toolset, options, made
+    return made
 
 
 def _problem(tool: object) -> str:
     if not isinstance(tool, BoundTool):
         return f"a {type(tool).__name__}, which is no BoundTool"
-    name = tool.spec.name
-    if not WIRE_NAME.fullmatch(name):
+    if not WIRE_NAME.fullmatch(name := tool.spec.name):
         return f"{name!r}, and a wire name has up to {LONGEST_NAME} letters, digits, - and _"
     return ""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,10 +13,13 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.adapters.mcp.client.conftest import hostile, served
-from toolgen.adapters.mcp.client import stdio
+from toolgen.adapters.mcp.client import stdio, toolset
+from toolgen.adapters.mcp.client.binding import TOOLS_OF_A_TURN
 from toolgen.adapters.mcp.client.errors import MCPServerError
 from toolgen.adapters.mcp.client.intake import Intake
+from toolgen.adapters.mcp.client.listing import MOST_TOOLS
 from toolgen.adapters.mcp.client.measured_http import measured_by
+from toolgen.adapters.mcp.client.tools import server_tool
 from toolgen.events.hub import Events
 
 
@@ -205,3 +210,71 @@ async def test_a_stream_of_too_many_events_ends() -> None:
 async def test_an_event_of_too_many_lines_ends(line: bytes) -> None:
     with pytest.raises(httpx2.SSEError, match="10000 lines"):
         await read([line * 1_000] * 11, "text/event-stream")
+
+
+class Asked:
+    """How often tools were made of what a server lists, and how many turns others had."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.made = 0
+        self.turns = 0
+        make = server_tool
+
+        def counted(*args: Any, **options: Any) -> Any:
+            self.made += 1
+            return make(*args, **options)
+
+        monkeypatch.setattr(toolset, "server_tool", counted)
+
+    async def count_turns(self) -> None:
+        while True:
+            await asyncio.sleep(0)
+            if self.made:
+                self.turns += 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "number", "left_out"),
+    [
+        ("five_thousand", 2_000, "3000 after t1999"),
+        ("pages", 5_000, "what is on further pages"),
+        ("unusable_pages", 0, "what is on further pages"),
+    ],
+)
+async def test_tools_of_a_page_and_of_a_list_are_limited(
+    mode: str, number: int, left_out: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Asked(monkeypatch)
+    async with asyncio.TaskGroup() as group:
+        counting = group.create_task(asked.count_turns())
+        async with served(hostile(mode)) as (runtime, snapshot):
+            assert (len(snapshot.specs), asked.made) == (number, number)
+            assert asked.turns >= number // TOOLS_OF_A_TURN  # others went on meanwhile
+            assert f"mcp.hostile.{left_out}" in snapshot.left_out
+            assert len(snapshot.left_out) <= MOST_TOOLS + 1
+            again = await runtime.tools.snapshot()
+            assert (len(again.specs), asked.made) == (number, number)  # nothing is made again
+        counting.cancel()
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("sixty_thousand", "cannot list its tools: it has more than 100000 keys and items in all"),
+        ("noisy", "ended before the answer|cannot list its tools|ended: it sent more than"),
+    ],
+)
+async def test_a_list_that_costs_too_much_is_none(mode: str, why: str) -> None:
+    async with served(hostile(mode, clock=lambda: 0.0), on_error="drop") as (_, snapshot):
+        assert snapshot.specs == ()
+        assert re.search(why, snapshot.failures["hostile"])
+
+
+async def test_a_list_that_came_again_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(monkeypatch)
+    async with served(hostile(list_s=0)) as (runtime, snapshot):
+        made = asked.made
+        assert made == len(snapshot.specs)
+        again = await runtime.tools.snapshot()
+        assert again.specs == snapshot.specs
+        assert asked.made == made

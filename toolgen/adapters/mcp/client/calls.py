@@ -131,7 +131,7 @@ class Caller:
         Raises:
             ToolError: it is.
         """
-        digest = (await connection.current()).digests.get(tool.name)
+        digest = (await connection.current()).digest_of(tool.name)
         name = shortened(tool.name)
         if digest is None:
             raise unavailable(tool.spec, f"the MCP server {self._server!r} has no tool {name!r} any more")

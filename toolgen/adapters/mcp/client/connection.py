@@ -9,7 +9,6 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -35,7 +34,7 @@ from .errors import (
     was_refused,
 )
 from .intake import Intake
-from .listing import Listing, read_listing, without_misfits
+from .listing import Listing, Pages, read_listing
 from .messages import fault_of, is_closed
 from .servers import Streams
 from .transport import Watched
@@ -77,8 +76,8 @@ class Connection:
         """How often the server has said that its list changed."""
         self._listed_changes = 0
         """How often it had when the list was asked for."""
-        self._unusable: dict[str, str] = {}
-        """Why tools of the list that is read are left out, by their names."""
+        self._pages = Pages()
+        """Those of the list that is read."""
         self._listing_lock = asyncio.Lock()
         self._ending = asyncio.Event()
         self._opened: asyncio.Future[None] | None = None
@@ -158,7 +157,6 @@ class Connection:
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:
                 changes = self._changes  # one that comes meanwhile is not in the list
-                self._unusable.clear()
                 with self._intake.request(of_list=True):
                     listing = await self._limited("list its tools", self._read_listing())
                 self._listing, self._listed_changes = listing, changes
@@ -168,8 +166,8 @@ class Connection:
     async def _read_listing(self) -> Listing:
         if self.client.server_capabilities.tools is None:  # it has none, and answers nothing about them
             return Listing(tools=())
-        listing = await read_listing(lambda: self.client, self._name)
-        return replace(listing, left_out=dict(self._unusable))
+        self._pages = Pages()
+        return await read_listing(lambda: self.client, self._name, self._pages)
 
     async def current(self) -> Listing:
         """Return the newest list that is known, asked for again only where the server says that it changed.
@@ -281,9 +279,7 @@ class Connection:
         """Return a result without the tools that the protocol does not allow, which would cost all others."""
         if self._client is None or not isinstance(result.get("tools"), list):
             return result
-        page, left_out = without_misfits(result, self._client.protocol_version)
-        self._unusable |= left_out
-        return page
+        return self._pages.usable(result, self._client.protocol_version)
 
     def _end(self) -> None:
         """End the session because the server has ended the connection."""

@@ -19,10 +19,13 @@ from toolgen.contract.mcp_lock import NEEDS_TASK, ListedFacts, contract_digest, 
 from .errors import MCPServerError, misfit_of, shortened
 
 _MOST_PAGES: Final = 100
-_MOST_TOOLS: Final = 2_000
+_MOST_ON_A_PAGE: Final = 2_000
+"""Tools of one page; the SDK validates it at once."""
+MOST_TOOLS: Final = 5_000
+"""Tools of one list, those that cannot be used too."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Listing:
     """What a server listed."""
 
@@ -33,9 +36,13 @@ class Listing:
     """Seconds for which the server says that it is good (MCP 2026-07-28, Caching); None where it does not."""
 
     @cached_property
-    def digests(self) -> dict[str, str]:
-        """The digest of each tool, by the name that the server gives it."""
-        return {tool.name: tool_digest(tool) for tool in self.tools}
+    def _by_name(self) -> dict[str, types.Tool]:
+        return {tool.name: tool for tool in self.tools}
+
+    def digest_of(self, name: str) -> str | None:
+        """Return the digest of a tool, by the name that the server gives it; None where it lists none."""
+        tool = self._by_name.get(name)
+        return None if tool is None else tool_digest(tool)
 
 
 def facts_of(tool: types.Tool) -> ListedFacts:
@@ -49,29 +56,46 @@ def tool_digest(tool: types.Tool) -> str:
     return contract_digest(facts_of(tool))
 
 
-def without_misfits(page: dict[str, Any], version: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return a page of a list of tools without those that cannot be used, and why not, by their names.
+class Pages:
+    """The pages of one list as they come, before the SDK validates them."""
 
-    Those are too large, can be called as tasks alone, or are not of the protocol's version. The latter stay
-    where something else is wrong with the page.
-    """
-    left_out: dict[str, str] = {}
-    tools = []
-    for tool in page["tools"]:
-        if (reason := _unusable(tool)) is None:
-            tools.append(tool)
-        else:
-            left_out[_shown(tool)] = reason
-    page = {**page, "tools": tools}
-    if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
-        return page, left_out
-    fitting = []
-    for tool in tools:
-        if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
-            fitting.append(tool)
-        else:
-            left_out[_shown(tool)] = misfit
-    return {**page, "tools": fitting}, left_out
+    def __init__(self) -> None:
+        self.left_out: dict[str, str] = {}
+        """Why tools cannot be used, by their shown names."""
+        self._listed = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further tool of the list is read."""
+        return self._listed >= MOST_TOOLS
+
+    def usable(self, page: dict[str, Any], version: str) -> dict[str, Any]:
+        """Return a page without the tools that cannot be used, or are too many; `left_out` has why.
+
+        They are too large, can be called as tasks alone, or are not of the protocol's version. The latter
+        stay where something else is wrong with the page.
+        """
+        listed = page["tools"][: min(_MOST_ON_A_PAGE, MOST_TOOLS - self._listed)]
+        if further := len(page["tools"]) - len(listed):
+            most = f"{_MOST_ON_A_PAGE} tools of a page and {MOST_TOOLS} of a list are read"
+            self.left_out[f"{further} after {_shown(listed[-1]) if listed else 'these'}"] = most
+        self._listed += len(listed)
+        tools = []
+        for tool in listed:
+            if (reason := _unusable(tool)) is None:
+                tools.append(tool)
+            else:
+                self.left_out[_shown(tool)] = reason
+        page = {**page, "tools": tools}
+        if _misfit({**page}, version) is None or _misfit({**page, "tools": []}, version) is not None:
+            return page
+        fitting = []
+        for tool in tools:
+            if (misfit := _misfit({**page, "tools": [tool]}, version)) is None:
+                fitting.append(tool)
+            else:
+                self.left_out[_shown(tool)] = misfit
+        return {**page, "tools": fitting}
 
 
 def _shown(tool: object) -> str:
@@ -94,8 +118,10 @@ def _misfit(page: dict[str, Any], version: str) -> str | None:
     return None
 
 
-async def read_listing(client_of: Callable[[], Client], name: str) -> Listing:
-    """Return all pages of the list; `client_of` returns the client of a session that is still open.
+async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages) -> Listing:
+    """Return the pages of the list, which `pages` has seen before, until it is full.
+
+    `client_of` returns the client of a session that is still open.
 
     Raises:
         MCPServerError: it has no end, or one tool stands in it twice; or as `client_of`.
@@ -118,8 +144,8 @@ async def read_listing(client_of: Callable[[], Client], name: str) -> Listing:
             page_ttl_s = page.ttl_ms / 1000
             ttl_s = page_ttl_s if ttl_s is None else min(ttl_s, page_ttl_s)
         cursor = page.next_cursor
-        if cursor is None:
-            return Listing(tools=tuple(tools.values()), ttl_s=ttl_s)
-        if len(tools) > _MOST_TOOLS:
-            break
+        if cursor is not None and pages.is_full:
+            pages.left_out.setdefault("what is on further pages", f"{MOST_TOOLS} tools of a list are read")
+        if cursor is None or pages.is_full:
+            return Listing(tools=tuple(tools.values()), left_out=pages.left_out, ttl_s=ttl_s)
     raise MCPServerError(f"the MCP server {name!r} lists tools without an end: {len(tools)} so far")

@@ -29,7 +29,7 @@ META_PREFIX: Final = "dev.toolgen/"
 """Prefix of the keys in `_meta` (MCP, General fields: a reverse-DNS name)."""
 _MOST_ON_A_PAGE: Final = 500
 """Tools."""
-_MOST_KEPT: Final = 4_000
+_MOST_KEPT: Final = 20_000
 """Tools whose entry is kept; those of dynamic toolsets may be new ones for each request."""
 
 
