@@ -31,6 +31,7 @@ from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat,
 from .codes import finding_at
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
+from .patterns import backtracking_patterns
 from .tool import ImportedTool, Source
 
 Side = Literal["args", "result"]
@@ -164,6 +165,11 @@ class _Module:
         for problem in reading.problems:
             code = codes.ODD_SCHEMA if problem.is_warning else codes.BAD_SCHEMA
             self._find(code, tool, pointer + problem.pointer, problem.message, problem.hint)
+        if reading.foreign is not None:
+            for place, pattern in backtracking_patterns(schema):
+                message = f"has the pattern {pattern!r:.120}, which may take long to match"
+                hint = "it is matched within the steps of a document; a plainer one takes fewer"
+                self._find(codes.BACKTRACKS, tool, pointer + place, message, hint)
         return reading.foreign
 
     def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:

@@ -21,7 +21,7 @@ _BUILT: Final = 20 * A_STEP
 _LIVE: Final = A_STEP // 4
 """Parts for each state that may be live."""
 _MOST: Final = 10**9
-_BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKG]|[*+?}]\+")
+_BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKG]|(?:[*+?]|\{[0-9,]+\})\+")
 """Look-around, back-references, atomic groups: what may be one of them. A named group is taken for one."""
 _TERM: Final = re.compile(
     r"\\(?:[pPx]\{[^}]*\}|u\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)"
