@@ -86,6 +86,7 @@ def nobody(connection: sqlite3.Connection, tmp_path: Path) -> Session:
 
 def test_the_database_is_the_same_every_time(tmp_path: Path) -> None:
     for name in ("a.db", "b.db"):
+        database.content.cache_clear()
         database.build(tmp_path / name)
     with (
         closing(sqlite3.connect(tmp_path / "a.db")) as one,

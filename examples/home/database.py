@@ -11,7 +11,9 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,15 +41,20 @@ def build(path: Path) -> None:
     for kept in path.parent.glob(f"{path.stem}-*.db*"):
         kept.unlink()
     unfinished = path.with_suffix(".new.db")
-    unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished)
-    with connection:
-        connection.executescript((HERE / "schema.sql").read_text(encoding="utf-8"))
-        _add_sites_and_users(connection)
-        _add_devices(connection)
-        _add_manuals(connection)
-    connection.close()
+    unfinished.write_bytes(content())
     unfinished.replace(path)
+
+
+@cache
+def content() -> bytes:
+    """Return the file of the database, which a process makes once: the readings take some time."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with connection:
+            connection.executescript((HERE / "schema.sql").read_text(encoding="utf-8"))
+            _add_sites_and_users(connection)
+            _add_devices(connection)
+            _add_manuals(connection)
+        return connection.serialize()
 
 
 def beside(path: Path, name: str) -> Path:
