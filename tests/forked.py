@@ -7,6 +7,7 @@ import os
 import runpy
 import sys
 import tempfile
+from multiprocessing.process import BaseProcess
 from typing import Final
 
 _CONTEXT: Final = multiprocessing.get_context("forkserver")
@@ -21,22 +22,28 @@ _CONTEXT.set_forkserver_preload(
 )
 
 
-def run_forked(script: str, *arguments: str) -> None:
+def run_forked(script: str, *arguments: str, ends_with: int = 0) -> None:
     """Run a script of the working directory in a process of its own.
 
     Its environment is that of the first such process.
 
     Raises:
-        AssertionError: its exit code is not 0; the message has the code and what the script wrote.
+        AssertionError: its exit code is another one; the message has the code and what the script wrote.
     """
     with tempfile.NamedTemporaryFile() as output:
-        process = _CONTEXT.Process(target=_run, args=(output.name, script, *arguments))
-        process.start()
+        process = start_forked(output.name, script, *arguments)
         process.join()
         code = process.exitcode
         process.close()
         written = output.read().decode(errors="replace")
-    assert code == 0, f"{script} ended with the exit code {code}:\n{written}"
+    assert code == ends_with, f"{script} ended with the exit code {code}:\n{written}"
+
+
+def start_forked(output: str, script: str, *arguments: str) -> BaseProcess:
+    """Start a script of the working directory that writes to a file, and return its process."""
+    process = _CONTEXT.Process(target=_run, args=(output, script, *arguments))
+    process.start()
+    return process
 
 
 def _run(output: str, script: str, *arguments: str) -> None:

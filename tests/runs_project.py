@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import subprocess
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
 
 from .agents.tools import engine_of
-from .conftest import ProjectFolder, forget, surroundings
-from .forked import run_forked
+from .conftest import ProjectFolder, forget
+from .forked import run_forked, start_forked
 from .process_output import PATIENCE_S, Output
 
 MAIN = '''\
@@ -229,25 +230,25 @@ def did(project: ProjectFolder) -> list[str]:
 class Serving:
     """A process that executes the runs of a project."""
 
-    process: subprocess.Popen[str]
+    process: BaseProcess
     output: Output
 
 
 @contextmanager
 def serving(project: ProjectFolder) -> Iterator[Serving]:
     """Have a process that executes the runs of the project, and kill it at last."""
-    with subprocess.Popen(
-        [sys.executable, "serve.py"],
-        cwd=project.path,
-        env=surroundings(),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        output = Output(process.stderr)
-        try:
+    assert Path.cwd() == project.path
+    pipe = project.path / "serve.out"
+    os.mkfifo(pipe)
+    process = start_forked(str(pipe), "serve.py")
+    try:
+        with pipe.open() as stream:
+            output = Output(stream)
             output.has("ready")
             yield Serving(process, output)
-        finally:
             process.kill()
             output.to_its_end()
+    finally:
+        process.kill()
+        process.join()
+        pipe.unlink()

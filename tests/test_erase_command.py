@@ -114,7 +114,7 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
 def test_a_session_is_erased_beside_the_worker_of_its_runs(runs: ProjectFolder) -> None:
     with serving(runs) as server:
         done = runs.run("runs", "erase", "--session", "s-1", "--cancel")
-        assert (done.code, server.process.poll()) == (0, None)
+        assert (done.code, server.process.exitcode) == (0, None)
         assert places(runs) == []
         assert runs.run("runs", "list").out.startswith("run_2  waiting")
 

@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from .conftest import Done, ProjectFolder, in_a_process
+from .forked import run_forked
 from .runs_project import MAIN, did, serving, start, write_runs
 from .terminal import at_a_terminal
 
@@ -101,7 +102,7 @@ def test_an_operator_trusts_a_clock_that_is_far_ahead_of_the_runs(runs: ProjectF
 
 def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
-    assert in_a_process(runs.path, "pause.py", "run_1", "s-1").returncode == 0
+    run_forked("pause.py", "run_1", "s-1")
     runs.write("a.gate", "")
     paused = (
         "run_1  waiting  x.agent  session s-1\n  is paused: a program lets it go on with RunHandle.resume()\n"
@@ -112,16 +113,17 @@ def test_a_run_that_is_paused_says_how_it_goes_on(runs: ProjectFolder) -> None:
 
 def test_a_call_that_was_answered_waits_for_nobody(runs: ProjectFolder) -> None:
     start(runs, "run_3:s-3:wipe disk")
-    answering = (
+    runs.write(
+        "answer.py",
         "import asyncio\nfrom toolgen.engines import InProcessEngine\nfrom toolgen.runtime import Runtime\n"
         "async def answer():\n"
         "    async with Runtime(engine=InProcessEngine('runs.db', worker=False)) as desk:\n"
         "        (waiting,) = await desk.waits.list()\n"
         "        await desk.waits.answer(waiting.token, {'approved': True}, wait_s=0.01)\n"
-        "asyncio.run(answer())\n"
+        "asyncio.run(answer())\n",
     )
     (wipe,) = waiting_ids(runs)
-    assert in_a_process(runs.path, "-c", answering).returncode == 0
+    run_forked("answer.py")
     line, answered = runs.run("runs", "list").out.splitlines()
     assert line == "run_3  running  x.agent  session s-3"
     assert answered == f"  answered, and not executed yet: confirmation: {wipe}  x.tools.wipe  Wipe disk?"
@@ -268,6 +270,7 @@ def test_a_call_that_nobody_can_answer_says_so(runs: ProjectFolder) -> None:
     assert "it cannot be answered: the runs of the configured runtime end with its process\n" in done.err
 
 
+@pytest.mark.exhaustive
 def test_it_is_a_command_of_its_own_process(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:work a")
     done = in_a_process(runs.path, "-m", "toolgen", "runs", "list")

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from .conftest import ProjectFolder, in_a_process
+from .conftest import ProjectFolder
+from .forked import run_forked
 from .runs_project import MAIN, start, write_runs
 
 WAITS = 'while not Path(f"{name}.gate")'
@@ -38,7 +39,7 @@ def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_a
     project.write("approve.py", APPROVE)
     run = project.run("runs", "list").out.split()[0]
     call = ["call_wipe"] if is_of_agent else []
-    assert in_a_process(project.path, "approve.py").returncode == 9
+    run_forked("approve.py", ends_with=9)
     project.write("app/main.py", MAIN)
     resumed = project.run("runs", "resume", run)
     command = " ".join(["toolgen runs resolve", run, *call])
