@@ -124,7 +124,9 @@ def surroundings() -> dict[str, str]:
 
 
 def forget() -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("app", "executors")]:
+    folders = ("app", "executors")
+    named = [name for name in sys.modules if name.startswith(folders)]  # few of thousands
+    for name in [name for name in named if name.partition(".")[0] in folders]:
         del sys.modules[name]
 
 

@@ -33,6 +33,7 @@ LOCKED = {
     "running": "key",
 }
 """What calls of a sequential tool have in common."""
+MORE = pytest.mark.exhaustive
 LATE_S = 2.0
 """After which an executor runs on without its call."""
 
@@ -269,9 +270,10 @@ KINDS = [
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=MORE)])
 @pytest.mark.parametrize(("tools", "keys"), KINDS)
-async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str) -> None:
-    await check_ends(tools, keys, range(8))
+async def test_forests_end_within_their_limits(tools: tuple[str, ...], keys: str, seeds: range) -> None:
+    await check_ends(tools, keys, seeds)
 
 
 async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
@@ -289,9 +291,7 @@ async def check_ends(tools: tuple[str, ...], keys: str, seeds: range) -> None:
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize(
-    "start", [0, 20, *(pytest.param(start, marks=pytest.mark.exhaustive) for start in (40, 60, 80))]
-)
+@pytest.mark.parametrize("start", [0, *(pytest.param(start, marks=MORE) for start in (20, 40, 60, 80))])
 async def test_cancelled_forests_leave_nothing_behind(start: int) -> None:
     await check_cancelled(range(start, start + 20))
 
@@ -307,9 +307,10 @@ async def check_cancelled(seeds: range) -> None:
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 20), marks=MORE)])
 @pytest.mark.parametrize("is_cancelled", [False, True])
-async def test_forests_of_late_executors_end(is_cancelled: bool) -> None:
-    await check_late(range(20), is_cancelled=is_cancelled)
+async def test_forests_of_late_executors_end(is_cancelled: bool, seeds: range) -> None:
+    await check_late(seeds, is_cancelled=is_cancelled)
 
 
 async def check_late(seeds: range, *, is_cancelled: bool) -> None:
@@ -335,9 +336,12 @@ async def check_late(seeds: range, *, is_cancelled: bool) -> None:
 @pytest.mark.parametrize(
     "tools", [("thread",), ("plain", "thread"), ("plain", "thread", "keyed_thread", "alone")]
 )
-async def test_forests_of_synchronous_tools_end(tools: tuple[str, ...], is_cancelled: bool) -> None:
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 4), marks=MORE)])
+async def test_forests_of_synchronous_tools_end(
+    tools: tuple[str, ...], is_cancelled: bool, seeds: range
+) -> None:
     """Calls in threads that make calls in threads, with one thread or more."""
-    for seed in range(4):
+    for seed in seeds:
         forest = Forest(seed=seed, tools=tools, keys="ab", has_pauses=False)
         async with asyncio.timeout(120):
             if is_cancelled:

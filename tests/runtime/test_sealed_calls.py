@@ -42,12 +42,13 @@ def test_a_sealed_record_comes_back_as_it_was() -> None:
     assert record.call.answers == (WHY,)
 
 
-def test_every_changed_byte_is_noticed() -> None:
+@pytest.mark.parametrize("bits", [range(1), pytest.param(range(1, 7), marks=pytest.mark.exhaustive)])
+def test_every_changed_byte_is_noticed(bits: range) -> None:
     record = sealed()
     text = json.dumps(record.document, separators=(",", ":")).encode()
     checked = 0
     for place in range(len(text)):
-        for bit in range(7):
+        for bit in bits:
             changed = bytes((*text[:place], text[place] ^ 1 << bit, *text[place + 1 :]))
             try:
                 document = json.loads(changed)
@@ -58,7 +59,7 @@ def test_every_changed_byte_is_noticed() -> None:
             checked += 1
             with pytest.raises(SuspensionError, match=RUN):
                 verify_call(SEALER, RUN, OP, document)
-    assert checked > 1_000
+    assert checked > 150 * len(bits)
 
 
 @pytest.mark.parametrize(("run_id", "op"), [("run_2", OP), (RUN, "wait:c2:2"), (RUN, "wait:c1:1")])
