@@ -9,7 +9,7 @@ from toolgen.expr.type_codes import CONSTRAINT_MISMATCH
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, OF_BYTES, Holder, held_by
 
 TABLE = "shapes/constraints.py"
-DRAFT_4 = ("importers/openapi_schemas.py", "schema_reader/validator.py")
+DRAFT_4 = ("catalog/providers/reading.py", "importers/openapi_schemas.py", "schema_reader/validator.py")
 """Read bounds as draft-04 and OpenAPI 3.0 write them, which no other schema does."""
 PROVIDERS = "catalog/providers/dialects.py"
 """Says which keywords each provider documents."""
