@@ -28,6 +28,7 @@ LONGEST: Final = tuple(
         "test_first_steps.py",
         "engines/test_suite.py",
         "adapters/test_mcp_processes.py",
+        "mcp/test_suite.py",
         "test_imported_designs.py",
         "engines/test_upgrades.py",
         "engines/test_races.py",

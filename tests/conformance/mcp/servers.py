@@ -25,10 +25,15 @@ def of_python(package: str, *args: str) -> StdioServer:
 
 def of_npm(name: str, *args: str, env: dict[str, str] | None = None) -> StdioServer:
     """Return a server of npm, by the name of its package."""
+    return StdioServer(str(NODE), (str(npm_program(name)), *args), env=env or {})
+
+
+def npm_program(name: str) -> Path:
+    """Return the program of a package of npm."""
     program = NPM / name / "dist" / "index.js"
     if not program.exists():
         missing = f"{program} is missing: make .peers/ready"
         if os.environ.get("CI"):
             pytest.fail(missing)
         pytest.skip(missing)
-    return StdioServer(str(NODE), (str(program), *args), env=env or {})
+    return program
