@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 
-from toolgen.contract.mcp_lock import Lock, LockError, contract_digest, lock_text, make_lock, read_lock
+from toolgen.contract.mcp_lock import (
+    Lock,
+    LockError,
+    contract_digest,
+    listed_digest,
+    lock_text,
+    make_lock,
+    read_lock,
+)
 from toolgen.dsl import Evaluation, build
 
 DESIGN = """
@@ -167,6 +175,7 @@ def test_tools_have_the_facts_of_the_lock(tmp_path: Path) -> None:
     assert echo.facts.meta["mcp"] == {
         "tool": "echo",
         "digest": contract_digest(facts),
+        "pin": listed_digest(facts),
         "structured": True,
         "untrusted": True,
     }
@@ -226,3 +235,9 @@ def test_a_lock_is_read_in_normal_form(tmp_path: Path) -> None:
     echo = tools(tmp_path, {**ECHO, "description": "See file:///etc.\u200b", "inputSchema": schema})["echo"]
     assert echo.facts.description == "See [no web page] file:///etc.\\u200b"
     assert echo.payload.foreign.schema == {**TEXT, "title": "a\\u202eb"}
+
+
+def test_the_digest_of_what_is_listed_has_texts_and_no_more_than_a_lock() -> None:
+    assert listed_digest({**ECHO, "_meta": {"x": 1}, "title": None}) == listed_digest(ECHO)
+    for facts in ({"title": "Echo"}, {"description": "Say it."}, {"icons": []}, {"inputSchema": {}}):
+        assert listed_digest({**ECHO, **facts}) != listed_digest(ECHO)

@@ -70,10 +70,18 @@ def contract_digest(tool: ListedFacts) -> str:
     return _digest({key: tool[key] for key in _CONTRACT if tool.get(key) is not None})
 
 
+def listed_digest(tool: ListedFacts) -> str:
+    """Return the SHA-256, in hex, of all that a lock keeps of a tool: its texts and icons too."""
+    return _digest(_locked_facts(tool))
+
+
+def _locked_facts(tool: ListedFacts) -> ListedFacts:
+    return {key: tool[key] for key in _FACTS if tool.get(key) is not None}
+
+
 def make_lock(protocol: str, server: str, version: str, tools: Iterable[ListedFacts]) -> Lock:
     """Return the lock of tools, with what it keeps of each."""
-    facts = [{key: tool[key] for key in _FACTS if tool.get(key) is not None} for tool in tools]
-    ordered = sorted(facts, key=lambda tool: str(tool["name"]))
+    ordered = sorted(map(_locked_facts, tools), key=lambda tool: str(tool["name"]))
     return Lock(protocol=protocol, server=server, version=version, tools=tuple(ordered))
 
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any, Final
 
-from toolgen.contract.mcp_lock import ListedFacts, Lock, LockError, contract_digest, make_lock, read_lock
+from toolgen.contract.mcp_lock import (
+    ListedFacts,
+    Lock,
+    LockError,
+    contract_digest,
+    listed_digest,
+    make_lock,
+    read_lock,
+)
 from toolgen.contract.names import MCP_HINTS
 from toolgen.contract.printable import hides, printable, printable_lines
 from toolgen.expr import codes
@@ -117,9 +125,15 @@ def _children(facts: Any) -> Iterator[ToolClause]:
     values: Any = {hint: annotations.get(key) for hint, (key, _) in MCP_HINTS.items()}
     if hints := {hint: value for hint, value in values.items() if isinstance(value, bool)}:
         yield Annotations(**hints)
-    is_structured = "outputSchema" in facts
-    digest = contract_digest(facts)
-    yield Meta(mcp={"tool": facts["name"], "digest": digest, "structured": is_structured, "untrusted": True})
+    yield Meta(
+        mcp={
+            "tool": facts["name"],
+            "digest": contract_digest(facts),
+            "pin": listed_digest(facts),
+            "structured": "outputSchema" in facts,
+            "untrusted": True,
+        }
+    )
 
 
 def _bounded(schema: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from toolgen.calls.toolsets.dynamic import ListedTools
 from toolgen.runtime import BoundTool
 
 from .listing import MOST_TOOLS, Listing
+from .pins import Pins
 from .tools import portable_names, wire_names
 
 TOOLS_OF_A_TURN: Final = 20
@@ -27,16 +28,27 @@ class Bindings:
     """Makes the tools of lists, once for each tool that is as it was, and once for each list."""
 
     def __init__(
-        self, ids: str, prefix: str, make: Callable[[types.Tool, str, str], BoundTool | str]
+        self,
+        ids: str,
+        prefix: str,
+        make: Callable[[types.Tool, str, str], BoundTool | str],
+        pins: Pins | None,
     ) -> None:
-        """Take the beginnings of ids and wire names, and what makes a tool of both, or says why not."""
+        """Take the beginnings of ids and wire names, and what makes a tool of both, or says why not.
+
+        `pins` has the tools as they were first listed, where they are pinned.
+        """
         self._ids, self._prefix = ids, prefix
-        self._make = make
+        self._make, self._pins = make, pins
         self._of_lists: WeakKeyDictionary[Listing, ListedTools] = WeakKeyDictionary()
         self._of_tools: OrderedDict[bytes, BoundTool | str] = OrderedDict()
 
     async def tools(self, listing: Listing) -> ListedTools:
-        """Return the tools of a list; of the same list the same object, for who keeps what was made of it."""
+        """Return the tools of a list; of the same list the same object, for who keeps what was made of it.
+
+        Raises:
+            MCPServerError: a pinned tool changed, and all are refused then.
+        """
         made = self._of_lists.get(listing)
         if made is None:
             made = self._of_lists[listing] = await self._bound(listing)
@@ -49,7 +61,8 @@ class Bindings:
         left_out = {f"{self._ids}.{shown}": reason for shown, reason in listing.left_out.items()}
         for number, tool in enumerate(listing.tools, 1):
             id_ = f"{self._ids}.{portable[tool.name]}"
-            bound = self._tool_of(tool, id_, names[tool.name])
+            changed = "" if self._pins is None else self._pins.changed(tool)
+            bound = changed or self._tool_of(tool, id_, names[tool.name])
             if isinstance(bound, BoundTool):
                 tools.append(bound)
             else:

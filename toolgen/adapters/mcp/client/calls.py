@@ -131,11 +131,12 @@ class Caller:
         Raises:
             ToolError: it is.
         """
-        digest = (await connection.current()).digest_of(tool.name)
+        listing = await connection.current()
+        digest = listing.digest_of(tool.name)
         name = shortened(tool.name)
         if digest is None:
             raise unavailable(tool.spec, f"the MCP server {self._server!r} has no tool {name!r} any more")
-        if digest != tool.digest:
+        if digest != tool.digest or (tool.pin and listing.pin_of(tool.name) != tool.pin):
             raise unavailable(
                 tool.spec,
                 f"the MCP server {self._server!r} has changed the tool {name!r} since it was listed",

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from toolgen.contract.json_value import Json, compact
 from toolgen.contract.limits import DEFAULT_LIMITS, exceeded_limit
-from toolgen.contract.mcp_lock import NEEDS_TASK, ListedFacts, contract_digest, needs_task
+from toolgen.contract.mcp_lock import NEEDS_TASK, ListedFacts, contract_digest, listed_digest, needs_task
 
 from .errors import MCPServerError, misfit_of, shortened
 
@@ -44,6 +44,11 @@ class Listing:
         tool = self._by_name.get(name)
         return None if tool is None else tool_digest(tool)
 
+    def pin_of(self, name: str) -> str | None:
+        """Return the digest of all that is listed of a tool, texts too; None where it lists none."""
+        tool = self._by_name.get(name)
+        return None if tool is None else pin_of(tool)
+
 
 def facts_of(tool: types.Tool) -> ListedFacts:
     """Return a tool by the keys of the protocol."""
@@ -54,6 +59,11 @@ def facts_of(tool: types.Tool) -> ListedFacts:
 def tool_digest(tool: types.Tool) -> str:
     """Return the digest of what callers of a tool rely on."""
     return contract_digest(facts_of(tool))
+
+
+def pin_of(tool: types.Tool) -> str:
+    """Return the digest of all that is listed of a tool, texts too."""
+    return listed_digest(facts_of(tool))
 
 
 class Pages:

@@ -42,6 +42,8 @@ class ServerTool:
     """Name of the tool at its server."""
     digest: str
     """`listing.tool_digest`: another one is another contract."""
+    pin: str = ""
+    """`Listing.pin_of`: another one is a tool of other texts; "" where these may change."""
     has_output_schema: bool
     spec: ToolSpec[Any, Any]
 

@@ -8,9 +8,10 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, get_args
 
 import mcp_types as types
 
@@ -37,6 +38,7 @@ from .connection import Connection
 from .elicitation import OnElicitation
 from .errors import ConnectionLostError, MCPServerError
 from .listing import Listing
+from .pins import OnChange, Pins
 from .pool import Pool
 from .servers import Credentials, HttpServer, Server, StdioServer, pool_key
 from .tools import META, ServerTool, server_tool
@@ -70,6 +72,8 @@ class MCPToolset:
         prefix: str | None = None,
         identity: Callable[[CallMeta], str] | None = None,
         on_error: OnError = "fail",
+        pin: bool = False,
+        on_change: OnChange = "drop",
         on_elicitation: OnElicitation | None = None,
         connect_s: float = 20.0,
         call_s: float | None = 60.0,
@@ -93,6 +97,11 @@ class MCPToolset:
             identity: Whose connection a call uses; calls of one identity and of the same credentials share
                 one. Without it the credentials alone count.
             on_error: What a request does when the tools cannot be listed.
+            pin: Whether a tool stays as it was first listed, in this process, its texts too. Those of a lock
+                are always pinned.
+            on_change: What becomes of a pinned tool that changed: "drop" leaves it out, "refuse" lists none
+                of the tools, "accept" takes it as it is now. A locked one is not called then; with "accept"
+                it is, where its texts alone changed.
             on_elicitation: Answers what a server of MCP through 2025-11-25 asks while a call is open, within
                 the time of the call; without it that is declined.
             connect_s: Seconds for the connection, and for each list; below those of `add_toolset`.
@@ -103,7 +112,7 @@ class MCPToolset:
             clock: Returns seconds, from any beginning.
             sleep: Waits for so many seconds.
         """
-        _require_arguments(name, server, prefix)
+        _require_arguments(name, server, prefix, on_change)
         self.name = name
         self.own_prefix = f"{name.rpartition('.')[2]}_" if prefix is None else prefix
         self.on_error: OnError = on_error
@@ -116,8 +125,9 @@ class MCPToolset:
         self._longest = longest_description
         self._pool = Pool(name, self._connection, idle_s=idle_s, clock=clock, sleep=sleep)
         self._caller = Caller(name, self._lease, sleep)
-        self._executor = MCPExecutor(self._caller)
-        self._bindings = Bindings(self._ids, self.own_prefix, self._made)
+        self._executor = MCPExecutor(self._caller, pins_texts=on_change != "accept")
+        self._pins = Pins(name, on_change) if pin else None
+        self._bindings = Bindings(self._ids, self.own_prefix, self._made, self._pins)
         """Tools by wire name and document; of those that cannot be used why not."""
 
     def __repr__(self) -> str:
@@ -162,6 +172,8 @@ class MCPToolset:
             made = server_tool(tool, id_, wire_name, self.name, longest=self._longest, timeout_s=self._call_s)
         except MCPServerError as error:
             return error.message
+        if self._pins is not None:
+            made = replace(made, pin=self._pins.of(tool.name))
         return BoundTool(spec=made.spec, execute=_Method(self._caller, made))
 
     @asynccontextmanager
@@ -183,8 +195,8 @@ class MCPToolset:
         )
 
 
-def _require_arguments(name: str, server: object, prefix: object) -> None:
-    """Raise for a name of a toolset, a server or a prefix that is none.
+def _require_arguments(name: str, server: object, prefix: object, on_change: object) -> None:
+    """Raise for a name of a toolset, a server or an option that is none.
 
     Raises:
         RegistrationError: as said.
@@ -198,6 +210,10 @@ def _require_arguments(name: str, server: object, prefix: object) -> None:
         raise RegistrationError(
             f"{prefix!r:.100} is no prefix of tools of the MCP toolset {name!r}",
             hint="write a letter or _, then letters, digits, - and _: prefix='git_'",
+        )
+    if on_change not in get_args(OnChange):
+        raise RegistrationError(
+            f"on_change is {on_change!r:.100}", hint=f"write one of {', '.join(get_args(OnChange))}"
         )
     if not isinstance(server, StdioServer | HttpServer):
         raise RegistrationError(
@@ -226,8 +242,9 @@ class MCPExecutor:
     begins_itself: ClassVar = True
     """A call begins when it is sent, and not while its connection is opened."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, *, pins_texts: bool) -> None:
         self._caller = caller
+        self._pins_texts = pins_texts
         self._tools: dict[str, ServerTool] = {}
 
     async def __call__(self, call: ToolCall, ctx: ToolContext) -> ToolResult | Unfinished:
@@ -240,17 +257,20 @@ class MCPExecutor:
         assert ctx.spec is not None, "the runtime sets it"
         tool = self._tools.get(ctx.spec.id)
         if tool is None or tool.spec is not ctx.spec:
-            tool = self._tools[ctx.spec.id] = _locked(ctx.spec)
+            tool = self._tools[ctx.spec.id] = _locked(ctx.spec, pins_texts=self._pins_texts)
         outcome = await self._caller.call(tool, json.loads(call.payload_json), ctx)
         if isinstance(outcome, Unfinished):
             return outcome
         return ToolResult(tool=call.tool, status="ok", result=outcome.result, content=outcome.content)
 
 
-def _locked(spec: ToolSpec[Any, Any]) -> ServerTool:
+def _locked(spec: ToolSpec[Any, Any], *, pins_texts: bool) -> ServerTool:
     match spec.meta.get(META):
-        case {"tool": str(name), "digest": str(digest), "structured": bool(is_structured)}:
-            return ServerTool(name=name, digest=digest, has_output_schema=is_structured, spec=spec)
+        case {"tool": str(name), "digest": str(digest), "structured": bool(is_structured), **others}:
+            pin = others.get("pin", "") if pins_texts else ""  # code of before has none
+            return ServerTool(
+                name=name, digest=digest, pin=str(pin), has_output_schema=is_structured, spec=spec
+            )
         case _:
             raise RegistrationError(
                 f"{spec.id} is no tool of an MCP server's lock",

@@ -38,6 +38,7 @@ GIT_ADD: ToolSpec[types.GitAddPayload, types.GitAddResult] = ToolSpec(
         "mcp": {
             "tool": "git_add",
             "digest": "13180c9d565cb9c77c9dbedc657d96d0cbf968673d52644262e395451c44437f",
+            "pin": "242b975c9a25e726d18430d9952e2f5098257e3358f5d42120ad43b11248e27e",
             "structured": False,
             "untrusted": True,
         }
@@ -54,6 +55,7 @@ GIT_BRANCH: ToolSpec[types.GitBranchPayload, types.GitBranchResult] = ToolSpec(
         "mcp": {
             "tool": "git_branch",
             "digest": "b9994ebd40933d1fb4f9d095418b6e9cb2cd050a49addc33d20cc4a650f018d9",
+            "pin": "a2f544514849ff293e72bf3ab03ee2c972e70f825aecc30b3fc77fc785b9cb7c",
             "structured": False,
             "untrusted": True,
         }
@@ -75,6 +77,7 @@ GIT_CHECKOUT: ToolSpec[types.GitCheckoutPayload, types.GitCheckoutResult] = Tool
         "mcp": {
             "tool": "git_checkout",
             "digest": "f9c2986f02e15747502138c8a638cab5dca5016af23961e8c4a9229cd9da7b74",
+            "pin": "8fa19de7c4dfe8a50a86a2353652a3da99f56a26e07b60fd5586cc658cb989bf",
             "structured": False,
             "untrusted": True,
         }
@@ -96,6 +99,7 @@ GIT_COMMIT: ToolSpec[types.GitCommitPayload, types.GitCommitResult] = ToolSpec(
         "mcp": {
             "tool": "git_commit",
             "digest": "2496283c5eac9f0df50164a664ca2c2e9060f1947d77fa61208ec2d818bc2773",
+            "pin": "e1d1a4b54cbdba764997d0a81bf168c5810ed1ff4b763f7b8145630b3fd844d4",
             "structured": False,
             "untrusted": True,
         }
@@ -117,6 +121,7 @@ GIT_CREATE_BRANCH: ToolSpec[types.GitCreateBranchPayload, types.GitCreateBranchR
         "mcp": {
             "tool": "git_create_branch",
             "digest": "7c8affdf6d5c6e9a5fe746465e8485e3fac8dafb67c8dd8b0765f487ca9665a1",
+            "pin": "dc70806f3a7ecdf23ed1a5d3cc5151eb8b4aa40728321cbcb9a209560f84ae96",
             "structured": False,
             "untrusted": True,
         }
@@ -133,6 +138,7 @@ GIT_DIFF: ToolSpec[types.GitDiffPayload, types.GitDiffResult] = ToolSpec(
         "mcp": {
             "tool": "git_diff",
             "digest": "66d76e7d271c2d9e10b76bc226d8e57591f8d6a9e90f39bed88b7d44b750c0f6",
+            "pin": "7938fd6f92ab581db3db0e98968505f3094a7f8ab7065aaf373e22db9bf4a019",
             "structured": False,
             "untrusted": True,
         }
@@ -149,6 +155,7 @@ GIT_DIFF_STAGED: ToolSpec[types.GitDiffStagedPayload, types.GitDiffStagedResult]
         "mcp": {
             "tool": "git_diff_staged",
             "digest": "37829f56f9775137b4e5601fb20ab67c85e30129ad22ad1b877c1c282e41f2d3",
+            "pin": "5bf79fc472b596a245aadb925a4d71db69384ffc79f265c87c606eb52de33ac9",
             "structured": False,
             "untrusted": True,
         }
@@ -165,6 +172,7 @@ GIT_DIFF_UNSTAGED: ToolSpec[types.GitDiffUnstagedPayload, types.GitDiffUnstagedR
         "mcp": {
             "tool": "git_diff_unstaged",
             "digest": "7e72a743829c6b1fca701651ab0acd35c552566222ef4819ec707e19164f67f0",
+            "pin": "045d91a3ef8b2fb4a17869d69a0c8bd7fd689f1d25430bedabe7bb01bdbbc2cb",
             "structured": False,
             "untrusted": True,
         }
@@ -181,6 +189,7 @@ GIT_LOG: ToolSpec[types.GitLogPayload, types.GitLogResult] = ToolSpec(
         "mcp": {
             "tool": "git_log",
             "digest": "6ef4e1d08195b9c48f39435ac95ed42829ea9f630e586584c4c2879c043d0af0",
+            "pin": "024f664ce280252d4480e00d4c453288e4f98c6aa526f9dac33ad343de0aee7a",
             "structured": False,
             "untrusted": True,
         }
@@ -197,6 +206,7 @@ GIT_RESET: ToolSpec[types.GitResetPayload, types.GitResetResult] = ToolSpec(
         "mcp": {
             "tool": "git_reset",
             "digest": "167d8915b73821eaec1e7d1e16c748c1a6e627f5ab5a988a302699dfb830bf51",
+            "pin": "bc957a120f245cda8eb9a29a517a975c1805c4561dc1824fa449dd83b0cfd8ae",
             "structured": False,
             "untrusted": True,
         }
@@ -213,6 +223,7 @@ GIT_SHOW: ToolSpec[types.GitShowPayload, types.GitShowResult] = ToolSpec(
         "mcp": {
             "tool": "git_show",
             "digest": "cc96acd7eb07256eccf0bbdc0396690c53e790ce6adc746c2d7ca9cb529539b2",
+            "pin": "e8c0726b154afd1deb980b668be56ce1181d131d56896626fb33b18a1a22bae5",
             "structured": False,
             "untrusted": True,
         }
@@ -229,6 +240,7 @@ GIT_STATUS: ToolSpec[types.GitStatusPayload, types.GitStatusResult] = ToolSpec(
         "mcp": {
             "tool": "git_status",
             "digest": "486a6aad412c8ee918c9527e9af2aa4b22d6aa2e458901cfd57478fc784766ab",
+            "pin": "4529d0929144c767fc0154ca5a04ec3456a4a8d583b416cbc2e0ca35c0810961",
             "structured": False,
             "untrusted": True,
         }

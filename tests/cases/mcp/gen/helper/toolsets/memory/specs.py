@@ -43,6 +43,7 @@ ADD_OBSERVATIONS: ToolSpec[types.AddObservationsPayload, types.AddObservationsRe
         "mcp": {
             "tool": "add_observations",
             "digest": "1348938e8a49b752ed2f603eb46972da29c4f0935ea06cad2a62ea25702a9587",
+            "pin": "4ce7ddd8b3fcec58078e323f236462d94628f896cce36fce48fc73f411f22f57",
             "structured": True,
             "untrusted": True,
         }
@@ -67,6 +68,7 @@ CREATE_ENTITIES: ToolSpec[types.CreateEntitiesPayload, types.CreateEntitiesResul
         "mcp": {
             "tool": "create_entities",
             "digest": "6535db725a12ac0c9613951b8f49859665dbf8805e91a4999ef636fd834145a9",
+            "pin": "8a10f6790c7fa00b0c9fca43c9a52adfd5b605692ebe9a6ee6a0baedec422dd6",
             "structured": True,
             "untrusted": True,
         }
@@ -91,6 +93,7 @@ CREATE_RELATIONS: ToolSpec[types.CreateRelationsPayload, types.CreateRelationsRe
         "mcp": {
             "tool": "create_relations",
             "digest": "ae62997f43d675e7aee4ff824ac95d758d2fd0bb17e11bc9ec9970ced51037f8",
+            "pin": "1e7a759570515754a7f6f4eb760b53629e6efc92a5dd0785ae70b763a10136a0",
             "structured": True,
             "untrusted": True,
         }
@@ -110,6 +113,7 @@ DELETE_ENTITIES: ToolSpec[types.DeleteEntitiesPayload, types.DeleteEntitiesResul
         "mcp": {
             "tool": "delete_entities",
             "digest": "4b10fb335aeaa743ea852f0793a37776d2614a0aa1e4b352059ef3f37fddd25d",
+            "pin": "372fc01e73fbcb5a269bbeca9653b2864a18c6ed287f7ac951e71274bc617b63",
             "structured": True,
             "untrusted": True,
         }
@@ -135,6 +139,7 @@ DELETE_OBSERVATIONS: ToolSpec[types.DeleteObservationsPayload, types.DeleteObser
             "mcp": {
                 "tool": "delete_observations",
                 "digest": "c67afce3bb4d12f5ec7e55e329d3639eb8f32088537bf363efd7f9b94d68989d",
+                "pin": "8521c50be8105eca2d13cca50dc642c17054cdd09148e4f8ae2ab32f32446055",
                 "structured": True,
                 "untrusted": True,
             }
@@ -155,6 +160,7 @@ DELETE_RELATIONS: ToolSpec[types.DeleteRelationsPayload, types.DeleteRelationsRe
         "mcp": {
             "tool": "delete_relations",
             "digest": "8521668ee8c4357471c95a5e386dc0691f43e9125c3364703f53cb2f1aad4441",
+            "pin": "68194b224992f42900659ae3a1c62273b17aa452adf1b8c4612a1a26e6632b75",
             "structured": True,
             "untrusted": True,
         }
@@ -174,6 +180,7 @@ OPEN_NODES: ToolSpec[types.OpenNodesPayload, types.OpenNodesResult] = ToolSpec(
         "mcp": {
             "tool": "open_nodes",
             "digest": "d1f68570958d9ee173338e40e2f4f7a45b6e70584341e4289a7ae3016f66e554",
+            "pin": "93ad39cda123285cbbec6bf7db561b259baeed9fd266add38506e4732445aafe",
             "structured": True,
             "untrusted": True,
         }
@@ -193,6 +200,7 @@ READ_GRAPH: ToolSpec[types.ReadGraphPayload, types.ReadGraphResult] = ToolSpec(
         "mcp": {
             "tool": "read_graph",
             "digest": "a6445e72e1aca4458bcce6ea394be1cb56e911fba078b594c6d0ed9e7ee2426c",
+            "pin": "4dbf216ee91c060fcdd294d4639f9c1d2a4d21e8f9a9aae9f3f012e86bc922ae",
             "structured": True,
             "untrusted": True,
         }
@@ -212,6 +220,7 @@ SEARCH_NODES: ToolSpec[types.SearchNodesPayload, types.SearchNodesResult] = Tool
         "mcp": {
             "tool": "search_nodes",
             "digest": "57f9aaba56e28b7ba448d9da8dcc6e5f7d8879bf77ab41a198b10405bd58d0a1",
+            "pin": "85f44826c63557ca02a4ae689ce6b34d0c2fab63b622a64348a297d1179c7e9f",
             "structured": True,
             "untrusted": True,
         }

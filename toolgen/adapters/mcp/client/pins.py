@@ -1,0 +1,54 @@
+"""Tools of a server without a lock that stay as they were first listed."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, TypeAlias
+
+import mcp_types as types
+
+from toolgen.contract.logs import logger
+
+from .errors import MCPServerError, shortened
+from .listing import pin_of
+
+OnChange: TypeAlias = Literal["drop", "refuse", "accept"]
+"""What becomes of a pinned tool that changed: it is left out, the list is refused, or it is taken."""
+
+_MOST_PINNED: Final = 10_000
+"""Names of tools that are remembered; further ones are left out."""
+
+log = logger("toolgen.mcp")
+
+
+class Pins:
+    """The tools of one server as they were first listed, for whomever."""
+
+    def __init__(self, server: str, on_change: OnChange) -> None:
+        """Remember nothing yet; `server` names it in errors."""
+        self._server = server
+        self._on_change: OnChange = on_change
+        self._digests: dict[str, str] = {}
+
+    def of(self, tool: str) -> str:
+        """Return what a call compares of a pinned tool; "" where it may change."""
+        return "" if self._on_change == "accept" else self._digests[tool]
+
+    def changed(self, tool: types.Tool) -> str:
+        """Return why a tool is left out, "" where it is not; one that is new is pinned.
+
+        Raises:
+            MCPServerError: it changed, and `on_change` refuses all tools then.
+        """
+        digest = pin_of(tool)
+        if tool.name not in self._digests and len(self._digests) >= _MOST_PINNED:
+            return f"the server has listed {_MOST_PINNED} other tools, which are pinned"
+        if self._digests.setdefault(tool.name, digest) == digest:
+            return ""
+        what = f"the MCP server {self._server!r} has changed the pinned tool {shortened(tool.name)!r}"
+        if self._on_change == "refuse":
+            raise MCPServerError(what)
+        if self._on_change == "accept":
+            log.warning("%s, which is accepted", what)
+            self._digests[tool.name] = digest
+            return ""
+        return "it is pinned, and its server has changed it since it was first listed"
