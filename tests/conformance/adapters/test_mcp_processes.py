@@ -7,6 +7,8 @@ import json
 import signal
 import subprocess
 import sys
+from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from tests.adapters.mcp.serving.project import (
 )
 from tests.conformance.mcp.test_stdio import open_session, stdio_process
 from tests.conftest import ProjectFolder
+from tests.peers.hostile_client import MESSAGES
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -206,3 +209,27 @@ def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
         process.stdin.flush()
         assert json.loads(process.stdout.readline()) == {"jsonrpc": "2.0", "id": 2, "result": {}}
         process.communicate(timeout=60)
+
+
+def test_what_a_hostile_client_sends_is_refused_and_the_server_goes_on(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    with stdio_process(tmp_path) as process:
+        open_session(process)
+        assert isinstance(process.stdin, TextIOWrapper)
+        assert process.stdout is not None
+        wire = process.stdin.buffer
+        for attack in ("braces", "long_line", "depth"):
+            wire.writelines([*MESSAGES[attack](), b"\n"])
+        wire.writelines(message + b"\n" for message in islice(MESSAGES["calls_at_once"](), 101))
+        wire.writelines([*MESSAGES["ping"](), b"\n"])
+        wire.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(5)]
+        process.kill()
+    reasons = [answer["error"]["message"].partition(";")[0] for answer in answers if "error" in answer]
+    assert reasons == [
+        "the message has more than 11000 keys and items in all",
+        "the message has more than 4194304 bytes",
+        "the message has more than 72 arrays and objects inside one another",
+        "100 calls are executed already",
+    ]
+    assert {"jsonrpc": "2.0", "id": 1, "result": {}} in answers

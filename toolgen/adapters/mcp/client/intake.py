@@ -28,7 +28,10 @@ MESSAGES_PER_S: Final = 100
 MOST_DROPPED: Final = 10_000
 """Messages beyond `MOST_MESSAGES` after which the connection is ended."""
 MOST_REQUESTS: Final = 100
-"""Requests of the server for one call or one list, such as elicitations; one more ends the connection."""
+"""Requests of the server for one call or one list, such as elicitations; one more ends the connection.
+
+So many answers may come as well, of which one is that to the request.
+"""
 REQUESTS_PER_S: Final = 1
 RESULT_LIMITS: Final = Limits(
     bytes=LONGEST_MESSAGE, keys=2 * DEFAULT_LIMITS.keys, depth=DEFAULT_LIMITS.depth + ROOM_DEPTH
@@ -74,6 +77,7 @@ class Intake:
         self._dropped = dropped
         self._messages = _Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())
         self._requests = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
+        self._answers = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
         self._open = 0
         self._lists = 0
         self._is_dropping = False
@@ -85,15 +89,17 @@ class Intake:
         """Give the server credit for one request of ours, which is open while the context lasts."""
         self._open += 1
         self._lists += of_list
-        self._messages.add(1, self._open)
-        self._requests.add(1, self._open)
+        self._add(1)
         try:
             yield
         finally:
             self._open -= 1
             self._lists -= of_list
-            self._messages.add(0, self._open)
-            self._requests.add(0, self._open)
+            self._add(0)
+
+    def _add(self, number: int) -> None:
+        for credit in (self._messages, self._requests, self._answers):
+            credit.add(number, self._open)
 
     def admitted(self, message: bytes) -> bytes | None:
         """Return a message, or the error that stands in its place; None where it is dropped.
@@ -148,6 +154,8 @@ class Intake:
             raise MCPServerError(f"it sent more than {most} messages for one request")
         if is_request and self._requests.take(now, self._open) < 0:
             raise MCPServerError(f"it asked more than {MOST_REQUESTS} times for one request")
+        if is_reply and self._answers.take(now, self._open) < 0:
+            raise MCPServerError(f"it answered more than {MOST_REQUESTS} times for one request")
         if left >= 0:
             self._is_dropping = False
         elif not self._is_dropping:
