@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
+from tests.shapes.test_steps import ATTACKS, FAULTS
 from toolgen.runtime import (
     Codec,
     CodecModule,
@@ -27,6 +28,8 @@ from toolgen.runtime import (
     func_tool,
     function_toolset,
 )
+from toolgen.shapes.foreign.rules import Rules
+from toolgen.shapes.steps import MOST_STEPS, document_steps
 
 COUNTS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 DEPTHS = (4, 8, 12, 16, 32, 60)
@@ -249,11 +252,26 @@ def unions() -> None:
             print(f"{name:32} {kind:8}{''.join(shown)}  {came}")
 
 
+def attacks() -> None:
+    print(f"\n{'':32} {'sent':>12} {'processor':>12} {'steps':>11}  first issue")
+    for name, (schema, document) in (ATTACKS | FAULTS).items():
+        rules = Rules(schema)
+        rules.findings([] if isinstance(document, list) else {}, 20)  # a schema is compiled at its first use
+        with document_steps() as steps:
+            start = time.process_time()
+            (issue, *_) = rules.findings(document, 20).issues
+            taken_ms = (time.process_time() - start) * 1e3
+        spent = MOST_STEPS - steps.left
+        sent = len(json.dumps(document))
+        print(f"{name:32} {sent:10,} B {taken_ms:9.1f} ms {spent:11,}  {issue.message[:60]}")
+
+
 def main() -> None:
     runtime = Runtime()
     runtime.tools.register(function_toolset("benchmarks.limits", [store]))
     floods(runtime)
     unions()
+    attacks()
 
 
 if __name__ == "__main__":

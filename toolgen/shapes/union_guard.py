@@ -31,7 +31,7 @@ _MOST_TIMES: Final = 10
 """How often each value of a document may be looked at beside that; a long list is no reason to give up."""
 _A_VISIT: Final = 25
 """Steps of the document for each of them."""
-_MOST_EXPLAINED: Final = 2_000
+_MOST_EXPLAINED: Final = 1_000
 """The same where no branch can accept it; beyond that, only the nearest branch tells what is wrong."""
 _MOST_WAYS: Final = 8
 """Branches by which one value may be looked at; a schema with more, or with no end of them, is guarded."""

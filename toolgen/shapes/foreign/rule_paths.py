@@ -24,7 +24,7 @@ _FEW: Final = 100
 """Steps for one value that are no reason to refuse a long document, whose length has its own limit."""
 _BOUND: Final = MOST_STEPS // 4
 """Steps up to which the values of the document are counted, and not the ways through the schema."""
-_A_PAIR: Final = 40
+_A_PAIR: Final = 100
 """Steps of counting one schema and one value, which Python does."""
 _A_WAY: Final = 20
 """Steps of following one way to them."""
