@@ -128,7 +128,6 @@ class MCPToolset:
         self._executor = MCPExecutor(self._caller, pins_texts=on_change != "accept")
         self._pins = Pins(name, on_change) if pin else None
         self._bindings = Bindings(self._ids, self.own_prefix, self._made, self._pins)
-        """Tools by wire name and document; of those that cannot be used why not."""
 
     def __repr__(self) -> str:
         return f"MCPToolset({self.name!r}, {self._server!r})"
