@@ -34,9 +34,7 @@ from .layout import (
 )
 from .views.agent import agent_specs_view, agent_view
 from .views.codecs import codecs_view
-from .views.completions import completions_view
-from .views.executor import executor_view
-from .views.export import export_view
+from .views.executor import executor_view, export_view
 from .views.package import (
     agent_package_view,
     package_view,
@@ -45,7 +43,7 @@ from .views.package import (
     toolset_view,
     types_package_view,
 )
-from .views.service import service_view
+from .views.service import completions_view, service_view
 from .views.specs import calls_view, specs_view
 from .views.stub import stub_view
 from .views.transforms import transforms_view

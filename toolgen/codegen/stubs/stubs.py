@@ -18,9 +18,15 @@ from .. import names
 from ..layout import toolset_path
 from ..views.stub import StubMethodView, method_lines, stub_method
 from .scopes import ModuleNames, Spelling, dotted, has_lazy_annotations, module_names
-from .signatures import could_be_a_tool, is_changed, is_unimplemented
 from .source_edit import Insertion, Source, UnreadableSourceError, append, apply, class_end, read_source
-from .user_classes import UserExecutor, find_executors, functions
+from .user_classes import (
+    UserExecutor,
+    could_be_a_tool,
+    find_executors,
+    functions,
+    is_changed,
+    is_unimplemented,
+)
 
 State = Literal["implemented", "unimplemented", "missing", "changed", "orphaned"]
 

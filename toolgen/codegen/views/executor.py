@@ -1,4 +1,4 @@
-"""`executor.py`: what executes a toolset, and how it is registered."""
+"""`executor.py` and `export.py`: what executes a toolset, and how it is registered."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.expr.tree import Binding, Tool, Toolset
+from toolgen.expr.tree import Binding, Export, Tool, Toolset
 from toolgen.shapes.fields import may_be_none
 from toolgen.shapes.naming import class_name, method_name, module_name, snake
 
@@ -16,7 +16,7 @@ from ..layout import Scope, relative, service_module, toolset_package
 from ..spelling import GENERATED, RUNTIME
 from ..text import docstring, quote
 from .codecs import type_name
-from .constants import with_errors
+from .specs import with_errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,3 +175,41 @@ def text_arguments(toolset: Toolset) -> str:
     """Return the texts of the toolset as keyword arguments of its registration, each after a comma."""
     texts = {"title": toolset.title, "instructions": toolset.instructions}
     return "".join(f", {name}={quote(text)}" for name, text in texts.items() if text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportView:
+    template: ClassVar[str] = "export.py.jinja"
+    docstring: str
+    registration_docstring: str
+    toolset: str
+    """Literal of the toolset's name."""
+    route: str
+    """Arguments of the `AgentRoute`."""
+    more: str
+    """The last keyword arguments of the registration, after a comma; "" without."""
+
+
+def export_view(of: Export) -> ExportView:
+    toolset = of.toolset
+    full_name = names.qualified(toolset)
+    return ExportView(
+        docstring=docstring(f"How {toolset.exporter} serves the tools of {full_name}."),
+        registration_docstring=docstring(
+            f"Return the toolset as a runtime registers it: a call becomes a run of {toolset.exporter}.", 4
+        ),
+        toolset=quote(full_name),
+        route=", ".join(_route(of)),
+        more=text_arguments(toolset),
+    )
+
+
+def _route(of: Export) -> Iterator[str]:
+    yield f"agent={quote(of.toolset.exporter)}"
+    prompts = [
+        f"{quote(tool.id)}: {quote(of.prompts[tool.name])}"
+        for tool in of.toolset.tools
+        if tool.name in of.prompts
+    ]
+    if prompts:
+        yield f"prompts={{{', '.join(prompts)}}}"

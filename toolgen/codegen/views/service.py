@@ -1,19 +1,25 @@
-"""`service.py`: the Protocol of a service, with the types of its methods."""
+"""`service.py` and `completions.py`: the Protocol of a service, its typed final answers, and their types."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.expr.tree import Service
+from toolgen.contract.names import COMPLETION_SCHEMAS
+from toolgen.expr.tree import Completion, Service
 from toolgen.shapes.naming import class_name, method_name
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope, service_module
-from ..text import docstring
-from .classes import AliasView, ClassPrinter, ClassView, Role
-from .constants import ConstantView, error_constant, with_errors
+from ..layout import Scope, completions_module, service_module
+from ..spelling import GENERATED
+from ..text import docstring, quote
+from .codecs import arguments
+from .specs import ConstantView, error_constant, with_errors
+from .types import AliasView, ClassPrinter, ClassView, Role
+
+_AGENTS = "toolgen.agents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +85,91 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
         ),
         errors=errors,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionView:
+    name: str
+    """Name of the constant."""
+    id: str
+    """Literal of the id."""
+    description: str
+    """Literal of the description."""
+    result: str
+    codec: str
+    """Expression."""
+    complete: str
+    complete_docstring: str
+    stream: str
+    stream_docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletionsView:
+    template: ClassVar[str] = "completions.py.jinja"
+    docstring: str
+    imports: str
+    classes: tuple[ClassView, ...]
+    aliases: tuple[AliasView, ...]
+    iterator: str
+    maker: str
+    """Name of the function that makes the codecs."""
+    schemas: str
+    """The file of their schemas, as a literal."""
+    spec: str
+    planner: str
+    complete: str
+    stream: str
+    """What the module imports, as it names it."""
+    completions: tuple[CompletionView, ...]
+
+
+def completions_view(of: Service, scope: Scope) -> CompletionsView:
+    imports = Imports({*scope.modules, *_own(of)})
+    roles = {
+        completion.result.name: Role(description=f"Result of {completion.name}.")
+        for completion in of.completions
+    }
+    printer = ClassPrinter(completions_module(of.name), scope, imports)
+    objects = of.completion_objects
+    classes, aliases = printer.classes(objects, roles), printer.aliases(objects, roles)
+    iterator, maker = imports.name("collections.abc", "AsyncIterator"), imports.name(GENERATED, "CodecModule")
+    spec, planner, complete, stream = (
+        imports.name(_AGENTS, name) for name in ("CompletionSpec", "Planner", "complete", "stream_completion")
+    )
+    return CompletionsView(
+        docstring=docstring(f"The completions of {of.name}, and their types."),
+        imports=imports.text(),
+        classes=classes,
+        aliases=aliases,
+        iterator=iterator,
+        maker=maker,
+        schemas=quote(COMPLETION_SCHEMAS),
+        spec=spec,
+        planner=planner,
+        complete=complete,
+        stream=stream,
+        completions=tuple(_completion(completion, scope) for completion in of.completions),
+    )
+
+
+def _completion(of: Completion, scope: Scope) -> CompletionView:
+    make = "codec.foreign" if of.result.foreign else "codec"
+    complete = names.completing(of)
+    return CompletionView(
+        name=names.completion(of),
+        id=quote(of.id),
+        description=quote(of.description),
+        result=of.result.name,
+        codec=f"{make}({', '.join(arguments(of.result, scope))})",
+        complete=complete,
+        complete_docstring=docstring(of.description or f"Return the result of {of.id}.", 4),
+        stream=names.streaming(of),
+        stream_docstring=docstring(f"Yield the text as it comes, and at last what `{complete}` returns.", 4),
+    )
+
+
+def _own(of: Service) -> Iterator[str]:
+    """Yield the names that the module defines beside its classes."""
+    for completion in of.completions:
+        yield from names.offered(completion)

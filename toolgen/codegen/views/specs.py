@@ -1,14 +1,14 @@
-"""`specs.py` and `calls.py`: the specs of a toolset, and typed builders of calls for planners and tests."""
+"""`specs.py` and `calls.py`: the specs of a toolset and of declared errors, and typed builders of calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from toolgen.contract.json_value import compact
-from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Deprecation, Icon, ToolFacts
-from toolgen.expr.tree import NativeTool, Tool, Toolset
+from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Deprecation, Error, Icon, ToolFacts
+from toolgen.expr.tree import Method, NativeTool, Tool, Toolset
 from toolgen.shapes.naming import method_name, title
 
 from .. import names
@@ -17,7 +17,6 @@ from ..layout import Scope
 from ..spelling import RUNTIME
 from ..text import docstring, literal, quote, strings
 from .codecs import type_name
-from .constants import ConstantView, error_constant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,3 +181,31 @@ def calls_view(toolset: Toolset) -> CallsView:
         docstring=docstring(f"Builders of calls of the tools of {toolset.service}.{toolset.name}."),
         calls=tuple((method_name(tool.name), names.spec(tool)) for tool in toolset.tools),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantView:
+    """A constant that is made by a call."""
+
+    name: str
+    type: str
+    value: str
+
+
+def error_constant(
+    name: str, error: Error[str], type_: str, imports: Imports, codec: Iterable[str] = ()
+) -> ConstantView:
+    """Return the constant of a declared error whose details are of a type; "None" where there are none."""
+    maker = imports.name(RUNTIME, "ErrorSpec")
+    retryable = ["is_retryable=True"] if error.is_retryable else []
+    description = [f"description={quote(error.description)}"] if error.description else []
+    arguments = ", ".join([quote(error.name), *codec, *description, *retryable])
+    return ConstantView(name=name, type=f"{maker}[{type_}]", value=f"{maker}({arguments})")
+
+
+def with_errors(text: str, owner: Tool | Method) -> str:
+    """Return the docstring of a tool or a method, followed by the errors that it may raise."""
+    if not owner.errors:
+        return text
+    lines = [f"    {names.error_spec(owner, error)}: {error.description}" for error in owner.errors]
+    return "\n".join([text, "", "Raises:", *lines])

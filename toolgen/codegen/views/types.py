@@ -1,18 +1,241 @@
-"""`types.py`: the typed values of a toolset, and those that the whole design shares."""
+"""`types.py`: the typed values of a toolset and those of the whole design, as classes and aliases.
+
+Modules of services and completions have theirs of here too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+import ast
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, cast
 
+from toolgen.contract.json_value import Json
+from toolgen.contract.names import BOUNDS_FIELDS
+from toolgen.contract.tool_facts import Bounded
 from toolgen.expr.tree import Design, Tool, Toolset
-from toolgen.shapes.fields import ObjectType
+from toolgen.shapes.fields import DataType, EnumType, Field, ObjectType, UnionType
+from toolgen.shapes.naming import field_name, setter_name, title, words
 
+from ..foreign import ForeignClass
 from ..imports import Imports
-from ..layout import SHARED, Module, Scope, is_large, types_modules
-from ..text import docstring
-from .classes import AliasView, ClassPrinter, ClassView, EnumView, Role
+from ..layout import SHARED, Module, Scope, is_large, parts, relative, types_modules
+from ..spelling import GENERATED, RUNTIME, Speller
+from ..text import docstring, literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectedView:
+    """An attribute that the server fills, with its setter."""
+
+    name: str
+    maker: str
+    setter: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassView:
+    name: str
+    base: str
+    docstring: str
+    fields: tuple[str, ...]
+    injected: tuple[InjectedView, ...] = ()
+    bounds: str = ""
+    """Class that `result_bounds` returns; "" without the method."""
+    bounds_fields: tuple[str, ...] = ()
+    """Its keyword arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnumView:
+    name: str
+    type: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasView:
+    """A name for a type that is no class."""
+
+    name: str
+    annotation: str
+    type: str
+    docstring: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """The use of a class by its tool or method."""
+
+    description: str
+    """Stands in for the description that the design does not give."""
+    injected: tuple[Field, ...] = ()
+    bounded: Bounded | None = None
+
+
+class ClassPrinter:
+    """Prints the classes of one module."""
+
+    def __init__(self, module: Module, scope: Scope, imports: Imports) -> None:
+        self._module = module
+        self._scope = scope
+        self._imports = imports
+        self._speller = Speller(imports, self.reference, scope.objects)
+        self._foreign = ForeignPrinter(imports)
+        imports.name("__future__", "annotations")
+
+    def classes(
+        self,
+        objects: Iterable[ObjectType],
+        roles: Mapping[str, Role] | None = None,
+        unions: Iterable[UnionType] = (),
+    ) -> tuple[ClassView, ...]:
+        """Return the classes of the objects; `unions` are the named ones of this module."""
+        objects = tuple(objects)
+        inside = [part for object_ in objects for field in object_.fields for part in parts(field.type)]
+        return tuple(self._classes(objects, roles or {}, _tags((*unions, *inside))))
+
+    def aliases(
+        self, objects: Iterable[ObjectType], roles: Mapping[str, Role] | None = None
+    ) -> tuple[AliasView, ...]:
+        """Return the schemas of somebody else that are no class."""
+        views = []
+        for object_ in objects:
+            alias = self._scope.foreign[object_.foreign].alias if object_.foreign else None
+            if alias is not None:
+                text = object_.description or _role(object_.name, roles or {}).description
+                type_ = self._foreign.expression(alias)
+                annotation = self._imports.name("typing", "TypeAlias")
+                views.append(
+                    AliasView(name=object_.name, annotation=annotation, type=type_, docstring=docstring(text))
+                )
+        return tuple(views)
+
+    def union(self, union: UnionType) -> AliasView:
+        """Return the alias of a named union."""
+        return AliasView(
+            name=union.name or "",
+            annotation=self._imports.name("typing", "TypeAlias"),
+            type=self._speller.nested(replace(union, name=None)),
+            docstring=docstring(f"One of several objects, told apart by their {union.tag}."),
+        )
+
+    def _classes(
+        self, objects: tuple[ObjectType, ...], roles: Mapping[str, Role], tags: Mapping[str, str]
+    ) -> Iterator[ClassView]:
+        for object_ in objects:
+            if object_.foreign is None:
+                yield self._class(object_, tags.get(object_.name), _role(object_.name, roles))
+                continue
+            for class_ in self._scope.foreign[object_.foreign].classes:
+                is_root = class_.name == object_.name
+                text = object_.description if is_root else ""
+                yield self._foreign_class(class_, text or class_.description, _role(class_.name, roles))
+
+    def enum(self, enum: EnumType) -> EnumView:
+        choice = self._speller.choice(enum.values)
+        return EnumView(name=enum.name or "", type=choice, docstring=docstring(enum.description))
+
+    def _foreign_class(self, class_: ForeignClass, text: str, role: Role) -> ClassView:
+        return ClassView(
+            name=class_.name,
+            base=self._imports.name(GENERATED, "SchemaModel"),
+            docstring=docstring(text.strip() or role.description, 4),
+            fields=tuple(self._foreign.fields(class_)),
+        )
+
+    def _class(self, object_: ObjectType, tag: str | None, role: Role) -> ClassView:
+        return ClassView(
+            name=object_.name,
+            base=self._imports.name(RUNTIME, "OpenModel" if object_.open else "ToolModel"),
+            docstring=docstring(object_.description or role.description, 4),
+            fields=tuple(self._speller.declaration(field, tag=field.name == tag) for field in object_.fields),
+            injected=tuple(self._injected(field) for field in role.injected),
+            bounds=self._imports.name(RUNTIME, "Bounds") if role.bounded else "",
+            bounds_fields=tuple(_bounds(object_, role.bounded)) if role.bounded else (),
+        )
+
+    def _injected(self, field: Field) -> InjectedView:
+        return InjectedView(
+            name=field_name(field.name),
+            maker=self._speller.injected(field),
+            setter=setter_name(field.name),
+            docstring=docstring(field.description or title(field.name), 4),
+        )
+
+    def reference(self, name: str) -> str:
+        """Return the expression by which the module names a class, a named enum or a named union."""
+        module = self._scope.modules[name]
+        if module == self._module:
+            return name
+        return self._imports.name(relative(self._module[:-1], module), name, name)
+
+
+def _role(name: str, roles: Mapping[str, Role]) -> Role:
+    return roles.get(name) or Role(description=f"{title('_'.join(words(name)))}.")
+
+
+def _bounds(object_: ObjectType, bounded: Bounded) -> Iterable[str]:
+    """Return the keyword arguments of `Bounds`, in the order of its fields."""
+    for name in BOUNDS_FIELDS:
+        if object_.field(name):
+            yield f"{name}=self.{name}"
+    if bounded.next_cursor is not None:
+        yield f"next_cursor=self.{field_name(bounded.next_cursor)}"
+
+
+def _tags(types: Iterable[DataType]) -> dict[str, str]:
+    """Return the tag of each branch of the unions among the types.
+
+    The class of an only branch must be given its tag: a union of one is no union to pydantic, which would
+    take a document without the tag.
+    """
+    return {
+        branch.name: part.tag
+        for part in types
+        if isinstance(part, UnionType) and len(part.branches) > 1
+        for _, branch in part.branches
+    }
+
+
+_IMPORTED: Final = {
+    "Annotated": "typing",
+    "Literal": "typing",
+    "Union": "typing",
+    "Field": "pydantic",
+    "AnyJson": RUNTIME,
+    "Nullable": GENERATED,
+}
+
+
+class ForeignPrinter(ast.NodeTransformer):
+    """Prints for one module, and collects what it has to import."""
+
+    def __init__(self, imports: Imports) -> None:
+        self._imports = imports
+
+    def fields(self, class_: ForeignClass) -> Iterator[str]:
+        """Return the lines of the class's body."""
+        if not class_.is_open:
+            yield f'model_config = {self._imports.name("pydantic", "ConfigDict")}(extra="forbid")'
+        for field in class_.fields:
+            default = f" = {self.expression(field.default)}" if field.default else ""
+            yield f"{field.name}: {self.expression(field.annotation)}{default}"
+
+    def expression(self, node: ast.expr) -> str:
+        """Return the source of a type or of a default."""
+        return ast.unparse(cast(ast.expr, self.visit(copy.deepcopy(node))))
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        module = _IMPORTED.get(node.id)
+        return ast.Name(id=self._imports.name(module, node.id)) if module else node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """Return a text with what is not printable escaped, as everywhere in the tree."""
+        value: Json = node.value  # type: ignore[assignment]  # nothing else stands in an annotation
+        return ast.parse(literal(value), mode="eval").body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
