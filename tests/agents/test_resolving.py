@@ -6,7 +6,7 @@ import pytest
 
 from toolgen.agents import PlannedCall, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.agents.sessions.memory import MemorySessionStore
-from toolgen.agents.unknown_calls import is_unknown, unknown_outcome_answer
+from toolgen.agents.transcripts import is_unknown, unknown_outcome_answer
 from toolgen.engines import InProcessEngine
 from toolgen.runs import UnknownRunError
 from toolgen.runtime import Runtime

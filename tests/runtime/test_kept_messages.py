@@ -6,7 +6,7 @@ import pytest
 
 from tests.runtime.test_sessions import ODD
 from toolgen.agents import AssistantMessage, UserMessage
-from toolgen.agents.sessions.kept_messages import messages_as_text, messages_from_text
+from toolgen.agents.sessions.kept_rows import messages_as_text, messages_from_text
 
 
 def test_the_text_of_messages_is_ascii_and_keeps_the_order_of_keys() -> None:

@@ -30,7 +30,7 @@ from toolgen.agents import (
     UnknownSessionError,
     UserMessage,
 )
-from toolgen.agents.sessions.kept_messages import messages_as_text
+from toolgen.agents.sessions.kept_rows import messages_as_text
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.engines import InProcessEngine

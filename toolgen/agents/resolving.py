@@ -22,8 +22,8 @@ from .loop.documents import RunFacts
 from .owner import is_of_agent
 from .planner.messages import AssistantMessage, PlannedCall, ToolAnswer
 from .run_facts import meta_of
-from .sessions.kept_messages import answers_of
-from .unknown_calls import is_unknown
+from .sessions.kept_rows import answers_of
+from .transcripts import is_unknown
 
 
 async def resolve(

@@ -16,9 +16,9 @@ from toolgen.waiting.loop import TURN_FREE
 
 from .loop.documents import RunFacts
 from .planner.messages import AssistantMessage, UserMessage
-from .sessions.kept_messages import answers_of
+from .sessions.kept_rows import answers_of
 from .sessions.sessions import EngineLease, SessionError, SessionStore, Turn, TurnHolder
-from .unknown_calls import lost_run_message, unknown_outcome_answer
+from .transcripts import lost_run_message, unknown_outcome_answer
 
 LEASE_S: Final = 15.0
 """Seconds after which an engine that said nothing is taken to be gone."""

@@ -8,12 +8,11 @@ from typing import Protocol
 from toolgen.calls.call import CallMeta
 from toolgen.calls.results import ToolResult
 from toolgen.calls.steps.registered_tool import RegisteredTool
+from toolgen.calls.toolsets.snapshot import Listing
 from toolgen.contract.json_value import Json
 from toolgen.runs import RunStatus
 from toolgen.waiting.activities import AgentCalls
 from toolgen.waiting.once_call import Resolution
-
-from .lookup import Listing
 
 
 class LoopOwner(AgentCalls, Protocol):

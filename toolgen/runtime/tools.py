@@ -160,7 +160,7 @@ class Tools:
         Raises:
             UnknownToolError: no tool, or more than one, has the name.
         """
-        from .lookup import id_of_tool
+        from toolgen.calls.toolsets.snapshot import id_of_tool
 
         loops = self._assembly.loops
         joined = () if loops is None else loops.listings

@@ -31,8 +31,7 @@ from ..planner.planner import PlanInput
 from ..recent_runs import MOST_RUNS, RecentRuns
 from ..registered_agents import RegisteredAgent
 from ..sessions.sessions import RunMessages, SessionStore, Summary, Turn, UnknownSessionError
-from ..transcripts import Transcripts
-from ..unknown_calls import lost_calls_message, unknown_outcome_answer
+from ..transcripts import Transcripts, lost_calls_message, unknown_outcome_answer
 from .plan_secrets import note_messages
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final, Literal
 from toolgen.stores.transactions import Database, Transaction
 
 from ..planner.messages import Message, ToolAnswer, ToolMessage, UserMessage
-from .kept_messages import messages_as_text
 from .kept_rows import (
     AGENT,
     MOST,
     SESSION,
     begin,
     holder_in,
+    messages_as_text,
     messages_in,
     newest_in,
     of_runs,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING, Any, Final, Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ..call import NO_META, CallMeta, ToolCall
+from ..errors import UnknownToolError
 from .directory import Directory
 from .dynamic import SnapshotError, ToolList
 
@@ -21,6 +23,8 @@ _LONG_RUNNING: Final = (
     "{} may answer before its work is done; do not call it again for the same work, "
     "the result comes by itself."
 )
+Listing: TypeAlias = "Callable[[], Awaitable[Snapshot]]"
+"""Lists tools as they are now."""
 
 
 class WaitService(Protocol):
@@ -230,3 +234,26 @@ def model_description(spec: ToolSpec[Any, Any], among: Iterable[ToolSpec[Any, An
     id_ = spec.deprecated.replacement
     name = next((candidate.name for candidate in among if candidate.id == id_), "")
     return spec.deprecated.added_to(spec.description, name)
+
+
+async def id_of_tool(name: str, registered: Directory, listings: Sequence[Listing]) -> str:
+    """Return the id of a tool, by its id or by a wire name that one tool has; registered ones come first.
+
+    Raises:
+        UnknownToolError: no tool, or more than one, has the name; with close names.
+        SnapshotError: no tool that could be listed has it, and a toolset cannot list its tools.
+    """
+    if tool := registered.by_name.get(name):
+        return tool.spec.id
+    snapshots = await asyncio.gather(*(listing() for listing in listings), return_exceptions=True)
+    tools = {tool.spec.id: tool for tool in registered.tools}
+    for snapshot in snapshots:
+        if isinstance(snapshot, Snapshot):
+            tools |= {tool.spec.id: tool for tool in snapshot.directory.tools if tool.spec.id not in tools}
+    directory = Directory(tools.values())
+    if tool := directory.by_name.get(name):
+        return tool.spec.id
+    for error in snapshots:
+        if isinstance(error, BaseException):
+            raise error
+    raise UnknownToolError(directory.unknown_tool_message(name))
