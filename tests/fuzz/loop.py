@@ -16,6 +16,8 @@ from contextlib import asynccontextmanager, contextmanager
 from random import Random
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from tests.agents.tools import agent, check_log, exported
 from tests.runtime.raising import leaving_nothing
 from tests.virtual_time import VirtualTimeLoop, now
@@ -31,7 +33,7 @@ from toolgen.agents import (
     ToolMessage,
     agents_of,
 )
-from toolgen.agents.planner.messages import messages_as_json, without_artifacts
+from toolgen.agents.planner.messages import without_artifacts
 from toolgen.agents.sessions.memory import MemorySessionStore
 from toolgen.agents.turns import START_S
 from toolgen.capabilities import MemoryStateStore, StateCapability
@@ -207,7 +209,7 @@ class World:
                 ended |= set(_ended(events))
         messages = [one for said in await self.sessions.transcript(SESSION) for one in said.messages]
         for_models = [without_artifacts(message) for message in messages]
-        text = json.dumps(messages_as_json(for_models), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(to_jsonable_python(for_models), allow_nan=False, ensure_ascii=False)
         assert SECRET not in text.encode().decode(), text
         _check_pairs(messages)
         told = {one.id for message in messages if isinstance(message, ToolMessage) for one in message.answers}

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
+from pydantic_core import to_jsonable_python
+
 from tests.agents.tools import is_paired
 from tests.fuzz.documents import mangled
 from tests.runtime.raising import STANDARD, made
@@ -23,7 +25,6 @@ from toolgen.agents import (
     PlannerError,
     PlannerUnavailableError,
 )
-from toolgen.agents.planner.messages import messages_as_json
 
 from .tools import FOREVER_S, SECRET, TEXTS
 
@@ -142,7 +143,7 @@ def wrong_with(given: PlanInput) -> Iterator[str]:
     """Yield what a model should not be sent."""
     if not is_paired(given):
         yield f"calls without results: {given.messages}"
-    text = json.dumps(messages_as_json(given.messages), allow_nan=False)
+    text = json.dumps(to_jsonable_python(list(given.messages)), allow_nan=False)
     text += f"{given.retry_hints}{given.instructions}{given.closing}"
     if "gave no result" in text:
         yield f"a failure of the runtime: {text}"

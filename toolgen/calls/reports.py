@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .call import CallMeta
     from .codec import Arguments
-    from .results import RunLink, SuspendedCall
+    from .results import SuspendedCall
     from .specs import ToolSpec
 
 ProgressCallback: TypeAlias = Callable[..., None]
@@ -46,9 +46,6 @@ class CallReports:
         self, result: ToolResult, meta: CallMeta, spec: ToolSpec[Any, Any] | None = None
     ) -> None:
         """Emit the result of a call; `spec` is None where its tool is not registered."""
-
-    def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
-        """Emit that the call was handed to an agent run."""
 
     def emit_answer_requested(self, call: SuspendedCall) -> None:
         """Emit that a call waits for the answer of a person."""

@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 from toolgen.calls.call import NO_META, CallMeta
 from toolgen.calls.errors import DeclaredError, causes_of
 from toolgen.calls.reports import CallReports, ProgressCallback
-from toolgen.calls.results import RunLink, SuspendedCall, ToolResult
+from toolgen.calls.results import SuspendedCall, ToolResult
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.result_encoding import render_template, truncate_document, truncate_text
 from toolgen.contract.json_value import Json
@@ -26,7 +26,6 @@ from toolgen.runs import ActivityInfo
 
 from .document import as_json, ids_of
 from .records import (
-    AgentRunStarted,
     AnswerAccepted,
     ArtifactSaved,
     AwaitConfirmation,
@@ -177,12 +176,6 @@ class EventReporter(CallReports):
             suspension_id=result.frozen.id if result.frozen else "",
         )
         self._emit(event, meta)
-
-    def emit_agent_run_started(self, spec: ToolSpec[Any, Any], link: RunLink, meta: CallMeta) -> None:
-        """Emit that the call was handed to an agent run."""
-        if not self.events.is_idle:
-            event = AgentRunStarted(tool=spec.id, agent=link.agent, child_run_id=link.run_id)
-            self._emit(event, meta)
 
     def emit_answer_requested(self, call: SuspendedCall) -> None:
         """Emit that a call waits for the answer of a person."""

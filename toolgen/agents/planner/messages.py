@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from toolgen.calls.results import ArtifactRef, ToolStatus
 from toolgen.contract.bounds import Bounds
@@ -93,14 +93,8 @@ def without_artifacts(message: Message) -> Message:
     return replace(message, answers=tuple(replace(answer, artifacts=()) for answer in message.answers))
 
 
-def messages_as_json(messages: Iterable[Message]) -> list[Json]:
-    """Return the messages as JSON."""
-    documents: list[Json] = to_jsonable_python(list(messages))
-    return documents
-
-
 def messages_from_json(documents: Sequence[Any]) -> tuple[Message, ...]:
-    """Return the messages of documents by `messages_as_json`.
+    """Return the messages of JSON documents.
 
     Raises:
         ValueError: something in them is no message.
