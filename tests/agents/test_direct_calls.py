@@ -15,7 +15,7 @@ import pytest
 from tests.agents.tools import TOOLS, agent, answers, calling, engine_of, exported, running
 from toolgen.agents import Await, FinalResult, PlanInput, RunPolicy, ScriptedPlanner, agents_of
 from toolgen.agents.planner.planner import Planner
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.type_codec import TypeCodec

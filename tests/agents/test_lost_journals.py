@@ -30,7 +30,7 @@ from toolgen.agents import (
 )
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.agents.turns import START_S
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runs import EngineError

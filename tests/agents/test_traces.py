@@ -24,7 +24,7 @@ from tests.otlp import ReceivedSpan, Receiver
 from tests.runtime.bank import Bank
 from toolgen.agents import Agents, FinalResult, HandOver, ScriptedPlanner, agents_of
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.contract.json_value import Json

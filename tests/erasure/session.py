@@ -27,7 +27,7 @@ from toolgen.agents import (
     agents_of,
 )
 from toolgen.agents.planner.scripted import ScriptStep
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.results import Pending
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.calls.toolsets.registration import AgentRoute

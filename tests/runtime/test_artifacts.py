@@ -15,7 +15,7 @@ import pytest
 
 from tests.runtime.store_files import ARTIFACT_STORES
 from tests.virtual_time import in_virtual_time
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.capabilities import ArtifactsCapability, ArtifactStore, MemoryArtifactStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.errors import StuckLockError
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.engines import InProcessEngine

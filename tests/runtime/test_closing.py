@@ -15,7 +15,7 @@ import pytest
 from tests.agents.tools import agent
 from tests.runtime.bank import META, Bank
 from toolgen.agents import ScriptedPlanner, agents_of
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.runs import EngineClosedError

@@ -13,7 +13,7 @@ from tests.many_workers import SECRET, Cluster
 from tests.runtime.bank import META, Bank
 from tests.runtime.forging import forge
 from toolgen.agents import SessionBusyError, agents_of
-from toolgen.calls.call_names import CallName, CallNameError
+from toolgen.calls.call import CallName, CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CallMeta, Runtime, Suspended, ToolResult

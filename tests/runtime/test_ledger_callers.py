@@ -13,7 +13,7 @@ import pytest
 
 from tests.runtime.bank import META, Bank
 from tests.runtime.test_ledger import named, served
-from toolgen.calls.call_names import CallNameError
+from toolgen.calls.call import CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine
 from toolgen.runs import Receipt

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.runtime.bank import META, Bank
-from toolgen.calls.call_names import CallName, CallNameError
+from toolgen.calls.call import CallName, CallNameError
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.engines import InProcessEngine

@@ -14,7 +14,7 @@ import pytest
 from gen.assistant.toolsets import maintenance
 from tests.catalog_entries import catalog_entry
 from tests.runtime.tools import META
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events

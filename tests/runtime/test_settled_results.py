@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.engines import InProcessEngine
 from toolgen.runs import UnknownRunError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec

@@ -8,8 +8,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL
+from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.context import Values
 from toolgen.calls.results import Delegated
 from toolgen.calls.specs import ToolSpec

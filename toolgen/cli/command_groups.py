@@ -119,7 +119,7 @@ def check(
     config: Config = None,
 ) -> None:
     """Show the calls that wait and that no secret of this host has sealed, or that were changed since."""
-    from .checking import check_runs
+    from .operations import check_runs
     from .terminal import user_name
 
     work = check_runs(find_project(config), runs or (), adopt=adopt, is_sure=yes, by=by or user_name())
@@ -157,7 +157,7 @@ def release(
     config: Config = None,
 ) -> None:
     """Release the sessions whose run is gone, such as with a lost journal."""
-    from .erasing import release_sessions
+    from .operations import release_sessions
 
     raise typer.Exit(asyncio.run(release_sessions(find_project(config), session=session, engine=engine)))
 
@@ -165,7 +165,7 @@ def release(
 @runs_app.command()
 def restore(config: Config = None) -> None:
     """Accept the file of the runs in the place of one that was lost; workers refuse it before."""
-    from .erasing import restore_runs
+    from .operations import restore_runs
 
     raise typer.Exit(asyncio.run(restore_runs(find_project(config))))
 
@@ -182,7 +182,7 @@ def erase(
     config: Config = None,
 ) -> None:
     """Delete a session with its messages, runs, state, artifacts and events."""
-    from .erasing import erase_sessions
+    from .operations import erase_sessions
 
     project = find_project(config)
     raise typer.Exit(asyncio.run(erase_sessions(project, session=session, label=label, cancel=cancel_)))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from toolgen.calls.call import CallMeta, SeenBounds, ToolCall
+from toolgen.calls.call import CallMeta, CallName, CallNameError, SeenBounds, ToolCall
 from toolgen.calls.codec import Codec
 from toolgen.calls.context import Key, ToolContext, Values
 from toolgen.calls.errors import (
@@ -22,6 +22,7 @@ from toolgen.calls.errors import (
     UnknownArtifactError,
     UnknownToolError,
 )
+from toolgen.calls.reports import Trace, TraceStep
 from toolgen.calls.results import (
     Actions,
     Artifact,
@@ -71,14 +72,12 @@ from toolgen.shapes.issues import FieldIssue
 from .runtime import Runtime
 
 if TYPE_CHECKING:
-    from toolgen.calls.call_names import CallName, CallNameError
     from toolgen.calls.content import AudioContent, Content, ImageContent, ResourceContent, TextContent
     from toolgen.calls.foreign_codec import SchemaCodec, json_schema_codec
     from toolgen.calls.steps.bridge import CallEndedError
     from toolgen.calls.steps.hooks import Abort, Answer, Continue, Deny, Hook, Verdict
     from toolgen.calls.steps.policy import Allow, Ask, Decision, Policy
     from toolgen.calls.steps.thread_pool import in_thread
-    from toolgen.calls.steps.trace import Trace, TraceStep
     from toolgen.calls.sync_context import SyncToolContext
     from toolgen.calls.toolsets.dynamic import (
         DynamicToolset,
@@ -207,7 +206,6 @@ __all__ = [
 ]
 
 _LATER = {
-    "toolgen.calls.call_names": "CallName CallNameError",
     "toolgen.waiting.once_call": "Resolution ResolveError",
     "toolgen.calls.toolsets.functions": "func_error func_tool function_toolset",
     "toolgen.calls.type_codec": "TypeCodec",
@@ -216,7 +214,6 @@ _LATER = {
     "toolgen.calls.steps.bridge": "CallEndedError",
     "toolgen.calls.steps.hooks": "Abort Answer Continue Deny Hook Verdict",
     "toolgen.calls.steps.policy": "Allow Ask Decision Policy",
-    "toolgen.calls.steps.trace": "Trace TraceStep",
     "toolgen.calls.sync_context": "SyncToolContext",
     "toolgen.calls.steps.thread_pool": "in_thread",
     "toolgen.calls.toolsets.dynamic": "DynamicToolset OnError ReadonlyContext SnapshotError StaticToolset",

@@ -24,15 +24,15 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from .assembly import Assembly, keeper_for, reports_for
 
 if TYPE_CHECKING:
-    from toolgen.calls.call_names import CallName
+    from toolgen.calls.call import CallName
     from toolgen.calls.codec import Arguments
     from toolgen.calls.context import Values
+    from toolgen.calls.reports import Trace
     from toolgen.calls.results import Suspended, ToolResult
     from toolgen.calls.specs import ToolSpec
     from toolgen.calls.steps.hooks import Hook
     from toolgen.calls.steps.policy import Policy
     from toolgen.calls.steps.registered_tool import Interceptor, RegisteredTool
-    from toolgen.calls.steps.trace import Trace
     from toolgen.calls.toolsets.dynamic import StaticToolset
     from toolgen.calls.toolsets.snapshot import Snapshot
     from toolgen.capabilities import Capability, DisabledTools

@@ -14,8 +14,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL
+from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.results import OuterCall, Suspended
 from toolgen.calls.steps.result_encoding import portable_text
 from toolgen.contract.json_value import Json

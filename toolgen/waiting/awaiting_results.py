@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL
+from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.errors import DeclaredError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.failures import error_result

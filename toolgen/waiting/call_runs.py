@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL, CallNameError
+from toolgen.calls.call import CALL, CallMeta, CallNameError
 from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.errors import OutcomeUnknownError, RuntimeClosedError, ToolError
 from toolgen.calls.results import ToolResult

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CallName, CallNameError
+from toolgen.calls.call import CallMeta, CallName, CallNameError
 from toolgen.calls.codec import Arguments, arguments_json
 from toolgen.calls.context import set_idempotency_key
 from toolgen.calls.errors import RuntimeClosedError, ToolValidationError

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeGuard
 
 from pydantic_core import to_json
 
-from toolgen.calls.call import CallMeta
-from toolgen.calls.call_names import CALL
+from toolgen.calls.call import CALL, CallMeta
 from toolgen.calls.errors import RegistrationError, ToolError
 from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.running_call import CALLER, open_call

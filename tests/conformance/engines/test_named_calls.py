@@ -9,7 +9,7 @@ import pytest
 
 from tests.runtime.bank import META, Bank
 from tests.temporal_server import TemporalServer
-from toolgen.calls.call_names import CallName, CallNameError
+from toolgen.calls.call import CallName, CallNameError
 from toolgen.contract.json_value import Json
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runtime import Runtime

@@ -45,14 +45,13 @@ if TYPE_CHECKING:
 
     from ..call import CallMeta, ToolCall
     from ..provided import ArtifactKeeper
-    from ..reports import CallMetrics, CallReports, CallSpans
+    from ..reports import CallMetrics, CallReports, CallSpans, Trace
     from ..results import Pending, ToolResult, Unfinished
     from .bridge import Wait
     from .execution import Execution
     from .policy import Policy
     from .registered_tool import RegisteredTool
     from .scheduler import Scheduler
-    from .trace import Trace
 
 
 HostArguments: TypeAlias = Arguments | ToolModel

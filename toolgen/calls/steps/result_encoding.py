@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from ..call import CallMeta
     from ..content import Content
+    from ..reports import Trace
     from ..specs import ToolSpec
-    from .trace import Trace
 
 _TYPES: Final[dict[str, Any]] = {"data": bytes, "size": int | None}
 """The types of the fields of content that are no texts."""

@@ -285,3 +285,32 @@ def _are_free(chosen: Mapping[str, str], count: int, taken: set[str]) -> bool:
     """Return whether these are `count` names of their own that all model providers take."""
     distinct = set(chosen.values())
     return len(distinct) == count and distinct.isdisjoint(taken) and all(map(WIRE_NAME.fullmatch, distinct))
+
+
+def without_clashes(lists: Sequence[ToolList]) -> list[ToolList]:
+    """Return the lists without each foreign tool whose id or wire name another tool has, with the reason.
+
+    Tools of the host's own go first, then those of foreign toolsets in the order in which they were added: a
+    server cannot take the name of a tool that is not its own. Clashes of the host's own tools stay.
+    """
+    owners = {
+        key: listed.toolset
+        for listed in lists
+        if not listed.is_foreign
+        for tool in listed.tools
+        for key in (tool.spec.id, tool.spec.name)
+    }
+    return [_without_taken(listed, owners) if listed.is_foreign else listed for listed in lists]
+
+
+def _without_taken(listed: ToolList, owners: dict[str, str]) -> ToolList:
+    """Return the list without the tools whose names have owners; the others get the list as theirs."""
+    tools, left_out = [], dict(listed.left_out)
+    for tool in listed.tools:
+        keys = (tool.spec.id, tool.spec.name)
+        if taken := next((key for key in keys if key in owners), None):
+            left_out[tool.spec.id] = f"toolset {owners[taken]!r} has a tool {taken!r} already"
+        else:
+            owners.update(dict.fromkeys(keys, listed.toolset))
+            tools.append(tool)
+    return replace(listed, tools=tuple(tools), left_out=left_out)

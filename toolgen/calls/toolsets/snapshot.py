@@ -14,7 +14,7 @@ from .dynamic import SnapshotError, ToolList
 if TYPE_CHECKING:
     from toolgen.contract.json_value import Json
 
-    from ..call_names import CallName
+    from ..call import CallName
     from ..results import Suspended, ToolResult
     from ..specs import NativeTool, ToolSpec
     from ..steps.frame import HostArguments

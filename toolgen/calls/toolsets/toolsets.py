@@ -182,7 +182,7 @@ class Toolsets:
             self._named = with_own_names(self._static, self._options)
         lists = list(self._named)
         if self._added:
-            from .clashes import without_clashes
+            from .dynamic import without_clashes
 
             lists += await self._dynamic(context)
             self._require_hooked([listed for listed in lists if not listed.is_foreign])

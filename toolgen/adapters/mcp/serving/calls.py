@@ -12,7 +12,7 @@ import anyio
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 
-from toolgen.calls.call_names import CallName
+from toolgen.calls.call import CallName
 from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
