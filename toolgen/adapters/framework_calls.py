@@ -8,11 +8,14 @@ argument of a tool answers a question.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NotRequired, TypeAlias, TypedDict, TypeVar
 
 from toolgen.calls.call import CallName
+from toolgen.catalog.entry import tool_entry
+from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult, ToolSpec
@@ -68,6 +71,12 @@ def _to(asked: Suspended, document: object) -> NamedAnswer:
     return answer
 
 
+def decoded(projection: Projection, arguments: Mapping[str, object] | str) -> str:
+    """Return the arguments that a model sent as a document of the tool's own schema; nothing is checked."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return projection.decode(text).decode("utf-8", "surrogatepass")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameworkCalls(Generic[C]):
     """The calls that one framework makes of the tools of a snapshot, with the facts that the host gives.
@@ -105,6 +114,16 @@ class FrameworkCalls(Generic[C]):
             (spec, str(declaration["description"]))
             for spec, declaration in zip(self.snapshot.specs, declarations, strict=True)
         ]
+
+    def projected(self, dialect: str) -> list[tuple[Spec, Projection]]:
+        """Return the tools in the order of the snapshot, as a provider is told of them in a dialect.
+
+        What a model sends is decoded by the projection, with `decoded`.
+        """
+        entries = [
+            {**tool_entry(spec.record()), "description": description} for spec, description in self.tools
+        ]
+        return list(zip(self.snapshot.specs, declarations(entries, dialect).projections, strict=True))
 
     def meta_of(self, context: C, tool_call_id: str) -> CallMeta:
         """Return the facts of a call; its id is the framework's, where the host gives none."""

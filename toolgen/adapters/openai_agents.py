@@ -15,12 +15,13 @@ from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from toolgen.calls.call import NO_META
+from toolgen.catalog.providers import Projection
 from toolgen.contract.json_value import Json
 from toolgen.runtime import CallMeta, Content, ImageContent, Snapshot, Suspended, TextContent, ToolResult
 from toolgen.waiting.unfit import asks_again
 
 from .extras import extra
-from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, NamedAnswer, Spec, decoded
 from .result_view import ResultView, model_view, result_view
 
 with extra("openai-agents"):
@@ -35,6 +36,8 @@ AnswerOf: TypeAlias = Callable[[RunContextWrapper[Any], Suspended], NamedAnswer 
 """Returns what the person has answered whose approval the SDK knows, with the `id` of the question; None
 where there is no answer."""
 _DOOR: Final = "openai-agents"
+_STRICT: Final = "openai-responses-strict"
+_PLAIN: Final = "openai-responses"
 _MOST_EARLY: Final = 1_000
 """Results of one tool that one run may leave to be fetched."""
 _NOT_ASKED: Final = "nobody was asked about this call"
@@ -60,9 +63,28 @@ def openai_agents_tools(
     calls = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
     asking = {spec.id for spec in snapshot.specs if _may_ask(snapshot, spec)} if may_ask is None else may_ask
     return [
-        _SnapshotTool(calls, spec, answer, spec.id in asking).function_tool(description)
-        for spec, description in calls.tools
+        _SnapshotTool(calls, spec, projection, answer, spec.id in asking).function_tool()
+        for spec, projection in _projected(calls)
     ]
+
+
+def _projected(calls: FrameworkCalls[Any]) -> list[tuple[Spec, Projection]]:
+    """Return the tools in OpenAI's strict dialect, those that the SDK would rewrite in the plain one."""
+    return [
+        (spec, strict if _is_kept(strict) else plain)
+        for (spec, strict), (_, plain) in zip(calls.projected(_STRICT), calls.projected(_PLAIN), strict=True)
+    ]
+
+
+def _is_kept(projection: Projection) -> bool:
+    """Return whether the SDK sends the schema as it is: it rewrites those that it takes for strict."""
+    if not projection.is_strict:
+        return True
+    text = json.dumps(projection.schema)
+    try:
+        return bool(ensure_strict_json_schema(json.loads(text)) == json.loads(text))
+    except Exception:  # the SDK's own errors of what it cannot rewrite
+        return False
 
 
 async def openai_agents_question(
@@ -73,10 +95,12 @@ async def openai_agents_question(
     None where nothing waits, such as for arguments that are no JSON: an approval would run nothing.
     `meta` are the facts of the call.
     """
-    if item.call_id is None or all(spec.name != item.tool_name for spec in snapshot.specs):
-        return None
     calls: FrameworkCalls[None] = FrameworkCalls(door=_DOOR, snapshot=snapshot, meta=meta)
-    return await calls.named(None, item.tool_name or "", item.arguments or "{}", item.call_id).question()
+    for spec, projection in _projected(calls):
+        if projection.name == item.tool_name and item.call_id is not None:
+            arguments = decoded(projection, item.arguments or "{}")
+            return await calls.named(None, spec.name, arguments, item.call_id).question()
+    return None
 
 
 class _EarlyResults:
@@ -116,19 +140,19 @@ class _SnapshotTool:
 
     calls: FrameworkCalls[RunContextWrapper[Any]]
     spec: Spec
+    projection: Projection
     answer: AnswerOf | None
     may_ask: bool
     early: _EarlyResults = field(default_factory=_EarlyResults)
     views: WeakKeyDictionary[ToolContext[Any], ResultView] = field(default_factory=WeakKeyDictionary)
 
-    def function_tool(self, description: str) -> FunctionTool:
+    def function_tool(self) -> FunctionTool:
         """Return the tool as the SDK has it."""
-        schema = self.spec.payload.schema
         return FunctionTool(
-            name=self.spec.name,
-            description=description,
-            params_json_schema=schema,
-            strict_json_schema=_is_strict(schema),
+            name=self.projection.name,
+            description=self.projection.description,
+            params_json_schema=dict(self.projection.schema),
+            strict_json_schema=self.projection.is_strict,
             on_invoke_tool=self._invoke,
             needs_approval=self._needs_approval if self.may_ask else False,
             custom_data_extractor=self._custom_data,
@@ -143,7 +167,7 @@ class _SnapshotTool:
         """
         if self.early.has(context, call_id):
             return False
-        call = self.calls.named(context, self.spec.name, arguments, call_id)
+        call = self._call(context, arguments, call_id)
         if await call.question() is not None:
             return True
         if self.early.is_full(context):
@@ -158,7 +182,7 @@ class _SnapshotTool:
         self, context: ToolContext[Any], arguments: str
     ) -> str | list[ToolOutputText | ToolOutputImage]:
         """Return what the model reads of a call that needs no approval, or that has it."""
-        call = self.calls.named(context, self.spec.name, arguments, context.tool_call_id)
+        call = self._call(context, arguments, context.tool_call_id)
         asked: Suspended | None = None
         result = self.early.take(context, context.tool_call_id)
         if result is None and self.may_ask:
@@ -171,6 +195,11 @@ class _SnapshotTool:
             again = result_view(result).approval
         self.views[context] = view = model_view(result_view(result))
         return _output(view)
+
+    def _call(
+        self, context: RunContextWrapper[Any], arguments: Mapping[str, Any] | str, call_id: str
+    ) -> FrameworkCall:
+        return self.calls.named(context, self.spec.name, decoded(self.projection, arguments), call_id)
 
     async def _answered(self, context: ToolContext[Any], call: FrameworkCall, asked: Suspended) -> ToolResult:
         """Return the result of a call that waited, after what the person has said."""
@@ -190,15 +219,6 @@ class _SnapshotTool:
 def _may_ask(snapshot: Snapshot, spec: Spec) -> bool:
     tool = snapshot.directory.by_id.get(spec.id)
     return spec.confirm is not None or (tool is not None and tool.starts_run)
-
-
-def _is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema is one of OpenAI's strict mode as it stands, so that nothing is rewritten."""
-    text = json.dumps(schema)
-    try:
-        return bool(ensure_strict_json_schema(json.loads(text)) == json.loads(text))
-    except Exception:  # the SDK's own errors of what it cannot rewrite
-        return False
 
 
 def _output(view: ResultView) -> str | list[ToolOutputText | ToolOutputImage]:

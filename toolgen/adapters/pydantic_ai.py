@@ -12,12 +12,13 @@ from typing import Any, Final
 from pydantic_core import SchemaValidator, core_schema
 
 from toolgen.calls.call import NO_META
+from toolgen.catalog.providers import Projection
 from toolgen.contract.json_value import Json
 from toolgen.contract.names import SESSION
 from toolgen.runtime import CallMeta, Snapshot, Suspended, ToolResult
 
 from .extras import extra
-from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec
+from .framework_calls import FrameworkCall, FrameworkCalls, MetaOf, Spec, decoded
 from .result_view import ResultView, approval_json, result_view
 
 with extra("pydantic-ai"):
@@ -29,6 +30,7 @@ with extra("pydantic-ai"):
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
     from .llm.blocks import accepted_media_types, blocks_content
+    from .llm.declared_tools import known_dialect
 
 __all__ = ["SnapshotToolset", "pydantic_ai_toolset"]
 
@@ -73,8 +75,22 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         return self._calls.snapshot.instructions or None
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
-        """Return the tools by wire name."""
-        return {spec.name: self._tool(spec, description) for spec, description in self._calls.tools}
+        """Return the tools by the name that the model is told."""
+        if (dialect := _dialect(ctx.model)) is None:
+            return {
+                spec.name: self._tool(spec, spec.name, description, spec.payload.schema, strict=None)
+                for spec, description in self._calls.tools
+            }
+        return {
+            projection.name: self._tool(
+                spec,
+                projection.name,
+                projection.description,
+                dict(projection.schema),
+                strict=_strict(projection),
+            )
+            for spec, projection in self._calls.projected(dialect)
+        }
 
     async def call_tool(
         self,
@@ -92,7 +108,8 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
             ToolFailed: it failed or was denied.
         """
         id_ = ctx.tool_call_id or ""
-        call = self._calls.named(ctx, name, tool_args, id_, _checkpoint(ctx, id_))
+        called, arguments = self._called(ctx.model, name, tool_args)
+        call = self._calls.named(ctx, called, arguments, id_, _checkpoint(ctx, id_))
         asked = await call.question() if ctx.tool_call_approved else None
         result = await (call.result() if asked is None else _approved(call, asked, ctx.tool_call_metadata))
         return _returned(result_view(result), ctx.model if isinstance(ctx.model, Model) else None)
@@ -115,17 +132,40 @@ class SnapshotToolset(AbstractToolset[AgentDepsT]):
         except ToolFailed as error:
             return error
 
-    def _tool(self, spec: Spec, description: str) -> ToolsetTool[AgentDepsT]:
+    def _called(
+        self, model: object, name: str, arguments: dict[str, Any]
+    ) -> tuple[str, Mapping[str, Any] | str]:
+        """Return the wire name of a tool, and what the model sent as a document of the tool's own schema."""
+        dialect = _dialect(model)
+        for spec, projection in self._calls.projected(dialect) if dialect else ():
+            if projection.name == name:
+                return spec.name, decoded(projection, arguments)
+        return name, arguments
+
+    def _tool(
+        self, spec: Spec, name: str, description: str, schema: dict[str, Any], *, strict: bool | None
+    ) -> ToolsetTool[AgentDepsT]:
         definition = ToolDefinition(
-            name=spec.name,
+            name=name,
             description=description,
-            parameters_json_schema=spec.payload.schema,
+            parameters_json_schema=schema,
+            strict=strict,
             sequential=spec.is_sequential and spec.sequential_by in ("", SESSION),
             metadata={"id": spec.id, "tags": list(spec.tags), "hints": dict(spec.hints)},
         )
         return ToolsetTool(
             toolset=self, tool_def=definition, max_retries=self._max_retries, args_validator=_ANY
         )
+
+
+def _dialect(model: object) -> str | None:
+    """Return the dialect of a model whose wire format is known; None where pydantic-ai alone adapts."""
+    return known_dialect(model, strict=True) if isinstance(model, Model) else None
+
+
+def _strict(projection: Projection) -> bool | None:
+    """Return what pydantic-ai is told of `strict`: None where the API has none."""
+    return projection.is_strict if projection.dialect.is_strict else None
 
 
 async def _approved(call: FrameworkCall, asked: Suspended, approval: object) -> ToolResult:

@@ -86,8 +86,13 @@ def with_declared_tools(model: Model) -> Model:
 
 def dialect_of(model: Model, *, strict: bool) -> str:
     """Return the dialect in which a model is told of tools; a router of several has the plain one."""
+    return known_dialect(model, strict=strict) or _PLAIN
+
+
+def known_dialect(model: Model, *, strict: bool) -> str | None:
+    """Return the dialect of a model's wire format; None where it is not known, or a router has several."""
     dialects = {_dialect(inner, strict=strict) for inner in inner_models(model)}
-    return dialects.pop() if len(dialects) == 1 else _PLAIN
+    return dialects.pop() if len(dialects) == 1 else None
 
 
 def definitions(model: Model, projections: Iterable[Projection]) -> list[ToolDefinition]:
@@ -107,12 +112,12 @@ def _definition(projection: Projection, *, is_declared: bool) -> ToolDefinition:
     )
 
 
-def _dialect(model: Model, *, strict: bool) -> str:
+def _dialect(model: Model, *, strict: bool) -> str | None:
     for base in type(model).__mro__:
         if base.__name__ in _DIALECTS and _is_own_wire(model):
             held, plain = _DIALECTS[base.__name__]
             return held if strict and _can_be_strict(model) else plain
-    return _PLAIN
+    return None
 
 
 def _can_be_strict(model: Model) -> bool:

@@ -13,9 +13,12 @@ from agents.testing import ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
 
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
-from toolgen.calls.toolsets.functions import function_toolset
+from toolgen.calls.toolsets.functions import func_tool, function_toolset
+from toolgen.catalog.entry import tool_entry
+from toolgen.catalog.providers import declarations
 from toolgen.contract.json_value import Json
-from toolgen.runtime import Runtime, ToolModel
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import ConfirmSpec, Runtime, ToolModel
 
 from .home import MIRA, Home
 
@@ -29,16 +32,51 @@ def agent_of(home: Home, *answers: list[Any]) -> Agent[None]:
     )
 
 
-async def test_no_schema_is_rewritten(home: Home) -> None:
+async def test_the_tools_are_those_of_the_strict_dialect_and_no_schema_is_rewritten(home: Home) -> None:
     tools = openai_agents_tools(home.snapshot, MIRA)
     told = [
-        {"name": one.name, "description": one.description, "parameters": one.params_json_schema}
+        {
+            "type": "function",
+            "name": one.name,
+            "description": one.description,
+            "parameters": one.params_json_schema,
+            "strict": one.strict_json_schema,
+        }
         for one in tools
     ]
-    assert told == home.snapshot.declarations()
-    strict = {one.name for one in tools if one.strict_json_schema}
-    assert {"factory_reset", "draw_readings"} <= strict
-    assert "list_devices" not in strict  # it has optional arguments
+    described = [
+        {**tool_entry(spec.record()), "description": own["description"]}
+        for spec, own in zip(home.snapshot.specs, home.snapshot.declarations(), strict=True)
+    ]
+    assert told == declarations(described, "openai-responses-strict").fragment
+    assert all(one.strict_json_schema for one in tools)
+
+
+async def test_what_the_model_sends_is_decoded_before_it_asks_and_before_it_runs(home: Home) -> None:
+    labels: list[dict[str, str]] = []
+
+    async def label(site: str, names: dict[str, str], note: str = "none") -> str:
+        """Label."""
+        labels.append(names)
+        return f"{site} {note}"
+
+    runtime = Runtime(engine=InProcessEngine())
+    runtime.tools.register(function_toolset("test.labels", [func_tool(label, confirm=ConfirmSpec())]))
+    snapshot = await runtime.tools.snapshot()
+    sent = {"site": "harbour", "names": [{"key": "a", "value": "b"}], "note": None}
+    call = function_call("label", sent, call_id="c1")
+    model = ScriptedModel([[call], [assistant_message("done")]])
+    agent = Agent[None]("fake", model=model, tools=list(openai_agents_tools(snapshot, MIRA)))
+    run = await Runner.run(agent, "go", run_config=CONFIG)
+    state = run.to_state()
+    [item] = state.get_interruptions()
+    asked = await openai_agents_question(snapshot, item, MIRA)
+    assert asked is not None
+    assert asked.arguments == {"site": "harbour", "names": {"a": "b"}, "note": "none"}
+    state.approve(item)
+    run = await Runner.run(agent, state, run_config=CONFIG)
+    [output] = [one for one in run.new_items if isinstance(one, ToolCallOutputItem)]
+    assert (output.output, labels) == ('"harbour none"', [{"a": "b"}])
 
 
 async def test_an_approval_for_ever_is_none_of_a_later_call(home: Home) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.exceptions import ToolFailed
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from tests.conformance.adapters.provider import Provider
+from tests.conformance.adapters.wire import Called, Said
 from toolgen.adapters.pydantic_ai import SnapshotToolset, pydantic_ai_toolset
+from toolgen.catalog.providers import declarations
 
 from .home import MIRA, Home
 
@@ -31,6 +36,73 @@ async def test_the_model_gets_the_schemas_and_the_instructions_as_they_are(home:
     ]
     assert told == home.snapshot.declarations()
     assert home.snapshot.instructions in str(info.instructions)
+
+
+DIALECTS = {
+    "openai_model": "openai-strict",
+    "responses_model": "openai-responses-strict",
+    "anthropic_model": "anthropic-strict",
+    "gemini_model": "gemini-json",
+}
+SENT = {
+    "openai_model": '{"site_id":"harbour","status":null,"kind":"light","limit":null,"cursor":null}',
+    "responses_model": '{"site_id":"harbour","status":null,"kind":"light","limit":null,"cursor":null}',
+    "anthropic_model": '{"site_id":"harbour","kind":"LIGHT"}',
+    "gemini_model": '{"site_id":"harbour","kind":"light"}',
+}
+
+
+@pytest.fixture
+def named_model(request: pytest.FixtureRequest, wire: str) -> Model:
+    """The model of the fixture that the test names."""
+    found: Model = request.getfixturevalue(wire)
+    return found
+
+
+@pytest.mark.parametrize("wire", DIALECTS)
+async def test_a_known_wire_has_its_dialect_and_what_its_model_sends_is_decoded(
+    wire: str, named_model: Model, provider: Provider, home: Home
+) -> None:
+    provider.answers(Said(calls=(Called("list_devices", SENT[wire]),)), Said(text="Ok."))
+    toolset: SnapshotToolset[object] = pydantic_ai_toolset(home.snapshot, MIRA)
+    run = await Agent(named_model, toolsets=[toolset]).run("go")
+    tools = {
+        one.get("function", one)["name"]: one.get("function", one)
+        for tool in provider.sent[0]["tools"]
+        for one in tool.get("functionDeclarations", [tool])
+    }
+    told = declarations(home.snapshot, DIALECTS[wire]).projections
+    assert list(tools) == [one.name for one in told]
+    if wire != "gemini_model":
+        assert [name for name in tools if tools[name].get("strict")] == [
+            one.name for one in told if one.is_strict
+        ]
+    for one in told:
+        sent: Any = tools[one.name]
+        keys = ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema")
+        schema = next(sent[key] for key in keys if key in sent)
+        assert shape(schema) == shape(dict(one.schema)), one.name
+    [returned] = [
+        part for message in run.all_messages() for part in message.parts if isinstance(part, ToolReturnPart)
+    ]
+    assert returned.outcome == "success", returned.content
+    assert "Reading lamp" in str(returned.content)
+
+
+def shape(schema: Any) -> Any:
+    """Return the structure of a schema, on which codecs depend.
+
+    Pydantic-ai leaves out the type beside values, and writes a constant as an enum.
+    """
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: schema[key] for key in ("type", "required", "additionalProperties") if key in schema}
+    if {"enum", "const"} & schema.keys():
+        return schema.get("enum", [schema.get("const")])
+    for key in ("properties", "$defs"):
+        kept[key] = {name: shape(part) for name, part in schema.get(key, {}).items()}
+    kept["anyOf"] = [shape(part) for part in schema.get("anyOf", ())]
+    return {**kept, "items": shape(schema.get("items"))}
 
 
 async def test_an_answer_may_be_delivered_from_elsewhere(home: Home) -> None:
