@@ -103,6 +103,14 @@ async def test_a_client_that_keeps_sessions_in_memory_starts_no_turn(tmp_path: P
             await agents_of(client).client(SPEC).start("Go.", session_id="s")
 
 
+async def test_an_id_of_a_run_that_no_file_holds_is_refused(tmp_path: Path) -> None:
+    """It was a UnicodeEncodeError."""
+    async with both(tmp_path) as (_, client):
+        with pytest.raises(SessionError, match=r"'r\\ud800' holds a lone surrogate"):
+            await agents_of(client).client(SPEC).start("Go.", session_id="s", run_id="r\ud800")
+        assert await agents_of(client).sessions.list() == ()
+
+
 async def test_a_run_whose_session_is_in_another_file_says_so(tmp_path: Path) -> None:
     async with both(tmp_path), Runtime(engine=InProcessEngine(tmp_path / "runs.db", worker=False)) as client:
         agents = Agents(client, sessions=SqliteSessionStore(tmp_path / "other.db"))

@@ -491,6 +491,26 @@ async def test_a_run_whose_output_is_gone_hides_no_other(tmp_path: Path) -> None
             await agents.snapshot("r")
 
 
+@pytest.mark.parametrize(
+    "output", ["[]", "{}", '"x"', '{"failure": null, "agent": "x.agent", "pending": [{}]}']
+)
+async def test_a_run_whose_output_has_another_shape_hides_no_other(tmp_path: Path, output: str) -> None:
+    """The list of all runs was a TypeError or a KeyError."""
+    desk = Desk(tmp_path, is_apart=False)
+    await desk.ask()
+    await desk.finish()
+    async with desk.process() as (agents, _):
+        other = await agents.client("x.agent").start("Again.", session_id="t", run_id="other")
+        await other.result()
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as database, database:
+        database.execute("UPDATE run SET output = CAST(? AS BLOB) WHERE run_id = 'r'", (output,))
+    async with desk.process() as (agents, _):
+        listed = {run.run_id: run for run in await agents.list_runs()}
+        assert set(listed) == {"r", "other"}
+        assert (listed["r"].status, listed["other"].status) == ("failed", "completed")
+        assert "another shape" in listed["r"].error
+
+
 async def test_a_wait_that_cannot_be_read_hides_no_run(tmp_path: Path) -> None:
     """The list of all runs was a TypeError."""
     desk = Desk(tmp_path, is_apart=False)

@@ -143,6 +143,16 @@ async def test_what_comes_from_outside_is_json(engine: Engine, toys: Toys, value
     assert (await engine.result("r")).state == "completed"
 
 
+@pytest.mark.parametrize(("run_id", "session", "told"), [("r\ud800", "", "$[0]"), ("r", "s\ud800", "$[1]")])
+async def test_ids_that_no_file_holds_are_refused(
+    engine: Engine, run_id: str, session: str, told: str
+) -> None:
+    """It was a UnicodeEncodeError of the file, and memory took them."""
+    with pytest.raises(EngineError, match=re.escape(f"{told} has a lone surrogate")):
+        await engine.start_run("script", [], run_id=run_id, session=session)
+    assert await engine.list_runs() == ()
+
+
 async def test_a_result_that_is_not_json_fails_its_activity_for_good(
     start_engine: StartEngine, toys: Toys
 ) -> None:

@@ -111,12 +111,31 @@ class RunOutput:
     """
 
 
+_OTHER_SHAPE: Final = "its output is kept in another shape than toolgen writes"
+
+
 def status_of(status: RunStatus) -> RunStatus:
     """Return the status of an agent's run as its clients see it: failed where it ended with a failure."""
     document: Any = status.output if status.state == "completed" else None
     if document is None or not document["failure"]:
         return status
     return replace(status, state="failed", error=document["failure"]["message"])
+
+
+def readable(status: RunStatus) -> RunStatus | None:
+    """Return the status of an agent's run for a list: one whose output is of another shape has failed.
+
+    None where its facts are of another shape too.
+    """
+    document: Any = status.output if status.state == "completed" else {"pending": ()}
+    try:
+        output_of(status)
+        [(wait["run_id"], wait["op"], wait["frozen"]) for wait in document["pending"]]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        if status.output is None:
+            return None
+        return readable(replace(status, state="failed", output=None, error=_OTHER_SHAPE))
+    return status
 
 
 def output_of(

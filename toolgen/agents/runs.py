@@ -30,6 +30,7 @@ from .output import (
     awaiting_of,
     awaiting_unverified,
     output_of,
+    readable,
     status_of,
     without_tokens,
 )
@@ -39,7 +40,7 @@ from .planner.portable import portable_text
 from .registered_agents import check_restrictions
 from .run_facts import RunOptions, conversation_of, event_ids, first_facts
 from .sessions.memory import MemorySessionStore
-from .sessions.sessions import EndedSessionError, SessionError, Turn
+from .sessions.sessions import EndedSessionError, SessionError, Turn, check_ids
 from .turns import SessionBusyError
 
 T = TypeVar("T")
@@ -75,6 +76,7 @@ class Runs:
         host.hook_tools.require_all_known()
         message = portable_text(message)  # before it is kept, for no engine would start with it
         run_id = options.get("run_id") or f"run_{uuid.uuid4().hex}"
+        check_ids(run_id)
         turn_id = f"turn_{uuid.uuid5(uuid.NAMESPACE_URL, run_id).hex}"
         await host.waits.start(run_id)  # it is known then whether this process executes the run
         self.check(agent)
@@ -287,10 +289,13 @@ class Runs:
         """Return runs of agents, the newest first."""
 
         def seen(status: RunStatus) -> RunStatus | None:
-            return status_of(status) if is_of_agent(status) else None
+            listed = readable(status) if is_of_agent(status) else None
+            return None if listed is None else status_of(listed)
 
         runs = await runs_in_state(self._engine, seen, state=state, limit=limit)
-        return tuple([without_tokens(await self._output(status)) for status in runs])
+        return tuple(
+            [without_tokens(await self._output(listed)) for run in runs if (listed := readable(run))]
+        )
 
     # Answers.
 

@@ -219,9 +219,10 @@ class InProcessEngine:
         """Start a run, at the latest when the engine starts.
 
         Raises:
-            EngineError: no loop has the name, the input is not JSON, or the engine is closed.
+            EngineError: no loop has the name, the input or an id is not JSON, or the engine is closed.
         """
         self._require_open()
+        encode([run_id, session], "the id of a run, with its session,")
         text, _ = encode(arg, f"the input of run {run_id}", self._max_payload_bytes)
         self._runs.require_loop(loop, run_id)
         record = RunRecord(run_id=run_id, loop=loop, input=text, parent=None, session=session)
