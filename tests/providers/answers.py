@@ -9,6 +9,7 @@ from random import Random
 from typing import Any, Final
 
 import jsonschema
+from jsonschema.validators import validator_for
 
 from tests.conformance.provider_rules import without_nullable
 from toolgen.catalog.providers import Projection
@@ -46,7 +47,7 @@ def unexplained(one: Projection, schema: Any, chance: Random) -> tuple[Any, str]
     if not jsonschema.Draft202012Validator(without_nullable(one.schema)).is_valid(answer):
         return None
     decoded = json.loads(one.decode(json.dumps(answer)))
-    judge: Any = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    judge: Any = validator_for(schema, default=jsonschema.Draft202012Validator)
     for error in judge(schema).iter_errors(decoded):
         if not _is_explained(one, schema, error):
             return answer, f"{'/'.join(map(str, error.absolute_schema_path))}: {error.message[:200]}"
