@@ -63,12 +63,22 @@ def test_tools_of_the_corpora_build_and_accept_what_they_accepted(name: str, tmp
                 assert written.is_valid(instance) == original.is_valid(instance), (each.name, instance)
 
 
+HIDING = {
+    "const: nul characters in strings",
+    "dependentSchemas: dependencies with escaped characters",
+    "properties: properties with escaped characters",
+}
+"""Groups of the test suite whose names or values nobody sees as they are; no other corpus has any."""
+
+
 def test_schemas_of_the_test_suite_build_and_accept_what_they_accepted(tmp_path: Path) -> None:
     groups = [group for group in corpus("jsonschema_suite_2020_12") if not group["needs_remote"]]
     found = imported(
         *(tool(f"group_{index}", {}, result=group["schema"]) for index, group in enumerate(groups))
     )
-    assert found.imported == len(groups)
+    refused = {finding.tool for finding in found.findings if finding.code == "import-unsafe"}
+    assert found.imported == len(groups) - len(refused)
+    assert {groups[int(name.removeprefix("group_"))]["name"] for name in refused} == HIDING
     evaluation = built(found, tmp_path)
     assert errors(evaluation) == []
     for name, each in schemas(evaluation).items():

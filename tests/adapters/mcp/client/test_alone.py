@@ -85,9 +85,9 @@ async def test_a_server_takes_no_name_of_a_tool_of_the_host(
                 snapshot = await runtime.tools.snapshot()
                 assert (await snapshot.call("transfer", {})).result == "honest"
                 assert (await snapshot.call("echo", {"n": 1})).result == {"n": 1}
-            (reason,) = snapshot.left_out.values()
-            assert list(snapshot.left_out) == ["mcp.bare.transfer"]
-            assert "has a tool 'transfer' already" in reason
+                (reason,) = snapshot.left_out.values()
+                assert list(snapshot.left_out) == ["mcp.bare.transfer"]
+                assert "has a tool 'transfer' already" in reason
     told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(told) == 2  # once for each runtime
     assert told[0].startswith("toolset bare: the tool mcp.bare.transfer is left out: toolset '")
