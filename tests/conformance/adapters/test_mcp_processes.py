@@ -65,6 +65,7 @@ async def test_a_call_ends_before_the_process_does(tmp_path: Path) -> None:
         http_process(tmp_path, "--approvals", "elicitation") as (url, server),
         Client(url, mode="legacy", elicitation_callback=hesitate) as client,
     ):
+        await client.list_tools()  # else it lists them after the result, from a server that has ended
         call = asyncio.create_task(client.call_tool("burn", {"id": "p1"}))
         await has_asked.wait()
         server.send_signal(signal.SIGTERM)
