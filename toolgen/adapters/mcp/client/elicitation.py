@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-import mcp_types as types
-from mcp.client.session import ClientRequestContext
-
+from toolgen.adapters.extras import extra
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta
 from toolgen.waiting.answer_schema import answer_issues
+
+with extra("mcp"):  # the first import of the SDK by this package, whose other modules need it
+    import mcp_types as types
+    from mcp.client.session import ClientRequestContext
 
 from .forms import Question, UnaskableError, page_of, question_of, with_defaults
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import httpx2
 from pydantic import ValidationError
 
-from toolgen.adapters.extras import extra
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable, printable_lines
-
-with extra("mcp"):
-    import httpx2
-    import mcp  # noqa: F401, the first import of the package, whose other modules need the SDK
 
 _MOST_REASONS: Final = 3
 _LONGEST_REASON: Final = 300
