@@ -94,7 +94,7 @@ ODD_SCHEMA: Final = Code(
     "default that the schema refuses.",
     "warning",
 )
-BACKTRACKS: Final = Code(
+PATTERN_BACKTRACKS: Final = Code(
     "import-pattern-backtracks",
     "A pattern has look-around, back-references or a named group. It is checked within the steps that a "
     "document has; one that needs more of them does not fit. Write a plainer pattern where documents may be "

@@ -169,7 +169,7 @@ class _Module:
             for place, pattern in backtracking_patterns(schema):
                 message = f"has the pattern {pattern!r:.120}, which may take long to match"
                 hint = "it is matched within the steps of a document; a plainer one takes fewer"
-                self._find(codes.BACKTRACKS, tool, pointer + place, message, hint)
+                self._find(codes.PATTERN_BACKTRACKS, tool, pointer + place, message, hint)
         return reading.foreign
 
     def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
