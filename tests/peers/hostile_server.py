@@ -123,6 +123,14 @@ def garbage(id: Any, params: Params) -> None:
 
 
 @attack
+def blanks(id: Any, params: Params) -> None:
+    """Write 200,000 empty lines, before the answer."""
+    for _ in range(200):
+        write(b"\n" * 1_000)
+    echo(id, params)
+
+
+@attack
 def blocks(id: Any, params: Params) -> None:
     """Answer with 200,000 blocks of content."""
     said_with(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
@@ -13,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.adapters.mcp.client.conftest import hostile, served
-from toolgen.adapters.mcp.client import stdio, toolset
+from toolgen.adapters.mcp.client import measured_http, stdio, toolset
 from toolgen.adapters.mcp.client.binding import TOOLS_OF_A_TURN
 from toolgen.adapters.mcp.client.errors import MCPServerError
 from toolgen.adapters.mcp.client.intake import Intake
@@ -48,6 +48,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Decoded:
         ("notifications", 1_000, "it sent more than 11000 messages for one request"),
         ("progress", 1_000, "it sent more than 11000 messages for one request"),
         ("garbage", 1_000, "it sent more than 11000 messages for one request"),
+        ("blanks", 0, "it sent more than 11000 messages for one request"),
         ("answers", 100, "it answered more than 100 times for one request"),
         ("elicitations", 100, "it asked more than 100 times for one request"),
         ("nameless", 0, "it sent a message with more than 20000 keys and items in all"),
@@ -204,6 +205,22 @@ async def test_an_answer_over_http_that_holds_too_much_becomes_an_error(kind: st
 async def test_a_stream_of_too_many_events_ends() -> None:
     with pytest.raises(httpx2.SSEError, match="it sent more than 11000 messages"):
         await read([(b"data: " + NOTE + b"\n\n") * 1_000] * 12, "text/event-stream")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+async def test_empty_lines_between_events_are_not_looked_at(
+    end: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, look = [], measured_http._Events._event
+
+    def counted(events: measured_http._Events) -> Iterator[bytes]:
+        looks.append(events)
+        return look(events)
+
+    monkeypatch.setattr(measured_http._Events, "_event", counted)
+    event = b"data: " + NOTE + end
+    assert await read([event, *[end * 50_000] * 4, event + end], "text/event-stream") == [NOTE.decode()] * 2
+    assert len(looks) <= 2 * 4 + 1
 
 
 @pytest.mark.parametrize("line", [b"data\n", b": ping\n"])

@@ -6,6 +6,7 @@ message may be is passed on as it is, for who bounds it to refuse.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Final
 
@@ -23,6 +24,8 @@ log = logger("toolgen.mcp")
 _EVENTS: Final = "text/event-stream"
 _MOST_LINES: Final = 10_000
 """Lines of one event."""
+_EMPTY_LINES: Final = re.compile(b"\n{3,}")
+"""The end of an event, and empty lines after it, which mean nothing and would cost what other lines do."""
 
 
 def measured_by(intake: Intake) -> Callable[[httpx2.Response], Awaitable[None]]:
@@ -100,7 +103,8 @@ class _Events:
         if self._follows_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._follows_return = chunk.endswith(b"\r")
-        *ends, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *ends, rest = _EMPTY_LINES.sub(b"\n\n", chunk).split(b"\n")
         for end in ends:
             line = b"".join((*self._parts, end))
             self._parts = []

@@ -91,7 +91,8 @@ class _Running:
             with suppress(*_GONE):
                 async with aclosing(_lines(self._process)) as lines:
                     async for line in lines:
-                        if line.strip() and (message := self._intake.admitted(line)) is not None:
+                        message = self._intake.admitted(line)  # an empty line counts too
+                        if message is not None and message.strip():
                             await stream.send(_message(message))
         except MCPServerError:
             self._is_faulty = True
