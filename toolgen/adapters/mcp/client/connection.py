@@ -230,14 +230,14 @@ class Connection:
                 raise
             raise fault from error
 
-    async def _lost(self) -> ConnectionLostError:
-        """End the session, and return the error of a call that has no answer."""
-        alone = self._questions.open_calls <= 1  # else the failure may be that of another call
+    async def _lost(self, *, of_list: bool = False) -> ConnectionLostError:
+        """End the session, and return the error of a request that has no answer; a list is no call."""
+        alone = self._intake.open_requests <= 1  # else the failure may be that of another request
         self._ending.set()
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=_CLOSING_S)
         failure = self._failure
-        was_sent = failure is None or not alone or not was_refused(failure)
+        was_sent = not of_list and (failure is None or not alone or not was_refused(failure))
         reason = "" if failure is None else f": {reason_of(failure)}"
         return ConnectionLostError(
             f"the connection to the MCP server {self._name!r} ended{reason}", was_sent=was_sent
@@ -323,7 +323,7 @@ class Connection:
         except MCPError as error:
             fault = self._intake.fault_of(error) or fault_of(error, self._name)
             if fault is None and is_closed(error):
-                raise await self._lost() from error
+                raise await self._lost(of_list=True) from error
             reason = shortened(error.message) if fault is None else fault.message
             message = f"the MCP server {self._name!r} cannot {what}: {reason}"
             raise MCPServerError(message) from error

@@ -57,11 +57,6 @@ class Elicitations:
         self._open: list[CallMeta] = []
         self._asked: set[asyncio.Task[Any]] = set()
 
-    @property
-    def open_calls(self) -> int:
-        """How many calls are open."""
-        return len(self._open)
-
     @contextmanager
     def of_call(self, meta: CallMeta) -> Iterator[None]:
         """Let questions come while the context lasts; with the last call ends what was asked for it."""

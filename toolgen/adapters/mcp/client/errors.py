@@ -34,7 +34,7 @@ class ConnectionLostError(MCPServerError):
     def __init__(self, message: str, *, was_sent: bool) -> None:
         super().__init__(message)
         self.was_sent = was_sent
-        """Whether the server may have the request."""
+        """Whether the server may have the call; of a list it does not count."""
 
 
 class ServerFailedError(ConnectionLostError):

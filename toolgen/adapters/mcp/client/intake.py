@@ -84,6 +84,11 @@ class Intake:
         self._mark = secrets.token_hex(8)
         """Nothing that a server sends has it."""
 
+    @property
+    def open_requests(self) -> int:
+        """How many requests of ours are open, calls and lists."""
+        return self._open
+
     @contextmanager
     def request(self, *, of_list: bool = False) -> Iterator[None]:
         """Give the server credit for one request of ours, which is open while the context lasts."""
