@@ -113,6 +113,14 @@ def test_names_are_those_of_the_provider_and_lead_back() -> None:
     assert declarations([entry("1st")], "gemini").projections[0].name == "_1st"
 
 
+def test_a_tool_that_has_the_marked_name_of_another_keeps_it() -> None:
+    (_, marked) = declarations([entry("a__b"), entry("a.b")], "openai").projections
+    names = ["a__b", "a.b", marked.name]
+    sent = [one.name for one in declarations([entry(name) for name in names], "openai").projections]
+    assert len(set(sent)) == 3
+    assert (sent[0], sent[2]) == ("a__b", marked.name)
+
+
 def test_strict_tools_share_the_budgets_of_a_request_in_their_order() -> None:
     many = {f"p{number}": TEXT for number in range(10)}
     tools = [entry("a", **many), entry("b", **many), entry("c", **many), entry("d", p=TEXT)]

@@ -149,7 +149,8 @@ def _safe(name: str, dialect: Dialect, taken: set[str]) -> str:
     safe = re.sub(r"[^a-zA-Z0-9_-]", "_", name.replace(".", "__")) or "_"
     if not re.fullmatch(dialect.tool_name, safe[:_MOST_CHARACTERS]):
         safe = f"_{safe}"
-    if len(safe) > _MOST_CHARACTERS or safe in taken:
-        mark = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:7]
-        safe = f"{safe[: _MOST_CHARACTERS - 8]}_{mark}"
+    start, digest = safe[: _MOST_CHARACTERS - 8], name
+    while len(safe) > _MOST_CHARACTERS or safe in taken:  # another tool may have the name with the hash too
+        digest = hashlib.sha256(digest.encode("utf-8", "surrogatepass")).hexdigest()
+        safe = f"{start}_{digest[:7]}"
     return safe
