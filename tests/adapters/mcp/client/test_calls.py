@@ -14,6 +14,8 @@ from mcp import Client, types
 from tests.adapters.mcp.client.conftest import bare, lines, served
 from tests.peers import PEERS
 from toolgen.adapters.mcp import MCPToolset, StdioServer, server
+from toolgen.adapters.mcp.client.binding import Bindings
+from toolgen.adapters.mcp.client.listing import Listing
 from toolgen.adapters.mcp.client.tools import portable_names
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
@@ -59,6 +61,15 @@ def test_no_two_tools_have_one_name() -> None:
     names = portable_names([hashed, "a.b", "a_b", "A_B", "a b", "", "é" * 200])
     assert len(set(names.values())) == 7
     assert (names["a_b"], names["A_B"], names[hashed]) == ("a_b", "A_B", hashed)
+
+
+async def test_a_tool_has_the_id_of_its_own_list() -> None:
+    bindings = Bindings("mcp.s", "server_", lambda tool, id_, wire_name: f"made as {id_}", None)
+    name = "y" * 60
+    for names in ([f"{name} "], [f"{name} ", f"{name}_"]):  # of one wire name in both
+        tools = tuple(types.Tool(name=each, input_schema={"type": "object"}) for each in names)
+        made = await bindings.tools(Listing(tools=tools))
+        assert made.left_out == {id_: f"made as {id_}" for id_ in made.left_out}
 
 
 async def test_arguments_are_checked_before_they_leave(log: Path) -> None:

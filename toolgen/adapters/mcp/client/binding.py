@@ -72,7 +72,7 @@ class Bindings:
         return ListedTools(tools, left_out)
 
     def _tool_of(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
-        key = sha256(f"{wire_name} {tool.model_dump_json()}".encode(errors="replace")).digest()
+        key = sha256(f"{id_} {wire_name} {tool.model_dump_json()}".encode(errors="replace")).digest()
         bound = self._of_tools.get(key)
         if bound is None:
             bound = self._of_tools[key] = self._make(tool, id_, wire_name)
