@@ -1,4 +1,4 @@
-"""What is said of requests that were open when the connection of another one failed."""
+"""Several requests on one connection: what one says, or how it fails, is nothing of the others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ HELLO = {
 }
 
 
+CALLED: dict[str, Any] = {"content": [], "tools": [{}] * 2_001}
+
+
 class Server:
-    """A server that never answers a call, and that cannot be connected for a second list."""
+    """A server that answers calls of `tools` alone, and that cannot be connected for a second list."""
 
     def __init__(self) -> None:
         self.is_calling = asyncio.Event()
@@ -56,6 +59,8 @@ class Server:
                 return types.JSONRPCResponse(jsonrpc="2.0", id=request.id, result=LIST)
             case "tools/list":
                 raise httpx2.ConnectError("nobody is there")
+            case "tools/call" if request.params and request.params["name"] == "tools":
+                return types.JSONRPCResponse(jsonrpc="2.0", id=request.id, result=CALLED)
             case "tools/call":
                 self.is_calling.set()
                 return None
@@ -75,3 +80,12 @@ async def test_a_call_that_was_sent_may_have_run_where_a_list_beside_it_was_refu
     await connection.close()
     assert [type(error) for error in lost] == [ConnectionLostError] * 2
     assert [error.was_sent for error in lost if isinstance(error, ConnectionLostError)] == [True, False]
+
+
+async def test_the_result_of_a_call_tells_nothing_of_the_list() -> None:
+    connection = Connection("s", Server().transport, connect_s=60, list_s=60, clock=lambda: 0.0)
+    await connection.open()
+    await connection.listing()
+    await connection.call("tools", {}, None, None, None, CallMeta())
+    assert (await connection.listing()).left_out == {}
+    await connection.close()

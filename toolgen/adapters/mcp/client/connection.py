@@ -76,8 +76,8 @@ class Connection:
         """How often the server has said that its list changed."""
         self._listed_changes = 0
         """How often it had when the list was asked for."""
-        self._pages = Pages()
-        """Those of the list that is read."""
+        self._pages: Pages | None = None
+        """Those of the list that is read now."""
         self._listing_lock = asyncio.Lock()
         self._ending = asyncio.Event()
         self._opened: asyncio.Future[None] | None = None
@@ -166,8 +166,11 @@ class Connection:
     async def _read_listing(self) -> Listing:
         if self.client.server_capabilities.tools is None:  # it has none, and answers nothing about them
             return Listing(tools=())
-        self._pages = Pages()
-        return await read_listing(lambda: self.client, self._name, self._pages)
+        self._pages = pages = Pages()
+        try:
+            return await read_listing(lambda: self.client, self._name, pages)
+        finally:
+            self._pages = None
 
     async def current(self) -> Listing:
         """Return the newest list that is known, asked for again only where the server says that it changed.
@@ -277,7 +280,7 @@ class Connection:
 
     def _usable(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return a result without the tools that the protocol does not allow, which would cost all others."""
-        if self._client is None or not isinstance(result.get("tools"), list):
+        if self._client is None or self._pages is None or not isinstance(result.get("tools"), list):
             return result
         return self._pages.usable(result, self._client.protocol_version)
 
