@@ -103,7 +103,10 @@ class _Refusals:
 
 
 class StdinLines:
-    """The lines of a descriptor that are within the limits of messages, as text; no UTF-8 is replaced."""
+    """The lines of a descriptor that are within the limits of messages, as text.
+
+    Bytes that are no UTF-8 are replaced.
+    """
 
     def __init__(
         self, descriptor: int, limits: Limits, refuse: Callable[[int | str | None, str], Awaitable[None]]
