@@ -40,7 +40,7 @@ class BoundedPatterns:
     def __init__(self, schema: Any) -> None:
         patterns = set(_patterns(schema))
         are_few = len(patterns) <= _MOST_PATTERNS
-        slow = {pattern for pattern in patterns if not (are_few and _is_quick(pattern))}
+        slow = {pattern for pattern in patterns if not (are_few and is_quick(pattern))}
         self.checked = _relaxed(schema, slow) if slow else schema
         """What is checked of a document where patterns are matched."""
         self.without = _relaxed(schema, patterns) if patterns else schema
@@ -60,7 +60,8 @@ def _patterns(schema: Any) -> Iterator[str]:
             yield from _patterns(part)
 
 
-def _is_quick(pattern: str) -> bool:
+def is_quick(pattern: str) -> bool:
+    """Return whether a pattern is compiled into few states, and matched without backtracking."""
     try:
         Draft202012Validator({"pattern": pattern}, pattern_options=LINEAR)
     except ValueError:

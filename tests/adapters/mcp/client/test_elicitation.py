@@ -11,6 +11,7 @@ import pytest
 
 from tests.adapters.mcp.client.conftest import bare, served
 from toolgen.adapters.mcp import Elicitation
+from toolgen.adapters.mcp.client.forms import UnaskableError, question_of
 from toolgen.runtime import CallMeta
 
 TITLED = [{"const": "a", "title": "Air"}, {"const": "s", "title": "Sea"}]
@@ -115,3 +116,33 @@ async def test_a_question_ends_with_the_call_that_it_came_in(caplog: pytest.LogC
         await was_cancelled.wait()
         with pytest.raises(asyncio.CancelledError):
             await call
+
+
+def form(**rules: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"type": "string", **rules}}}
+
+
+@pytest.mark.parametrize("pattern", ["(a{1,1000}){1,100}", "^(a|a)*(?=b)$"])
+def test_a_pattern_that_takes_long_is_left_to_the_server(pattern: str) -> None:
+    assert question_of("?", form(pattern=pattern)).schema == form()
+    assert question_of("?", form(pattern="^a$")).schema == form(pattern="^a$")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"pattern": "a" * 1_001},
+        {"pattern": "a\u202eb"},
+        {"format": "a\u202eb"},
+        {"default": {"a": "\u202e"}},
+    ],
+    ids=["long", "pattern", "format", "default"],
+)
+def test_no_rule_of_a_field_hides_anything_or_is_too_long(rules: dict[str, Any]) -> None:
+    with pytest.raises(UnaskableError):
+        question_of("?", form(**rules))
+
+
+def test_no_required_name_hides_anything() -> None:
+    with pytest.raises(UnaskableError):
+        question_of("?", {**form(), "required": ["a\u202e"]})

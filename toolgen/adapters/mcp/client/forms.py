@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import MalformedResultError
+from toolgen.shapes.foreign.bounded_patterns import is_quick
 from toolgen.waiting.answer_schema import checked_schema
 
 from .errors import cleaned
@@ -17,7 +18,7 @@ _ADDRESSES: Final = ("https://", "http://")
 _LONGEST_QUESTION: Final = 4_096
 """Characters of its text."""
 _LONGEST_TEXT: Final = 1_000
-"""Characters of a name, a title, a description or a choice."""
+"""Characters of a name, a title, a description, a choice or a pattern."""
 _MOST_FIELDS: Final = 100
 _MOST_CHOICES: Final = 1_000
 _TEXTS: Final = ("title", "description")
@@ -57,7 +58,7 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
         "properties": {_shown(name): _field(part) for name, part in fields.items()},
     }
     if required := requested.get("required"):
-        schema["required"] = required
+        schema["required"] = _value(required)
     try:
         checked_schema(schema)
     except MalformedResultError:
@@ -89,7 +90,7 @@ def _field(part: object) -> Any:
         return part
     field: dict[str, Any] = {
         **{key: cleaned(part[key], _LONGEST_TEXT) for key in _TEXTS if isinstance(part.get(key), str)},
-        **{key: part[key] for key in _RULES if key in part},
+        **_rules(part),
         **{key: _choices(part[key]) for key in ("enum", "enumNames", "oneOf") if key in part},
     }
     if isinstance(items := part.get("items"), Mapping):
@@ -98,6 +99,14 @@ def _field(part: object) -> Any:
     if "default" in part:
         field["default"] = _value(part["default"])
     return field
+
+
+def _rules(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rules of a field but a pattern that takes long to compile or to match: its server does."""
+    rules = {key: _value(part[key]) for key in _RULES if key in part}
+    if isinstance(pattern := rules.get("pattern"), str) and not is_quick(pattern):
+        del rules["pattern"]
+    return rules
 
 
 def _choices(choices: object) -> Any:
@@ -120,6 +129,13 @@ def _choice(choice: object) -> Any:
 
 
 def _value(value: object) -> Any:
+    """Return a value of a form: none of its texts is too long, or has characters that nobody sees.
+
+    Raises:
+        UnaskableError: one is, or it is an object.
+    """
+    if isinstance(value, Mapping):
+        raise UnaskableError("asks for what no form has")
     if isinstance(value, list):
         return [_value(part) for part in value[:_MOST_CHOICES]]
     return _shown(value) if isinstance(value, str) else value
