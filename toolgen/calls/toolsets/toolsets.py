@@ -43,6 +43,8 @@ _MOST_STALE: Final = 1_000
 
 _MOST_LOGGED: Final = 10_000
 """Tools that are left out, with their reasons, of which the log is told once."""
+_MOST_AT_ONCE: Final = 100
+"""Tools that one list leaves out which the log names; of the others it has the number."""
 
 log = logger("toolgen.runtime")
 
@@ -263,14 +265,16 @@ class Toolsets:
             raise SnapshotError(problem, hint=hint)
 
     def _log_left_out(self, lists: Sequence[ToolList]) -> None:
-        """Log once which tools are not offered, and why."""
+        """Log once which tools are not offered, and why; of many in one list the first ones."""
         for listed in lists:
-            for tool, reason in listed.left_out.items():
-                if (tool, reason) not in self._logged:
-                    if len(self._logged) >= _MOST_LOGGED:
-                        self._logged.clear()
-                    self._logged.add((tool, reason))
-                    log.warning("toolset %s: the tool %s is left out: %s", listed.toolset, tool, reason)
+            new = [item for item in listed.left_out.items() if item not in self._logged]
+            if len(self._logged) + len(new) > _MOST_LOGGED:
+                self._logged.clear()
+            self._logged.update(new)
+            for tool, reason in new[:_MOST_AT_ONCE]:
+                log.warning("toolset %s: the tool %s is left out: %s", listed.toolset, tool, reason)
+            if (others := len(new) - _MOST_AT_ONCE) > 0:
+                log.warning("toolset %s: %d other tools are left out", listed.toolset, others)
 
     def _list_after_failure(
         self, added: _DynamicToolsetState, context: ReadonlyContext, error: Exception

@@ -12,9 +12,11 @@ from tests.adapters.mcp.client.conftest import bare, served
 from tests.agents.tools import everything, ran
 from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.agents import CallTools, PlannedCall, ScriptedPlanner
+from toolgen.calls.toolsets.dynamic import ListedTools
 from toolgen.runtime import (
     Continue,
     Hook,
+    ReadonlyContext,
     RegistrationError,
     Runtime,
     StaticToolset,
@@ -145,3 +147,23 @@ async def test_a_tool_that_a_hook_names_and_a_server_lists_no_longer_costs_its_t
     assert [spec.id for spec in snapshot.specs] == ["bank.money.transfer"]
     reason = "hook Guard names 'home.bare.gone', which toolset 'home.bare' does not list"
     assert snapshot.failures == {"home.bare": reason}
+
+
+async def test_the_log_names_a_hundred_tools_that_a_list_leaves_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Broken:
+        name = "broken"
+        is_foreign = True
+
+        async def tools(self, context: ReadonlyContext) -> ListedTools:
+            return ListedTools([], {f"broken.t{number}": "it is broken" for number in range(1_000)})
+
+    runtime = Runtime()
+    runtime.tools.add_toolset(Broken())
+    async with runtime:
+        for _ in range(2):
+            assert len((await runtime.tools.snapshot()).left_out) == 1_000
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 101
+    assert told[-1] == "toolset broken: 900 other tools are left out"
