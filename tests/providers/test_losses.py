@@ -32,6 +32,9 @@ SCHEMAS: dict[str, Any] = {
     "a constant that is no choice": {"type": "string", "enum": ["a", "b"], "const": 1},
     "labels": {"oneOf": [{"const": 1, "title": "One"}, {"const": 2, "title": "Two"}]},
     "branches that overlap": {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+    "branches that null fits": {
+        "oneOf": [{"type": "string", "enum": ["a"], "nullable": True}, {"enum": [1], "nullable": True}]
+    },
     "a long pattern beside a format": {
         "type": "string",
         "format": "date",

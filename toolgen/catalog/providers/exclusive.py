@@ -55,4 +55,6 @@ def _values(schema: Any) -> set[Any] | None:
     if not isinstance(schema, Mapping):
         return None
     values = [schema["const"]] if "const" in schema else schema.get("enum")
-    return None if values is None else set(map(identity, values))
+    if values is None:
+        return None
+    return set(map(identity, [*values, None] if schema.get("nullable") else values))

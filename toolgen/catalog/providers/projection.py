@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from toolgen.contract.json_value import Json, compact
+from toolgen.contract.logs import log_failure, logger
 
 from .budgets import overspent
 from .codecs import ArgumentCodec, JsonText, Wrapped, bounded, parsed
@@ -20,6 +21,8 @@ from .plain import plain
 from .reading import readable
 from .sentences import joined
 from .structured import ARGUMENTS, Rewritten, rewritten
+
+log = logger("toolgen.providers")
 
 _MOST_CACHED: Final = 4096
 _ENUM_SIZES: Final = (None, 250, 50, 0)
@@ -118,6 +121,7 @@ def _projected(text: str, name: str, description: str, dialect_name: str) -> Pro
     try:
         return _projection(text, name, description, dialect)
     except Exception as error:  # the schema of one tool may not end the request with all others
+        log_failure(log, error, "the schema of the tool %r is not understood, a fault of toolgen", name)
         return _loose(name, description, dialect, f"{type(error).__name__}: {error}")
 
 
