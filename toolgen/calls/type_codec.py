@@ -6,18 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
-from pydantic_core import (
-    ErrorDetails,
-    SchemaSerializer,
-    SchemaValidator,
-)
-from pydantic_core import core_schema as cs
+from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
 
 from toolgen.shapes.naming import type_title
-from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.issues import TypeReader
-from toolgen.shapes.python.schema import type_schema_of
+from toolgen.shapes.python.schema import core_schema_of, title_of, type_schema_of, with_title_first
 from toolgen.shapes.python.sensitive import sensitive_places_of, without_marks
 from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.text_guard import count_patterns
@@ -49,9 +42,9 @@ class TypeCodec(Codec[T]):
         Raises:
             ValueError: no JSON Schema describes the type, or no JSON holds its values; the message says why.
         """
-        core = _core(type_)
+        core = core_schema_of(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation", description)
-        own_title = str(schema.get("title") or _title(schema))
+        own_title = title_of(schema)
         is_name = own_title in (
             "",
             getattr(type_, "__name__", ""),
@@ -61,7 +54,7 @@ class TypeCodec(Codec[T]):
         if description:
             schema["description"] = schema.pop("description")  # it follows the title
         places, schema = sensitive_places_of(schema), without_marks(schema)
-        text = json.dumps(_titled(schema), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(with_title_first(schema), ensure_ascii=False, separators=(",", ":"))
         super().__init__(None, "", name, {name: text}, sensitive=places)
         exactness = Exactness(has_labels=True)
         labelled = exactness.of(core)
@@ -87,57 +80,9 @@ class TypeCodec(Codec[T]):
         return self._types.findings(errors, most)
 
     def _schema_of(self, name: str) -> Mapping[str, Json]:
-        return type_schema_of(_core(self._own[name]), "validation")
-
-
-def _core(type_: Any) -> Any:
-    """Return pydantic's core schema of a type.
-
-    Raises:
-        ValueError: there is none.
-    """
-    if type_ is None or type_ is type(None):
-        return _nothing()
-    try:
-        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
-        adapter.rebuild()
-        return adapter.core_schema
-    except (PydanticSchemaGenerationError, PydanticUserError) as error:
-        raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
-    except (TypeError, AttributeError, NameError, RecursionError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
-
-
-def _nothing() -> Any:
-    """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
-    empty = cs.typed_dict_schema({}, extra_behavior="forbid")
-    return cs.json_or_python_schema(
-        cs.no_info_after_validator_function(_none, empty),
-        cs.none_schema(),
-        serialization=cs.plain_serializer_function_ser_schema(_empty),
-    )
-
-
-def _none(value: object) -> None:
-    return None
-
-
-def _empty(value: object) -> dict[str, Json]:
-    return {}
+        return type_schema_of(core_schema_of(self._own[name]), "validation")
 
 
 def _validator(schema: Any) -> SchemaValidator:
     # Without the validators that the authors' classes have: those are lax.
     return SchemaValidator(schema, CONFIG, _use_prebuilt=False)
-
-
-def _title(schema: Mapping[str, Any]) -> str:
-    """Return the title of a schema that only refers to one of its definitions."""
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
-    return str(schema["$defs"][name].get("title", name)) if name else ""
-
-
-def _titled(schema: dict[str, Json]) -> dict[str, Json]:
-    """Return the schema with the title after the type, as an object has it."""
-    order = ["type", "title", "description"] if "properties" in schema else [*schema]
-    return {key: schema[key] for key in (*order, *schema) if key in schema}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
     Final,
     TypedDict,
@@ -21,8 +20,7 @@ from typing import (
     overload,
 )
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, GetCoreSchemaHandler, create_model
 from pydantic_core import CoreSchema
 
 from toolgen.contract.names import RESERVED_CODES, Hint
@@ -30,9 +28,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
-from toolgen.shapes.python.annotations import readable
-from toolgen.shapes.python.functions import Function, Parameter, read_function
-from toolgen.shapes.python.sensitive import is_marked
+from toolgen.shapes.python.functions import Function, Parameter, payload_field, read_function
 
 from ..context import ToolContext
 from ..errors import RegistrationError
@@ -227,7 +223,7 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         while attribute in fields:
             attribute += "_"
         attributes[parameter.name] = attribute
-        fields[attribute] = _field(parameter, attribute)
+        fields[attribute] = payload_field(parameter, attribute)
     try:
         type_name = class_name(name, "payload")
         model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
@@ -244,22 +240,6 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         if len(problems) == before:
             problems.append(f"its parameters have no exact JSON form: {error}")
         return None
-
-
-def _field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
-    """Return the annotation and the default of the payload's field."""
-    annotation, default = readable(parameter.annotation), parameter.default
-    own_fields = [info for info in (*get_args(annotation), default) if isinstance(info, FieldInfo)]
-    facts: dict[str, Any] = {}
-    if parameter.description and not any(info.description for info in own_fields):
-        facts["description"] = parameter.description
-    if is_marked(annotation):
-        facts["repr"] = False
-    if attribute != parameter.name and not any(info.alias for info in own_fields):
-        facts["alias"] = parameter.name
-    if facts:
-        annotation = Annotated[annotation, Field(**facts)]
-    return annotation, ... if default is MISSING else default
 
 
 def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_type_hints
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
 
 from ..fields import MISSING
+from .annotations import readable
 from .docstrings import DocstringTexts, read_docstring
+from .sensitive import is_marked
 
 _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -143,3 +148,19 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTe
         description=texts.parameters.get(parameter.name, ""),
         is_positional=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
     )
+
+
+def payload_field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
+    """Return the annotation and the default of a parameter's field in a class of the arguments."""
+    annotation, default = readable(parameter.annotation), parameter.default
+    own_fields = [info for info in (*get_args(annotation), default) if isinstance(info, FieldInfo)]
+    facts: dict[str, Any] = {}
+    if parameter.description and not any(info.description for info in own_fields):
+        facts["description"] = parameter.description
+    if is_marked(annotation):
+        facts["repr"] = False
+    if attribute != parameter.name and not any(info.alias for info in own_fields):
+        facts["alias"] = parameter.name
+    if facts:
+        annotation = Annotated[annotation, Field(**facts)]
+    return annotation, ... if default is MISSING else default

@@ -9,8 +9,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import PydanticSchemaGenerationError, PydanticUserError
+from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
+from pydantic_core import core_schema as cs
 
 from toolgen.contract.json_value import Json
 
@@ -20,6 +21,7 @@ from ..lexical import BYTES, DECIMAL, DURATION
 from ..naming import title
 from ..numbers import MADE_OF
 from ..values import plain
+from .annotations import readable
 from .validator import is_open, is_toolgen_model
 
 (_UNIQUE,) = FLAGS
@@ -37,6 +39,42 @@ _FORMS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The lexical forms by kind of pydantic's."""
 _MAPS: Final = ("properties", "$defs")
+
+
+def core_schema_of(type_: Any) -> Any:
+    """Return pydantic's core schema of a type.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if type_ is None or type_ is type(None):
+        return _nothing()
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(readable(type_))
+        adapter.rebuild()
+        return adapter.core_schema
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        raise ValueError(error.message.splitlines()[0].split(". ")[0].rstrip(".")) from error
+    except (TypeError, AttributeError, NameError, RecursionError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _nothing() -> Any:
+    """Return the schema of None as a result: the empty object, as of a generated tool without `Return`."""
+    empty = cs.typed_dict_schema({}, extra_behavior="forbid")
+    return cs.json_or_python_schema(
+        cs.no_info_after_validator_function(_none, empty),
+        cs.none_schema(),
+        serialization=cs.plain_serializer_function_ser_schema(_empty),
+    )
+
+
+def _none(value: object) -> None:
+    return None
+
+
+def _empty(value: object) -> dict[str, Json]:
+    return {}
 
 
 def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> dict[str, Json]:
@@ -57,6 +95,18 @@ def type_schema_of(schema: Any, mode: JsonSchemaMode, description: str = "") -> 
             made.setdefault("description", description)
         ordered: dict[str, Json] = _ordered(with_limit_sentences(made))
         return ordered
+
+
+def title_of(schema: Mapping[str, Any]) -> str:
+    """Return the title of a schema, or of the definition that it only refers to; empty without one."""
+    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    return str(schema.get("title") or (schema["$defs"][name].get("title", name) if name else ""))
+
+
+def with_title_first(schema: dict[str, Json]) -> dict[str, Json]:
+    """Return the schema with the title after the type, as an object has it."""
+    order = ["type", "title", "description"] if "properties" in schema else [*schema]
+    return {key: schema[key] for key in (*order, *schema) if key in schema}
 
 
 def with_limit_sentences(schema: Any) -> Any:
