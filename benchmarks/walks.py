@@ -37,6 +37,7 @@ from toolgen.agents import (
 )
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import (
+    BoundTool,
     CallMeta,
     ConfirmSpec,
     Continue,
@@ -144,6 +145,15 @@ async def call(**host: Any) -> Walk:
     return await second(lambda: runtime.call("add", ARGUMENTS))
 
 
+async def function_tool() -> Walk:
+    """Walk through the making of a tool of a typed function, of types that another one had."""
+
+    async def operation() -> BoundTool:
+        return func_tool(add)
+
+    return await second(operation)
+
+
 async def waiting_call(path: Path | None) -> Walk:
     """Walk through one call that waits for a person, and the answer."""
     runtime = Runtime(engine=InProcessEngine(path))
@@ -214,6 +224,7 @@ def main() -> None:
         print(first_import().line("an import, OpenAPI, one operation"))
         return
     print(f"{'':40}{'files':>7}{'functions':>11}{'calls':>9}{'lines':>9}")
+    print(asyncio.run(function_tool()).line("a tool of a function"))
     print(asyncio.run(call()).line("a call"))
     limited = call(scheduling=Scheduling(tool_timeout_s=5), hooks=[Passing()])
     print(asyncio.run(limited).line("a call with a hook and a time limit"))

@@ -285,7 +285,7 @@ def lacks_validator(codec: Codec[Any]) -> bool:
 
 def missing_file(codec: Codec[Any]) -> str | None:
     """Return the file of the codec's schema when it was not shipped with the generated code, else None."""
-    schemas = codec._schemas
+    schemas = codec._schemas if codec._module else None  # without a module there is no file either
     return repr(schemas) if isinstance(schemas, SchemaFile) and schemas.is_missing() else None
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
 
@@ -29,8 +29,10 @@ T = TypeVar("T")
 class TypeCodec(Codec[T]):
     """The codec of any type that has a JSON Schema: a class, a list of them, a union, a scalar."""
 
-    __slots__ = ("_own", "_types")
+    __slots__ = ("_make", "_own", "_types")
     _form: ClassVar[Mapping[str, Any]] = {"by_alias": True}
+    _make: Callable[[], TypeCodec[T]]
+    """Builds the codec at its first use; only deferred ones have it."""
 
     def __init__(
         self, type_: Any, name: str, *, is_result: bool = False, title: str = "", description: str = ""
@@ -45,10 +47,8 @@ class TypeCodec(Codec[T]):
         core = core_schema_of(type_)
         schema = type_schema_of(core, "serialization" if is_result else "validation", description)
         own_title = title_of(schema)
-        is_name = own_title in (
-            "",
-            getattr(type_, "__name__", ""),
-        )  # which pydantic gives a class without a title
+        # Which pydantic gives a class without a title.
+        is_name = own_title in ("", getattr(type_, "__name__", ""))
         name = own_title or name
         schema["title"] = title or (type_title(name) if is_name else own_title)
         if description:
@@ -76,11 +76,37 @@ class TypeCodec(Codec[T]):
             as_python = serializer.to_python if discriminated is None else within_budget(serializer.to_python)
             self._validate, self._dump = watched(self, self._validate, self._dump, as_python)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, attribute: str) -> Any:
+            """Return what a deferred codec builds at its first use; a built one has all its attributes."""
+            if attribute not in _BUILT:
+                raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
+            built = self._make()
+            for name in _BUILT:
+                setattr(self, name, getattr(built, name))
+            return getattr(built, attribute)
+
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)
 
     def _schema_of(self, name: str) -> Mapping[str, Json]:
         return type_schema_of(core_schema_of(self._own[name]), "validation")
+
+
+_BUILT: Final = (*Codec.__slots__, "_own", "_types")
+"""The attributes of a codec that is built; a deferred one has only those that cost nothing."""
+
+
+def deferred(make: Callable[[], TypeCodec[T]]) -> TypeCodec[T]:
+    """Return the codec that `make` returns, which is called at its first use.
+
+    It has nothing sensitive. `make` raises nothing, and may be called again by another thread or for a copy;
+    where it makes a class it returns the same codec each time.
+    """
+    codec: TypeCodec[T] = TypeCodec.__new__(TypeCodec)
+    codec._make, codec._module, codec.sensitive = make, "", ()
+    return codec
 
 
 def _validator(schema: Any) -> SchemaValidator:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial, update_wrapper
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -21,6 +21,7 @@ from typing import (
 )
 
 from pydantic import BaseModel, GetCoreSchemaHandler, create_model
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from toolgen.contract.names import RESERVED_CODES, Hint
@@ -28,6 +29,7 @@ from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.fields import MISSING
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
+from toolgen.shapes.python.annotations import without_texts
 from toolgen.shapes.python.functions import Function, Parameter, payload_field, read_function
 
 from ..context import ToolContext
@@ -36,7 +38,7 @@ from ..results import Delegated, Pending, ToolOutcome, Unfinished
 from ..specs import ConfirmSpec, ErrorSpec, LongRunningSpec, ToolSpec
 from ..steps.methods import is_async, takes_sync_context
 from ..sync_context import SyncToolContext
-from ..type_codec import TypeCodec
+from ..type_codec import TypeCodec, deferred
 from .dynamic import StaticToolset
 from .registration import BoundTool
 
@@ -48,8 +50,8 @@ D = TypeVar("D", bound=BaseModel)
 
 LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
-
-
+_MOST_TYPES: Final = 1_024
+"""The most types of parameters, and of results, that are known to have a codec."""
 _NO_RESULT: Final = (Unfinished, Delegated, Pending)
 """What a function may return in the place of a result."""
 
@@ -217,17 +219,20 @@ def _problems(
 def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
     """Return the payload of the arguments; None where a type has no JSON Schema, which is reported."""
     attributes: dict[str, str] = {}
-    fields: dict[str, Any] = {}
+    fields: dict[str, Parameter] = {}
     for parameter in parameters:
         attribute = field_name(parameter.name)
         while attribute in fields:
             attribute += "_"
-        attributes[parameter.name] = attribute
-        fields[attribute] = payload_field(parameter, attribute)
+        attributes[parameter.name], fields[attribute] = attribute, parameter
+    held: dict[str, TypeCodec[Any]] = {}  # one class, whoever asks first
+
+    def made() -> TypeCodec[Any]:
+        return held.get("") or held.setdefault("", _payload_codec(name, title, fields))
+
     try:
-        type_name = class_name(name, "payload")
-        model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
-        return _Payload(codec=TypeCodec(model, type_name, title=title), attributes=attributes)
+        is_known = not problems and all(_is_known(parameter, at) for at, parameter in fields.items())
+        return _Payload(codec=deferred(made) if is_known else made(), attributes=attributes)
     except Exception as error:  # a type of the author's may raise anything when pydantic asks it
         before = len(problems)
         for parameter in parameters:
@@ -242,14 +247,57 @@ def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: l
         return None
 
 
+def _payload_codec(name: str, title: str, parameters: Mapping[str, Parameter]) -> TypeCodec[Any]:
+    """Return the codec of a class with an attribute for each parameter."""
+    fields: dict[str, Any] = {at: payload_field(parameter, at) for at, parameter in parameters.items()}
+    type_name = class_name(name, "payload")
+    model = create_model(type_name, __base__=FunctionPayload, __module__=__name__, **fields)
+    return TypeCodec(model, type_name, title=title)
+
+
+def _is_known(parameter: Parameter, attribute: str) -> bool:
+    """Return whether a class with such an attribute surely has a codec, without anything sensitive."""
+    annotation = without_texts(parameter.annotation)
+    facts = (*getattr(annotation, "__metadata__", ()), parameter.default)
+    if hasattr(FunctionPayload, attribute) or any(isinstance(fact, FieldInfo) for fact in facts):
+        return False
+    return _holds(_is_plain, annotation, parameter.default)
+
+
+def _holds(check: Callable[..., bool], *of: object) -> bool:
+    """Return what a check returns; False where it raises, which is told by who makes the codec itself."""
+    try:
+        return check(*of)
+    except Exception:  # as above, and what has no hash
+        return False
+
+
+@lru_cache(maxsize=_MOST_TYPES, typed=True)
+def _is_plain(annotation: Any, default: Any) -> bool:
+    """Return whether what some parameter takes has nothing sensitive.
+
+    Raises:
+        Exception: it has no codec.
+    """
+    parameter = Parameter(
+        name="value", annotation=annotation, default=default, description="", is_positional=False
+    )
+    return not _payload_codec("one", "", {"value": parameter}).sensitive
+
+
+@lru_cache(maxsize=_MOST_TYPES)
+def _is_plain_result(type_: Any) -> bool:
+    """Return the same for a result."""
+    return not TypeCodec(type_, "Result", is_result=True).sensitive
+
+
 def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:
     try:
-        return TypeCodec(
-            None if read.result is MISSING else _plain(read.result),
-            class_name(name or "function", "result"),
-            is_result=True,
-            description=read.docstring.result,
-        )
+        type_ = None if read.result is MISSING else _plain(read.result)
+        type_name, texts = class_name(name or "function", "result"), read.docstring.result
+        made: Callable[[], TypeCodec[Any]]
+        made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)
+        return deferred(made) if _holds(_is_plain_result, type_) else made()
     except Exception as error:  # as above
         problems.append(f"the type of its result has no exact JSON form: {error}")
         return None
@@ -299,4 +347,4 @@ def _executor(
     if is_async(function):
         return execute if by_place or read.context else execute_by_name
     # What it wraps decides which context it gets.
-    return functools.update_wrapper(execute_in_thread, function, assigned=(), updated=())
+    return update_wrapper(execute_in_thread, function, assigned=(), updated=())

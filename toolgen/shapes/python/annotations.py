@@ -13,15 +13,32 @@ import types
 import typing
 from typing import Annotated, Any, Final, Literal, NotRequired, Required, get_args, get_origin
 
+from pydantic import Field
+from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 _IS_NEEDED: Final = sys.version_info < (3, 12)
 _MARKS: Final = (Required, NotRequired)
+_NO_TEXTS: Final = {"title": None, "description": None}
+_NO_FACTS: Final = Field().asdict()["attributes"]
 
 
 def readable(annotation: Any) -> Any:
     """Return the annotation with every `typing.TypedDict` in it replaced by an equal one."""
     return _readable(annotation, {}) if _IS_NEEDED else annotation
+
+
+def without_texts(annotation: Any) -> Any:
+    """Return the annotation without what it tells a reader, which changes neither values nor errors."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    inner, *facts = get_args(annotation)
+    binding: list[Any] = []
+    for fact in facts:
+        own = fact.asdict() if isinstance(fact, FieldInfo) else None
+        has_texts_alone = own is not None and {**own["attributes"], **_NO_TEXTS} == _NO_FACTS
+        binding += own["metadata"] if own is not None and has_texts_alone else [fact]
+    return Annotated[(inner, *binding)] if binding else inner
 
 
 def _readable(annotation: Any, made: dict[Any, Any]) -> Any:

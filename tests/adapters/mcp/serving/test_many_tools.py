@@ -13,7 +13,7 @@ from mcp.client._memory import InMemoryTransport
 
 from toolgen.adapters.mcp import server
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
-from toolgen.runtime import BoundTool, ReadonlyContext, Runtime, ToolSpec, json_schema_codec
+from toolgen.runtime import BoundTool, ReadonlyContext, Runtime, ToolSpec, TypeCodec, json_schema_codec
 
 from .desk import ERAS, MIRA
 
@@ -84,6 +84,23 @@ async def test_who_listens_is_told_without_having_listed(era: str) -> None:
             async with client.listen(tools_list_changed=True) as changes:
                 register(runtime, toolset)
                 assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"
+
+
+async def test_a_list_builds_no_codec(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime, built = Runtime(), []
+    build = TypeCodec.__init__
+
+    def noted(self: TypeCodec[Any], type_: Any, name: str, **options: Any) -> None:
+        built.append(name)
+        build(self, type_, name, **options)
+
+    monkeypatch.setattr(TypeCodec, "__init__", noted)
+    register(runtime, "desk.first")
+    async with runtime, Client(InMemoryTransport(server(runtime).sdk), mode=era) as client:
+        before = list(built)
+        assert before[-2:] == ["LookPayload", "LookResult"], "the server has made them"
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["look"]
+        assert built == before
 
 
 async def test_many_tools_come_in_pages_that_stay_right_when_tools_come_and_go(era: str) -> None:

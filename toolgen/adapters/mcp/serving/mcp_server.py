@@ -76,6 +76,8 @@ def server(
         RegistrationError: there is no such agent.
     """
     selection = ToolSelection(runtime, toolset, agent)
+    for spec in runtime.tools.list():
+        _ = spec.payload.schema_json, spec.result.schema_json  # made now, and not when a client lists them
     identities = Identities(session_id, meta)
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
