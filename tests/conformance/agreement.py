@@ -1,4 +1,7 @@
-"""Whether a codec accepts a document exactly when its schema does, on documents drawn from the schema."""
+"""Whether a codec accepts a document exactly when its schema does, on documents drawn from the schema.
+
+Of a foreign schema the document is the one with the defaults of absent required properties filled in.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,8 @@ def compare(codec: Codec[Any], judge: Any, document: Any, seen: Counter[str]) ->
         seen["calendar"] += 1
         return
     is_foreign = isinstance(codec, SchemaCodec)  # it takes a null where its schema does
-    meant = document if is_foreign else oracle.without_optional_nulls(document, codec.schema)
+    change = oracle.filled if is_foreign else oracle.without_optional_nulls
+    meant = change(document, codec.schema)
     expected = judge.is_valid(meant)
     value, issues = decoded(codec, document)
     assert expected == (not issues), (document, issues)

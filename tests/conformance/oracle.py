@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import functools
+import json
 import operator
 import re
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from typing import Any
 import jsonschema
 from jsonschema.validators import extend
 
+from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.naming import field_name
 
 Schema = dict[str, Any]
@@ -29,6 +31,15 @@ def validator(schema: Schema) -> Any:
     """Return the oracle of a schema; raises SchemaError when the schema is none."""
     _Validator.check_schema(schema)
     return _Validator(schema, format_checker=_Validator.FORMAT_CHECKER)
+
+
+def filled(document: Any, schema: Any) -> Any:
+    """Return the document with the defaults that codecs of foreign schemas fill in.
+
+    `tests/shapes/test_filling.py` holds them to a validator.
+    """
+    fill = filler_of(json.dumps(schema))
+    return document if fill is None else json.loads(fill(json.dumps(document)))
 
 
 def without_optional_nulls(instance: Any, schema: Schema, root: Schema | None = None) -> Any:

@@ -1,5 +1,7 @@
 """Fuzz target: whatever a model sends, a codec returns a value or says what is wrong, as its schema does.
 
+Of a foreign schema that is what it says of the document with the defaults of absent required properties.
+
 `python -m tests.fuzz.decode --seconds 60 --seed 1`
 """
 
@@ -9,7 +11,7 @@ import copy
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -23,6 +25,7 @@ from tests.conformance.agreement import CALENDAR
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.contract.limits import DEFAULT_LIMITS, UNLIMITED, Limits
 from toolgen.runtime import Codec, SchemaCodec, ToolValidationError
+from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.issues import TOO_COMPLEX
 
 from .documents import changed, document, mangled, text_of
@@ -164,6 +167,7 @@ class Decode:
         self._subjects = subjects
         self._judges = {id(one.codec): Judge(one.codec) for one in subjects}
         self._schemas = {id(one.codec): schema_of(one.codec) for one in subjects}
+        self._fills = {id(one.codec): _filling(one.codec) for one in subjects}
 
     def __call__(self, chance: Random) -> Outcome:
         """Return what came of one text, and check that it is right.
@@ -210,13 +214,19 @@ class Decode:
         read = reading(_text(data))
         is_judged = error.issues != (TOO_COMPLEX,)
         if is_judged and read.is_json and read.is_plain and _is_within(read, data, limits):
-            self._check_agreement(codec, read.value, is_accepted=False, told=error)
+            filled = self._filled(codec, data)
+            if filled is data:
+                self._check_agreement(codec, read.value, is_accepted=False, told=error)
+            elif _is_within(reading(filled), filled, limits):
+                self._check_agreement(codec, json.loads(filled), is_accepted=False, told=error)
 
     def _check_value(self, codec: Codec[Any], data: Any, limits: Limits, value: Any) -> None:
         read = reading(_text(data))
         assert read.is_json, "what is no JSON was accepted"
         if read.is_plain:
             assert _is_within(read, data, limits), "what is beyond the limits was accepted"
+            if (filled := self._filled(codec, data)) is not data:
+                read = reading(filled)
             self._check_agreement(codec, read.value, is_accepted=True, told=value)
         encoded = codec.encode(value)
         again = codec.decode(encoded, UNLIMITED)
@@ -225,11 +235,22 @@ class Decode:
         if read.is_plain and isinstance(codec, SchemaCodec):
             assert _is_kept(json.loads(encoded), read.value), (encoded, read.value)
 
+    def _filled(self, codec: Codec[Any], data: Any) -> Any:
+        """Return the filled document as text; what was given where nothing is filled."""
+        text = _text(data)
+        filled = self._fills[id(codec)](text)
+        return data if filled is text else filled
+
     def _check_agreement(self, codec: Codec[Any], value: Any, *, is_accepted: bool, told: object) -> None:
         text = json.dumps(value)
         if CALENDAR.search(text) or (isinstance(codec, TypeCodec) and _ENDLESS.search(text)):
             return
         assert not self._judges[id(codec)].opposes(value, is_accepted=is_accepted), (codec, value, told)
+
+
+def _filling(codec: Codec[Any]) -> Callable[[bytes | str], bytes | str]:
+    fill = filler_of(codec.schema_json) if isinstance(codec, SchemaCodec) else None
+    return fill or (lambda text: text)
 
 
 def _is_kept(written: Any, read: Any) -> bool:

@@ -297,11 +297,25 @@ def test_without_a_tool_there_are_no_files() -> None:
     assert imported(tool("a" * 300)).files == {}
 
 
-def test_a_default_of_a_required_property_is_left_out_with_a_warning() -> None:
+def test_arguments_with_a_default_of_a_required_property_stay_a_schema_whose_codec_fills_it() -> None:
     arguments = object_({"limit": {"type": "integer", "default": 3}}, "limit")
-    found = imported(tool("find", arguments, arguments_pointer="/tools/0/inputSchema"))
+    found = imported(tool("find", arguments))
+    assert found.findings == ()
+    assert 'Args(JSONSchema("tools_schemas/find.args.json"))' in found.files["tools.py"]
+    assert json.loads(found.files["tools_schemas/find.args.json"]) == arguments
+
+
+@pytest.mark.parametrize(
+    ("side", "pattern"), [("result", {}), ("arguments", {"pattern": "^a"})], ids=["result", "not plain"]
+)
+def test_another_default_of_a_required_property_is_left_out_with_a_warning(
+    side: str, pattern: dict[str, Any]
+) -> None:
+    schema = object_({"sort": {"type": "string", "default": "a", **pattern}}, "sort")
+    sides: dict[str, Any] = {"arguments": {"type": "object"}, side: schema}
+    found = imported(tool("find", **sides, **{f"{side}_pointer": "/here"}))
     (finding,) = found.findings
-    assert finding.place.pointer == "/tools/0/inputSchema/properties/limit/default"
+    assert finding.place.pointer == "/here/properties/sort/default"
     assert finding.is_warning
     assert "default" not in found.files["tools.py"]
 

@@ -19,6 +19,7 @@ LOG = Path(sys.argv[2]) if len(sys.argv) > 2 else None
 ANY: dict[str, Any] = {"type": "object"}
 READS = {"readOnlyHint": True}
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+DEFAULTED = {"type": "object", "properties": {"n": {"type": "integer", "default": 7}}, "required": ["n"]}
 TOOLS: list[dict[str, Any]] = [
     {"name": "echo", "inputSchema": NUMBER, "outputSchema": NUMBER, "title": "Say it again"},
     {"name": "die", "inputSchema": ANY},
@@ -91,6 +92,13 @@ HOSTILE: dict[str, list[dict[str, Any]]] = {
     ],
     "names": [{"name": "l" * 60 + end, "inputSchema": ANY} for end in ("a", "b")],
     "shadow": [{"name": "transfer", "inputSchema": ANY}],
+    "defaults": [
+        {
+            "name": "echo_default",
+            "inputSchema": DEFAULTED,
+        },
+        {"name": "empty_default", "inputSchema": ANY, "outputSchema": DEFAULTED},
+    ],
     "tasks": [{"name": "task", "inputSchema": ANY, "execution": {"taskSupport": "required"}}],
     "pattern": [
         {
@@ -152,7 +160,9 @@ def text(words: str) -> dict[str, Any]:
 def call(id: Any, params: dict[str, Any]) -> None:
     result: dict[str, Any] = {"content": []}
     match params["name"]:
-        case "echo":
+        case "empty_default":
+            result = {**text("{}"), "structuredContent": {}}
+        case "echo" | "echo_default":
             result = {**text(json.dumps(params["arguments"])), "structuredContent": params["arguments"]}
         case "die":
             wrote()

@@ -44,6 +44,11 @@ class Search(ToolModel):
     numbers: Foreign[list[int]]
 
 
+class Page(SchemaModel):
+    size: int
+    sort: Literal["up", "down"]
+
+
 Issues: TypeAlias = list[Issue]
 Words: TypeAlias = Nullable[str | list[str]]
 Anything: TypeAlias = AnyJson
@@ -97,6 +102,17 @@ def test_a_class_is_written_as_it_was_read(document: Json, *, is_exact: bool) ->
     value = codec.decode(json.dumps(document))
     assert type(value) is Issue
     assert json.loads(codec.encode(value)) == document
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+def test_a_default_of_an_absent_required_property_is_filled_before_the_types_check(*, is_exact: bool) -> None:
+    properties = {"size": {"type": "integer", "default": 10}, "sort": {"enum": ["up", "down"], "default": 1}}
+    schema: Json = {"type": "object", "properties": properties, "required": ["size", "sort"]}  # type: ignore[dict-item]
+    codec = foreign(schema, "Page", is_exact=is_exact)
+    value = codec.decode(b'{"sort": "up"}')
+    assert value == Page(size=10, sort="up")
+    assert codec.encode(value) == b'{"size":10,"sort":"up"}'
+    assert issues(codec, {}) == ["$.sort is required and was left out"]
 
 
 def test_a_mapping_is_read_as_a_document() -> None:

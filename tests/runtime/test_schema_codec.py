@@ -65,6 +65,37 @@ def test_a_document_over_the_limits_is_refused_before_it_is_read() -> None:
         json_schema_codec({}, "Any").decode("[" * 40 + "]" * 40, Limits(depth=8))
 
 
+PAGE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "integer", "minimum": 1, "default": 10},
+        "sort": {"enum": ["up", "down"], "default": "left"},
+    },
+    "required": ["size", "sort"],
+}
+
+
+def test_a_default_of_an_absent_required_property_is_filled_before_the_schema_checks() -> None:
+    codec = json_schema_codec(PAGE, "Page")
+    assert codec.encode(codec.decode({"sort": "up"})) == b'{"sort":"up","size":10}'
+    assert codec.decode({"sort": "up", "size": 3}) == {"sort": "up", "size": 3}
+    assert issues(PAGE, "{}") == ["$.sort is required and was left out"]
+    assert issues(PAGE, '{"sort":"up","size":null}') == ["$.size must be an integer, not null"]
+    with pytest.raises(ToolValidationError, match="size is required"):
+        codec.decode_as_sent({"sort": "up"})
+    with pytest.raises(MalformedResultError, match="size is required"):
+        codec.encode({"sort": "up"})
+
+
+def test_a_document_is_within_the_limits_before_and_after_it_is_filled() -> None:
+    codec = json_schema_codec({"items": PAGE}, "Pages")
+    items = '[{"sort":"up"},{"sort":"up"}]'
+    assert len(codec.decode(items, Limits(keys=6))) == 2
+    for text, limits in (("[[[]]]", Limits(depth=2)), (items, Limits(keys=5))):
+        with pytest.raises(ToolValidationError, match="must have at most"):
+            codec.decode(text, limits)
+
+
 def test_the_draft_is_the_one_that_the_schema_names() -> None:
     pair: dict[str, Any] = {"$schema": DRAFT_7, "items": [{"type": "string"}]}
     assert json_schema_codec(pair, "Pair").decode('["a",1]') == ["a", 1]

@@ -176,7 +176,7 @@ class Codec(Generic[T]):
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
         if len(data) > limits.small_bytes:
-            _check_limits(data, limits)
+            check_limits(data, limits)
         try:
             return self._validate(data, by_alias=True, by_name=False)
         except ValidationError as error:
@@ -184,6 +184,14 @@ class Codec(Generic[T]):
         except TooComplexError:
             findings = Findings(issues=(TOO_COMPLEX,))
         raise validation_error(findings if len(data) <= LONGEST_KEY else findings.shortened())
+
+    def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        """Return what `decode` does, with no default filled in of a property that a foreign schema requires.
+
+        Raises:
+            ToolValidationError: as `decode`.
+        """
+        return self.decode(data, limits)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings in a document, with at most so many issues."""
@@ -321,7 +329,7 @@ def validation_error(findings: Findings) -> ToolValidationError:
     return ToolValidationError(findings.issues, findings.more, is_counted=findings.is_counted)
 
 
-def _check_limits(data: bytes | str, limits: Limits) -> None:
+def check_limits(data: bytes | str, limits: Limits) -> None:
     """Raise where a document exceeds a limit.
 
     Raises:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -16,6 +16,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.design.model import AnyJson, ToolModel
+from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.model import exact_adapter
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
@@ -23,6 +24,7 @@ from toolgen.shapes.steps import document_steps
 from .codec import (
     MOST_SHOWN,
     Codec,
+    check_limits,
     json_document,
     misfit_error,
     other_class_error,
@@ -45,10 +47,11 @@ class SchemaCodec(Codec[T]):
     """The codec of a schema that somebody else wrote; the schema stays the contract.
 
     `type` is a class, or the alias of any type. When the types accept more than the schema, each
-    document is checked against the schema too.
+    document is checked against the schema too. What is decoded is the document with the defaults of absent
+    required properties filled in (`toolgen.shapes.foreign.filling`).
     """
 
-    __slots__ = ("_foreign", "is_exact")
+    __slots__ = ("_fill", "_foreign", "is_exact")
     _form: ClassVar[Mapping[str, Any]] = {"exclude_unset": True}
 
     def __init__(
@@ -58,6 +61,11 @@ class SchemaCodec(Codec[T]):
         self.is_exact = is_exact
         self._foreign: ForeignReader | None = None
         self._check = self._first_check
+        self._fill: Callable[[bytes | str], bytes | str] | None = self._first_fill
+
+    def _first_fill(self, data: bytes | str) -> bytes | str:
+        self._fill = filler_of(self.schema_json)
+        return data if self._fill is None else self._fill(data)
 
     def _first_check(self, value: object) -> Any:
         self.type  # noqa: B018  # binds it
@@ -69,8 +77,6 @@ class SchemaCodec(Codec[T]):
             super()._bind(model)
             self._check = partial(_of_class, model)
             return
-        from toolgen.shapes.foreign.model import exact_adapter  # only foreign schemas need it
-
         adapter = exact_adapter(model)
         self._type = cast("Any", model)
         self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
@@ -78,8 +84,14 @@ class SchemaCodec(Codec[T]):
         self._check = adapter.validator.validate_python
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        if not isinstance(data, (bytes, str)):
-            data = json_document(data)
+        if self._fill is not None:
+            data = data if isinstance(data, (bytes, str)) else json_document(data)
+            check_limits(data, limits)
+            data = self._fill(data)
+        return self.decode_as_sent(data, limits)
+
+    def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        data = data if isinstance(data, (bytes, str)) else json_document(data)
         if self.is_exact:
             return super().decode(data, limits)
         with document_steps():  # for its types and its rules
@@ -148,12 +160,16 @@ class _JsonCodec(SchemaCodec[Any]):
         self._dump = self._dumping(adapter.serializer)
         self._check = adapter.validator.validate_python
         self._rules = rules
+        self._fill = filler_of(schema_json)
 
 
 def json_schema_codec(
     schema: Mapping[str, Any] | bool, name: str, *, bounds_patterns: bool = False
 ) -> Codec[Any]:
     """Return the codec of plain JSON values that fit a schema: it accepts exactly what the schema accepts.
+
+    What is decoded, and has to fit, is the document with the defaults of the required properties that it
+    leaves out, as servers fill them, where the schema says them plainly; `decode_as_sent` fills nothing.
 
     The schema is read in the draft that its `$schema` names, 2020-12 where it names none (JSON Schema 2020-12
     Core 8.1.1); `format` is an annotation. `name` is told in errors.

@@ -16,6 +16,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Final, Literal
 
+from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
@@ -23,6 +24,7 @@ from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
 
 from . import codes
@@ -179,7 +181,10 @@ class _Module:
             return call(word, call("JSONSchema", literal({})))
         class_name = naming.class_name(name, _CLASSES[side])
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
+        defaults = list(required_defaults(foreign.schema))
         try:
+            if side == "args" and defaults and filler_of(compact(foreign.schema)) is not None:
+                raise NotExpressibleError("a codec of clauses fills no default of what is required")
             written = to_clauses(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
             clause = call(word, *written.parts)
             types = [(type_.name, type_.text) for type_ in written.types]
@@ -187,7 +192,7 @@ class _Module:
         except NotExpressibleError:
             return call(word, self._schema(tool, foreign, name, side))
         self._types.add(written)
-        for loss in required_defaults(foreign.schema):
+        for loss in defaults:
             hint = "what is always there needs no default"
             self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
         for message in written.lost_keywords:

@@ -238,6 +238,23 @@ async def test_a_confirmed_call_goes_on_at_the_live_server() -> None:
         assert result.json == b'{"n":2}'
 
 
+async def test_a_default_of_a_required_argument_is_approved_and_sent() -> None:
+    view = with_confirmation(bare("defaults"), hint="Echo {n}?", tools=["echo_default"])
+    async with served(view, engine=InProcessEngine()) as (runtime, snapshot):
+        asked = await snapshot.call("echo_default", {}, CallMeta(tool_call_id="c1"))
+        assert asked.suspension is not None
+        assert asked.suspension.question == "Echo 7?"
+        assert asked.suspension.arguments == {"n": 7}
+        result = await runtime.waits.answer(asked.suspension.token, {"approved": True})
+        assert result.json == b'{"n":7}'
+
+
+async def test_a_result_is_what_the_server_sent() -> None:
+    async with served(bare("defaults")) as (_, snapshot):
+        result = await snapshot.call("empty_default", {})
+        assert "$.n is required and was left out" in str(result.error)
+
+
 async def test_a_tool_that_changed_meanwhile_is_asked_for_again() -> None:
     view = with_confirmation(bare("good"), tools=["echo"])
     async with served(view, engine=InProcessEngine()) as (runtime, snapshot):

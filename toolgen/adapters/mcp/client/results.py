@@ -69,7 +69,7 @@ def _structured(
 
 def _decoded(value: Json, spec: ToolSpec[Any, Any], server: str) -> Any:
     try:
-        return spec.result.decode(json.dumps(value))
+        return spec.result.decode_as_sent(json.dumps(value))
     except ToolValidationError as error:
         raise malformed(spec, server, str(error)) from None
 

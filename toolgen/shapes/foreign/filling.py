@@ -1,0 +1,137 @@
+"""Fills the required properties that a document leaves out and for which its schema has a default.
+
+Servers, such as those of pydantic, list properties as required and with a default, and fill them themselves;
+so models leave them out. Only where a schema always holds is it read: no document that it accepts is changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from toolgen.contract.json_value import Json, compact
+
+from .plain_fit import PlainFit
+
+_MOST_FILLED: Final = 1_000_000
+"""Bytes of defaults that are filled into one document."""
+_AROUND: Final = 4
+"""Quotes, colon and comma."""
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """What is filled into one value, and into its parts."""
+
+    defaults: dict[str, tuple[Json, int]] = field(default_factory=dict[str, "tuple[Json, int]"])
+    """Values by key, each with the bytes that it takes in a document."""
+    properties: dict[str, _Place] = field(default_factory=dict[str, "_Place"])
+    items: _Place | None = None
+
+
+def filler_of(schema_json: str) -> Callable[[bytes | str], bytes | str] | None:
+    """Return what fills a document of the schema, given as text; None where there is nothing to fill.
+
+    The schema is read where it says plainly what holds: behind `properties`, `items` of all items and `$ref`
+    to a place in it, and not beside a `$ref`. A default that does not fit the schema of its property, or of
+    which that cannot be told (`PlainFit`), is not filled.
+
+    What fills returns the document itself where nothing is absent, where it is no JSON, and where the
+    defaults are too many for one document.
+    """
+    if '"default"' not in schema_json or '"required"' not in schema_json:
+        return None
+    place = _Places(json.loads(schema_json)).root()
+    return None if place is None else partial(_filled, place)
+
+
+class _Places:
+    """Makes the places of one schema, each part of it once."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+        self._plain = PlainFit(schema)
+        self._by_part: dict[int, _Place] = {}
+        self._waiting: list[tuple[Mapping[str, Any], _Place]] = []
+
+    def root(self) -> _Place | None:
+        root = self._of(self._schema)
+        while self._waiting:
+            self._read(*self._waiting.pop())
+        useful = self._useful()
+        for place in useful:
+            place.properties = {key: part for key, part in place.properties.items() if part in useful}
+            place.items = place.items if place.items in useful else None
+        return root if root in useful else None
+
+    def _of(self, schema: Any) -> _Place | None:
+        """Return the place of a part, which is read later; None where it is not plain what it refers to."""
+        if (part := self._plain.followed(schema)) is None:
+            return None
+        if id(part) not in self._by_part:
+            self._by_part[id(part)] = place = _Place()
+            self._waiting.append((part, place))
+        return self._by_part[id(part)]
+
+    def _read(self, schema: Mapping[str, Any], place: _Place) -> None:
+        properties, required = schema.get("properties"), schema.get("required")
+        needed = {key for key in required if isinstance(key, str)} if isinstance(required, list) else set()
+        for key, property_ in properties.items() if isinstance(properties, Mapping) else ():
+            if (part := self._of(property_)) is not None:
+                place.properties[key] = part
+            if key in needed and isinstance(property_, Mapping) and "default" in property_:
+                default = property_["default"]
+                if self._plain.fits(property_, default):
+                    place.defaults[key] = default, len(compact(key)) + len(compact(default)) + _AROUND
+        if "prefixItems" not in schema and isinstance(schema.get("items"), Mapping):
+            place.items = self._of(schema["items"])
+
+    def _useful(self) -> set[_Place]:
+        """Return the places from which one leads to a default."""
+        above: dict[_Place, list[_Place]] = {}
+        for place in self._by_part.values():
+            for part in (*place.properties.values(), place.items):
+                if part is not None:
+                    above.setdefault(part, []).append(place)
+        waiting = [place for place in self._by_part.values() if place.defaults]
+        useful = set(waiting)
+        while waiting:
+            new = [place for place in above.get(waiting.pop(), ()) if place not in useful]
+            useful.update(new)
+            waiting += new
+        return useful
+
+
+def _filled(place: _Place, data: bytes | str) -> bytes | str:
+    try:
+        document = from_json(data, allow_inf_nan=False)
+        if not _fill(document, place):
+            return data
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (ValueError, TypeError):  # it is no JSON, or a number in it is no float: the codec says so
+        return data
+
+
+def _fill(document: Any, place: _Place) -> bool:
+    """Fill a document, and return whether that changed it and there was room for all."""
+    left = _MOST_FILLED
+    waiting: list[tuple[Any, _Place]] = [(document, place)]
+    while waiting:
+        value, place = waiting.pop()
+        if isinstance(value, list) and place.items is not None:
+            waiting += [(item, place.items) for item in value]
+        if isinstance(value, dict):
+            inner = place.properties
+            waiting += [(part, inner[key]) for key, part in value.items() if key in inner]
+            for key, (default, size) in place.defaults.items():
+                if key not in value:
+                    left -= size
+                    if left < 0:
+                        return False
+                    value[key] = default
+    return left < _MOST_FILLED
