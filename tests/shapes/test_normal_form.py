@@ -37,6 +37,12 @@ def test_every_keyword_that_is_read_is_known() -> None:
             "required": ["x-a"],
         },
         {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"items": [{"type": "array"}], "additionalItems": False}}},
+        {
+            "properties": {"⚙️ Status": {}, "👨‍👩‍👧": {}, "می‌خواهم": {}, "全角\u3000名": {}, "10\u202fkm": {}},
+            "required": ["⚙️ Status"],
+            "$defs": {"❤️": {}},
+            "allOf": [{"$ref": "#/$defs/❤️"}],
+        },
         {"dependencies": {"a": ["b"], "c": {"required": ["d"]}}, "dependentRequired": {"a": ["b"]}},
         {"patternProperties": {"^[^\\s]+$": {"pattern": "\\d{3}"}}, "propertyNames": {"format": "uuid"}},
         {"if": {"const": {"x-y": 1}}, "then": {"not": {}}, "else": {"oneOf": [{"x-minimum": "2026-01-01"}]}},
@@ -81,6 +87,7 @@ def test_what_is_not_is_left_out_or_escaped(schema: Any, normal: Any) -> None:
     [
         ({"properties": {"a\u200b": {}}}, "/properties/a"),
         ({"properties": {"a\n": {}}}, "/properties/a"),
+        ({"properties": {"a\tb": {}}}, "/properties/a"),
         ({"properties": {"a" * 300: {}}}, "/properties/aaa"),
         ({"required": ["a\u2066"]}, "/required"),
         ({"dependentRequired": {"a": ["\u2066"]}}, "/dependentRequired"),

@@ -45,6 +45,8 @@ _LINK: Final = re.compile(
 )
 """The beginning of an address that is none of a web page (RFC 3986, 3.1)."""
 _MARK: Final = "[no web page] "
+_BREAK: Final = re.compile(r"[\t\n\r]")
+"""What no name has, though a value may."""
 
 
 class UnsafeError(ValueError):
@@ -187,7 +189,7 @@ def _fault(value: object, *, is_name: bool = False) -> str:
     for text in _texts(value):
         if len(text) > LONGEST_TEXT:
             return f"has a text of {len(text)} characters; {LONGEST_TEXT} are allowed"
-        if (printable(text) != text) if is_name else hides(text):
+        if hides(text) or (is_name and _BREAK.search(text)):
             return f"has characters that nobody sees: {printable(text[:_LONGEST_SHOWN])!r}"
     return ""
 
