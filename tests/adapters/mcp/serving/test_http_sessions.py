@@ -11,27 +11,29 @@ from tests.virtual_time import in_virtual_time
 
 from .desk import Desk, desk_runtime
 from .test_http import verify
-from .web import URL, hello, web
+from .web import HEADERS, URL, hello, listening, web
 
 
-async def opened(client: httpx2.AsyncClient, who: str = "") -> dict[str, str]:
+async def opened(client: httpx2.AsyncClient, who: str = "", url: str = URL) -> dict[str, str]:
     """Return the headers of requests of a new session."""
     headers = {"authorization": f"Bearer {who}"} if who else {}
-    answer = await client.post(URL, json=hello(), headers=headers)
+    answer = await client.post(url, json=hello(), headers=headers)
     assert answer.status_code == 200
     return {**headers, "mcp-session-id": answer.headers["mcp-session-id"]}
 
 
-async def status(client: httpx2.AsyncClient, session: dict[str, str]) -> int:
+async def status(client: httpx2.AsyncClient, session: dict[str, str], url: str = URL) -> int:
     """Return what a request in a session is answered with."""
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
-    return (await client.post(URL, json=ping, headers=session)).status_code
+    return (await client.post(url, json=ping, headers=session)).status_code
 
 
-async def hanging(client: httpx2.AsyncClient, desk: Desk, session: dict[str, str]) -> asyncio.Task[Any]:
+async def hanging(
+    client: httpx2.AsyncClient, desk: Desk, session: dict[str, str], url: str = URL
+) -> asyncio.Task[Any]:
     """Return the request of a call that does not end, once it has begun."""
     body = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "hang"}}
-    request = asyncio.create_task(client.post(URL, json=body, headers=session))
+    request = asyncio.create_task(client.post(url, json=body, headers=session))
     async with asyncio.timeout(30):
         await desk.has_begun.wait()
     return request
@@ -75,6 +77,59 @@ async def test_a_session_with_a_request_stays_and_a_further_one_is_refused() -> 
         assert (await client.delete(URL, headers=busy)).status_code == 200
         await request
         assert await status(client, await opened(client)) == 200
+
+
+async def listens(client: httpx2.AsyncClient, port: int, session: dict[str, str]) -> asyncio.Task[bytes]:
+    """Return the stream by which the client of a session listens, once it is open."""
+    is_open = asyncio.Event()
+
+    async def listen() -> bytes:
+        async with client.stream("GET", f"http://127.0.0.1:{port}/mcp", headers=session) as answer:
+            assert answer.status_code == 200
+            is_open.set()
+            return await answer.aread()
+
+    stream = asyncio.create_task(listen())
+    async with asyncio.timeout(30):
+        await is_open.wait()
+    return stream
+
+
+async def test_a_session_whose_client_only_listens_makes_room_for_another() -> None:
+    """As many as there may be with a stream each refused every further client for ever."""
+    async with (
+        desk_runtime(Desk()) as runtime,
+        listening(runtime, max_sessions=3) as port,
+        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+    ):
+        url = f"http://127.0.0.1:{port}/mcp"
+        sessions = [await opened(client, url=url) for _ in range(3)]
+        assert await status(client, sessions[0], url) == 200
+        streams = [await listens(client, port, session) for session in sessions]
+        further = [await opened(client, url=url) for _ in range(2)]
+        async with asyncio.timeout(30):
+            assert [await streams[1], await streams[2]] == [b"", b""]
+        assert not streams[0].done()
+        codes = [await status(client, one, url) for one in (*sessions, *further)]
+        assert codes == [200, 404, 404, 200, 200]
+        streams[0].cancel()
+        await asyncio.wait(streams)
+
+
+async def test_a_session_whose_client_listens_during_a_request_stays() -> None:
+    desk = Desk()
+    async with (
+        desk_runtime(desk) as runtime,
+        listening(runtime, max_sessions=1) as port,
+        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+    ):
+        url = f"http://127.0.0.1:{port}/mcp"
+        busy = await opened(client, url=url)
+        stream = await listens(client, port, busy)
+        request = await hanging(client, desk, busy, url)
+        assert (await client.post(url, json=hello())).status_code == 503
+        assert (await client.delete(url, headers=busy)).status_code == 200
+        await asyncio.wait((stream, request))
 
 
 async def test_an_identity_closes_its_own_sessions_alone() -> None:

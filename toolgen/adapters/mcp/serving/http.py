@@ -51,7 +51,8 @@ class HttpOptions:
     """Seconds in which the body of a request has to come; a later one is refused with 408."""
     max_sessions: int = 1_000
     """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
-    that was never used first, and is refused with 503 where none is idle."""
+    that was never used first, and is refused with 503 where none is idle. A stream by which a client listens
+    is no use."""
     max_sessions_per_owner: int = 100
     """Sessions of one identity that a verifier of tokens names; a further one closes an idle one of these."""
     session_idle_s: float = 1_800.0

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
+import anyio
 from mcp.server import Server
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, StreamableHTTPServerTransport
@@ -18,20 +22,24 @@ class OwnedSessions(StreamableHTTPSessionManager):
     """Has so many sessions open for all, and for each identity, and closes an idle one for a further one.
 
     First goes the oldest that was opened and never used, as a flood of `initialize` leaves them; then the
-    one that is idle for the longest. One with a request, or a stream of its client, stays. The SDK decides
-    under a lock in `_admit_session` whether there is another session, and ends one by its `idle_scope`.
+    one that is idle for the longest. One with a request stays; a stream by which its client listens is none,
+    and ends with its session. The SDK decides under a lock in `_admit_session` whether there is another
+    session, and ends one by its `idle_scope`.
     """
 
     def __init__(self, app: Server[Any], max_per_owner: int, **options: Any) -> None:
         super().__init__(app, **options)
         self._max_per_owner = max_per_owner
-        self._used = WeakSet[StreamableHTTPServerTransport]()
+        self._uses = WeakKeyDictionary[StreamableHTTPServerTransport, _Use]()
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
-        if session_id is not None and (session := self._server_instances.get(session_id)) is not None:
-            self._used.add(session)
-        await super()._handle_stateful_request(scope, receive, send)
+        session = None if session_id is None else self._server_instances.get(session_id)
+        if session is None:
+            await super()._handle_stateful_request(scope, receive, send)
+            return
+        with self._uses.setdefault(session, _Use()).counted(is_stream=scope["method"] == "GET"):
+            await super()._handle_stateful_request(scope, receive, send)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         if requestor is not None:
@@ -44,7 +52,7 @@ class OwnedSessions(StreamableHTTPSessionManager):
 
     def _close_one(self, session_ids: list[str]) -> bool:
         """Close the first of some sessions to go; return whether there was one."""
-        idle = [key for key in session_ids if _idle_until(self._server_instances[key]) < math.inf]
+        idle = [key for key in session_ids if self._is_idle(self._server_instances[key])]
         if not idle:
             return False
         first = min(idle, key=self._rank)
@@ -54,11 +62,38 @@ class OwnedSessions(StreamableHTTPSessionManager):
         session.idle_scope.cancel()
         return True
 
-    def _rank(self, session_id: str) -> tuple[bool, float]:
-        session = self._server_instances[session_id]
-        return session in self._used, _idle_until(session)
+    def _is_idle(self, session: StreamableHTTPServerTransport) -> bool:
+        """Return whether no request of a session is open, but for streams by which its client listens."""
+        if (use := self._uses.get(session)) is not None and (use.requests or use.streams):
+            return not use.requests
+        return session.idle_scope is not None and session.idle_scope.deadline < math.inf
+
+    def _rank(self, session_id: str) -> float:
+        """Return when the last request of a session ended; before all others where there was none."""
+        use = self._uses.get(self._server_instances[session_id])
+        return -math.inf if use is None else use.ended
 
 
-def _idle_until(session: StreamableHTTPServerTransport) -> float:
-    """Return when a session ends that stays idle, by the clock of the loop; infinite while it is not idle."""
-    return math.inf if session.idle_scope is None else session.idle_scope.deadline
+@dataclass(slots=True)
+class _Use:
+    """What a client asked in a session after it was opened."""
+
+    requests: int = 0
+    """Open now: all others."""
+    streams: int = 0
+    """Open now: `GET` requests that the client listens to."""
+    ended: float = -math.inf
+    """When the last request did, by the clock of the loop."""
+
+    @contextmanager
+    def counted(self, *, is_stream: bool) -> Iterator[None]:
+        """Count a request, or a stream, while it is open."""
+        self.streams += is_stream
+        self.requests += not is_stream
+        try:
+            yield
+        finally:
+            self.streams -= is_stream
+            self.requests -= not is_stream
+            if not is_stream:
+                self.ended = anyio.current_time()
