@@ -11,9 +11,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.types import Message
 
 from tests.virtual_time import in_virtual_time
-from toolgen.adapters.mcp import serve_http, server
+from toolgen.adapters.mcp import http_app, serve_http, server
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import CallMeta
 
@@ -144,6 +145,36 @@ async def test_a_body_that_does_not_come_is_refused() -> None:
         took = asyncio.get_running_loop().time() - begun
     assert (answer.status_code, answer.text) == (408, "the body did not come within 20 seconds")
     assert took == pytest.approx(20)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("sent", [[], [b"{"]], ids=["nothing of it", "its beginning"])
+async def test_a_client_that_goes_before_its_body_has_come_is_no_failure(
+    version: str, sent: list[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It left a traceback in the log for each connection."""
+    messages: list[Message] = [{"type": "http.request", "body": part, "more_body": True} for part in sent]
+    answered: list[Message] = []
+
+    async def receive() -> Message:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        answered.append(message)
+
+    headers = {**HEADERS, "host": "localhost", "mcp-protocol-version": version, "content-length": "9"}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    async with desk_runtime(Desk()) as runtime:
+        app = http_app(server(runtime))
+        async with app.router.lifespan_context(app):
+            await app(scope, receive, send)
+    assert answered == []
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
 
 
 async def test_a_call_beyond_the_limit_is_refused_with_a_reason() -> None:

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -56,7 +57,10 @@ class OwnNames:
 
 
 class BodyDeadline:
-    """Ends requests whose body does not come in time, with 408; what comes after the body has no limit."""
+    """Ends requests whose body does not come in time, with 408, and those whose client goes before its end.
+
+    What comes after the body has no limit.
+    """
 
     def __init__(self, app: ASGIApp, timeout_s: float) -> None:
         self._app = app
@@ -71,12 +75,16 @@ class BodyDeadline:
                 return await receive()
             async with asyncio.timeout_at(is_done):
                 message = await receive()
-            if message["type"] != "http.request" or not message.get("more_body", False):
+            if message["type"] != "http.request":
+                raise ClientDisconnect
+            if not message.get("more_body", False):
                 whole.append(message)
             return message
 
         try:
             await self._app(scope, in_time, send)
+        except ClientDisconnect:
+            return  # nobody is there who could be answered
         except TimeoutError:
             if whole:
                 raise
