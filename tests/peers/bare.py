@@ -265,7 +265,9 @@ def main() -> None:
             }
             send({"id": id, "result": given})
         elif method == "tools/list":
-            tools, page = [*TOOLS, TOOLS[0]] if MODE == "duplicates" else TOOLS, {}
+            tools, page = TOOLS, {}
+            if MODE == "duplicates":
+                tools = [*TOOLS, TOOLS[0], {**TOOLS[1], "description": "Also."}]
             if MODE == "schemas":
                 tools = [*TOOLS, {"name": "odd", "inputSchema": {**ANY, "$ref": "https://example.com/"}}]
             if MODE in HOSTILE:

@@ -35,7 +35,6 @@ from toolgen.runtime import (
         ("hangs", "the MCP server 'bare' did not answer within 0.5 seconds"),
         ("garbage", "ended before it answered; it wrote what is no message of JSON-RPC"),
         ("dies", "the MCP server 'bare' ended before it answered"),
-        ("duplicates", "the MCP server 'bare' lists the tool 'echo' twice"),
         ("endless", "the MCP server 'bare' lists tools without an end: 100 so far"),
     ],
 )
@@ -90,6 +89,15 @@ async def test_a_tool_that_the_protocol_does_not_allow_does_not_cost_the_others(
         assert [spec.id for spec in snapshot.specs] == [spec.id for spec in good.specs]
         assert list(snapshot.left_out) == ["mcp.bare.union", "mcp.bare.None"]
     assert "toolset bare: the tool mcp.bare.union is left out: " in caplog.text
+
+
+async def test_a_name_that_is_listed_for_two_tools_is_left_out_alone() -> None:
+    async with served(bare("duplicates")) as (_, snapshot), served(bare("good")) as (_, good):
+        others = [spec.id for spec in good.specs if spec.name != "die"]
+        assert [spec.id for spec in snapshot.specs] == others  # "echo" comes twice as it is
+        assert snapshot.left_out == {
+            "mcp.bare.die": "two tools are listed by this name, which is unique in a server (MCP, Tools)"
+        }
 
 
 async def test_a_call_during_which_the_server_dies_may_have_run(log: Path) -> None:

@@ -152,7 +152,7 @@ class Connection:
 
         Raises:
             ConnectionLostError: the connection ended before the list was there.
-            MCPServerError: the server does not list its tools, or lists one twice.
+            MCPServerError: the server does not list its tools.
         """
         async with self._listing_lock:
             if self._listing is None or self._is_changed or self._clock() >= self._good_until:

@@ -24,6 +24,8 @@ _MOST_ON_A_PAGE: Final = 2_000
 MOST_TOOLS: Final = 5_000
 """Tools of one list, those that cannot be used too."""
 
+_SHARED_NAME: Final = "two tools are listed by this name, which is unique in a server (MCP, Tools)"
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Listing:
@@ -134,22 +136,20 @@ async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages)
     `client_of` returns the client of a session that is still open.
 
     Raises:
-        MCPServerError: it has no end, or one tool stands in it twice; or as `client_of`.
+        MCPServerError: it has no end; or as `client_of`.
         MCPError: the server answered with an error.
     """
     tools: dict[str, types.Tool] = {}
+    twice: set[str] = set()
     cursor: str | None = None
     ttl_s: float | None = None
     for _ in range(_MOST_PAGES):
         client = client_of()  # anew: the session may have ended after the last page
         page = await client.session.list_tools(params=types.PaginatedRequestParams(cursor=cursor))
         for tool in page.tools:
-            if tool.name in tools:
-                raise MCPServerError(
-                    f"the MCP server {name!r} lists the tool {shortened(tool.name)!r} twice",
-                    hint="names are unique in a server (MCP, Tools)",
-                )
-            tools[tool.name] = tool
+            if tools.setdefault(tool.name, tool) != tool:  # on another page it may come again as it was
+                pages.left_out[shortened(tool.name)] = _SHARED_NAME
+                twice.add(tool.name)
         if client.session.discover_result is not None:
             page_ttl_s = page.ttl_ms / 1000
             ttl_s = page_ttl_s if ttl_s is None else min(ttl_s, page_ttl_s)
@@ -157,5 +157,6 @@ async def read_listing(client_of: Callable[[], Client], name: str, pages: Pages)
         if cursor is not None and pages.is_full:
             pages.left_out.setdefault("what is on further pages", f"{MOST_TOOLS} tools of a list are read")
         if cursor is None or pages.is_full:
-            return Listing(tools=tuple(tools.values()), left_out=pages.left_out, ttl_s=ttl_s)
+            unique = tuple(tool for tool in tools.values() if tool.name not in twice)
+            return Listing(tools=unique, left_out=pages.left_out, ttl_s=ttl_s)
     raise MCPServerError(f"the MCP server {name!r} lists tools without an end: {len(tools)} so far")
