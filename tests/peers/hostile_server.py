@@ -154,6 +154,18 @@ def depth(id: Any, params: Params) -> None:
 
 
 @attack
+def halved(id: Any, params: Params) -> None:
+    """Answer with a text that was cut within an emoji."""
+    said(id, "cut \ud83d")
+
+
+@attack
+def broken(id: Any, params: Params) -> None:
+    """Answer with what is no JSON."""
+    said_with(id, b'"content": [')
+
+
+@attack
 def nameless(id: Any, params: Params) -> None:
     """Answer with 100,000 values, and an id that nobody sees."""
     values = b"1," * 100_000 + b"1"
@@ -252,6 +264,14 @@ def links(id: Any, params: Params) -> None:
 def trivial(first: int, number: int) -> list[dict[str, Any]]:
     """Return so many tools that say nothing."""
     return [{"name": f"t{n}", "inputSchema": ANY} for n in range(first, first + number)]
+
+
+@listing
+def halves(cursor: str | None) -> Page:
+    """List the attacks, and a tool whose description was cut within an emoji."""
+    return {
+        "tools": [*plain(cursor)["tools"], {"name": "cut", "inputSchema": ANY, "description": "Cut \ud83d"}]
+    }
 
 
 @listing

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolgen.adapters.mcp import scanning
-from toolgen.adapters.mcp.scanning import exceeded, id_of, is_answer
+from toolgen.adapters.mcp.scanning import exceeded, id_of, is_answer, without_lone_surrogates
 from toolgen.contract.limits import Limits
 
 TEXTS = ["", 'a"b\\', '{"[,]}"', '\\\\"', "é,", "x" * 40]
@@ -88,3 +88,32 @@ def test_it_takes_less_than_the_message(name: str) -> None:
 )
 def test_the_id_is_found_without_decoding(message: bytes, id_: object, answers: bool) -> None:
     assert (id_of(message), is_answer(message)) == (id_, answers)
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (rb'["\ud83d"]', '["\ufffd"]'),
+        (rb'["\uDE00 \uD83D\uDE00"]', '["\ufffd \U0001f600"]'),
+        (rb'["\\\\ud83d\ude00"]', '["\\\\ud83d\ufffd"]'),
+        (rb'["\ud83d\ud83d\ude00"]', '["\ufffd\U0001f600"]'),
+        (rb'{"\ud83d\n": true}', '{"\ufffd\\n": true}'),
+    ],
+)
+def test_escaped_surrogates_that_are_half_of_no_pair_are_replaced(message: bytes, expected: str) -> None:
+    assert without_lone_surrogates(message) == expected.encode()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        rb'["\ud83d\ude00"]',
+        rb'["\\ud83d"]',
+        rb'["\ud83d',
+        rb'["\ud83d", NaN]',
+        rb'["\ud83d", 1e999]',
+        b"[1.50]",
+    ],
+)
+def test_what_has_no_lone_surrogate_or_is_no_json_stays(message: bytes) -> None:
+    assert without_lone_surrogates(message) is message

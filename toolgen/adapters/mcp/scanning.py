@@ -26,6 +26,8 @@ _NO_BRACKETS: Final = bytes(code for code in range(256) if code not in b"[]{}")
 _BLANKS: Final = b" \t\r\n"
 _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 _BRACKET: Final = re.compile(rb"[\[{\]}]")
+_ESCAPED_PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_ESCAPED_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _METHOD: Final = re.compile(rb'"method"\s*:')
 _ID: Final = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\\x00-\x1f]{0,200}")\s*[,}]')
 
@@ -90,6 +92,24 @@ def _pieces(message: bytes) -> Iterator[bytes]:
         for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
             piece = piece.replace(escape, b"")
         yield piece
+
+
+def without_lone_surrogates(message: bytes) -> bytes:
+    """Return a message with U+FFFD for each escaped surrogate that is half of no pair; UTF-8 cannot hold it.
+
+    Servers that cut a text within an emoji write such escapes. The message is measured, and one that is no
+    JSON is returned as it is.
+    """
+    if _ESCAPED_SURROGATE.search(message) is None:
+        return message
+    escapes = message.replace(rb"\\", b"")
+    if _ESCAPED_SURROGATE.search(_ESCAPED_PAIR.sub(b"", escapes)) is None:
+        return message
+    try:
+        text = json.dumps(json.loads(message), ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        return message
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def id_of(message: bytes) -> int | str | None:

@@ -86,6 +86,23 @@ async def test_an_answer_that_holds_too_much_fails_its_call_alone(attack: str, w
         assert (await snapshot.call("echo", {})).result == process
 
 
+async def test_a_text_that_was_cut_within_an_emoji_is_told_with_a_replacement() -> None:
+    async with served(hostile("halves", call_s=None)) as (_, snapshot):
+        (cut,) = (spec for spec in snapshot.specs if spec.name == "cut")
+        assert cut.description == "Cut \ufffd"
+        result = await asyncio.wait_for(snapshot.call("halved", {}), 60)
+        assert (result.status, result.result) == ("ok", "cut \ufffd")
+
+
+async def test_an_answer_that_is_no_message_fails_its_call_at_once() -> None:
+    async with served(hostile(call_s=None)) as (_, snapshot):
+        process = (await snapshot.call("echo", {})).result
+        result = await asyncio.wait_for(snapshot.call("broken", {}), 60)
+        assert result.status == "unknown"
+        assert "it is no message of JSON-RPC" in str(result.error)
+        assert (await snapshot.call("echo", {})).result == process
+
+
 async def test_notifications_beyond_the_budget_are_dropped_and_the_answer_is_not(
     decoded: Decoded, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.logs import logger
 
-from ..scanning import ROOM_DEPTH, exceeded, id_of, is_answer
+from ..scanning import ROOM_DEPTH, exceeded, id_of, is_answer, without_lone_surrogates
 from .errors import MalformedAnswerError, MCPServerError
 from .messages import LONGEST_MESSAGE
 
@@ -125,7 +125,7 @@ class Intake:
             MCPServerError: it holds too much, and the id of its request is None.
         """
         if (too_much := exceeded(answer, self._limits)) is None:
-            return answer
+            return without_lone_surrogates(answer)
         if request_id is None:
             raise MCPServerError(f"it sent a message with {too_much}")
         error = {
@@ -147,7 +147,7 @@ class Intake:
     def _unasked(self, message: bytes) -> bytes | None:
         """Return a notification or a request of the server; None where it holds too much."""
         if (too_much := exceeded(message, RESULT_LIMITS)) is None:
-            return message
+            return without_lone_surrogates(message)
         log.warning("a message of the MCP server %r is dropped: it has %s", self._server, too_much)
         return None
 

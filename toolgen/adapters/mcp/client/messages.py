@@ -25,7 +25,9 @@ from .errors import (
 LONGEST_MESSAGE: Final = 16 * 2**20
 """Bytes of one message of a server, with its images: a line of stdio, a body of HTTP, an event of SSE."""
 TOO_LONG: Final = f"more than {LONGEST_MESSAGE} bytes"
-_UNREADABLE: Final = ("Failed to parse JSON response: ", "Failed to parse SSE message: ")
+UNREADABLE: Final = "Failed to parse JSON response: "
+"""How the SDK begins the error in place of an answer that is no message; `stdio.py` says the same."""
+_UNREADABLE: Final = (UNREADABLE, "Failed to parse SSE message: ")
 
 Kind: TypeAlias = Literal["body", "closed", "failed", "forgotten", "long", "no type", "redirect"]
 """What an error of the SDK is: the server's own words in a body, or what became of the response."""

@@ -25,9 +25,10 @@ from mcp.os.win32.utilities import (
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from ..scanning import id_of, is_answer
 from .errors import MCPServerError, shortened
 from .intake import Intake
-from .messages import LONGEST_MESSAGE, TOO_LONG
+from .messages import LONGEST_MESSAGE, TOO_LONG, UNREADABLE
 
 _GRACE_S: Final = 2.0
 """Seconds to exit after the end of the input, then after SIGTERM to the process group; SIGKILL follows."""
@@ -189,7 +190,19 @@ def _message(line: bytes) -> SessionMessage | Exception:
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
     except ValidationError:
-        return ValueError(shortened(text))
+        return _in_place_of(line) or ValueError(shortened(text))
+
+
+def _in_place_of(line: bytes) -> SessionMessage | None:
+    """Return an error for the request that a line seems to answer, which is no message; None for others.
+
+    Who waits for the answer would wait in vain.
+    """
+    id_ = id_of(line)
+    if id_ is None or b'"jsonrpc"' not in line or not is_answer(line):
+        return None
+    error = types.ErrorData(code=types.PARSE_ERROR, message=UNREADABLE)
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=id_, error=error))
 
 
 async def _started(
