@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import httpx2
+import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.adapters.mcp.client.conftest import hostile, served
 from toolgen.adapters.mcp.client import measured_http, stdio, toolset
-from toolgen.adapters.mcp.client.binding import TOOLS_OF_A_TURN
+from toolgen.adapters.mcp.client.binding import (
+    TOOLS_OF_A_TURN,
+    WORK_OF_A_LIST,
+    WORK_OF_A_TURN,
+    Bindings,
+    work_of,
+)
 from toolgen.adapters.mcp.client.errors import MCPServerError
 from toolgen.adapters.mcp.client.intake import Intake
-from toolgen.adapters.mcp.client.listing import MOST_TOOLS
+from toolgen.adapters.mcp.client.listing import MOST_TOOLS, Listing
 from toolgen.adapters.mcp.client.measured_http import measured_by
 from toolgen.adapters.mcp.client.tools import server_tool
 from toolgen.events.hub import Events
@@ -289,6 +297,71 @@ async def test_tools_of_a_page_and_of_a_list_are_limited(
             again = await runtime.tools.snapshot()
             assert (len(again.specs), asked.made) == (number, number)  # nothing is made again
         counting.cancel()
+
+
+def patterned(name: str, work: int) -> types.Tool:
+    """Return a tool whose pattern takes so much work, and its keys five."""
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "é" * 5 * (work - 5)}}}
+    return types.Tool(name=name, input_schema=schema)
+
+
+def test_the_work_of_a_tool_is_that_of_its_keys_items_references_and_patterns() -> None:
+    assert work_of(types.Tool(name="a", input_schema={"type": "object"})) == 1
+    assert work_of(patterned("a", 1_000)) == 1_000
+    of_keys = {"type": "object", "patternProperties": {"a" * 100: {}}, "required": ["b"] * 50}
+    assert work_of(types.Tool(name="a", input_schema=of_keys)) == 3 + 1 + 10 + 50
+    referring = {"type": "object", "anyOf": [{"$ref": "#/a"}] * 5}
+    assert work_of(types.Tool(name="a", input_schema={"type": "object"}, output_schema=referring)) == 18
+
+
+class Made:
+    """Tools that are made of nothing, and in which threads."""
+
+    def __init__(self) -> None:
+        self.threads: list[int] = []
+        self.bindings = Bindings("mcp.s", "", self._make, None)
+
+    def _make(self, tool: types.Tool, id_: str, wire_name: str) -> str:
+        self.threads.append(threading.get_ident())
+        return f"made of {wire_name}"
+
+    async def left_out(self, *works: int) -> dict[str, str]:
+        tools = tuple(patterned(f"t{number}", work) for number, work in enumerate(works))
+        return dict((await self.bindings.tools(Listing(tools=tools))).left_out)
+
+
+async def test_others_have_their_turn_by_the_work_of_tools_and_large_ones_are_made_in_a_thread() -> None:
+    made, turns = Made(), 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counting = asyncio.create_task(count())
+    await made.left_out(*[WORK_OF_A_TURN] * 10)
+    counting.cancel()
+    assert turns >= 9  # between each and the next
+    assert set(made.threads) == {threading.get_ident()}
+    made.threads.clear()
+    large = [WORK_OF_A_TURN + 1] * 3
+    await asyncio.gather(made.left_out(*large), made.left_out(*large))
+    assert len(made.threads) == 3  # once for both
+    assert threading.get_ident() not in made.threads
+
+
+async def test_tools_beyond_the_work_of_a_list_are_left_out_each_time() -> None:
+    made = Made()
+    works = [*[WORK_OF_A_LIST // 10] * 9, WORK_OF_A_LIST // 10 + 1, 5, WORK_OF_A_LIST // 10]
+    for _ in range(2):
+        found = await made.left_out(*works)
+        beyond = [id_ for id_, reason in found.items() if not reason.startswith("made of")]
+        assert beyond == ["mcp.s.t9", "mcp.s.t11"]
+        assert found["mcp.s.t9"] == (
+            "with others its schemas exceed the 200000 keys, items and pattern bytes of a list"
+        )
+    assert len(made.threads) == 10
 
 
 @pytest.mark.parametrize(

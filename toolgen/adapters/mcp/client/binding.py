@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -12,6 +13,7 @@ from weakref import WeakKeyDictionary
 import mcp_types as types
 
 from toolgen.calls.toolsets.dynamic import ListedTools
+from toolgen.contract.json_value import Json
 from toolgen.runtime import BoundTool
 
 from .listing import MOST_TOOLS, Listing
@@ -20,6 +22,15 @@ from .tools import portable_names, wire_names
 
 TOOLS_OF_A_TURN: Final = 20
 """Tools whose specs are made before other tasks have their turn; some 10 ms of CPU."""
+WORK_OF_A_TURN: Final = 1_000
+"""Work of schemas, as `work_of` counts it, before other tasks have their turn; some 50 ms of CPU."""
+WORK_OF_A_LIST: Final = 200_000
+"""Work of all schemas of a list; a tool beyond it is left out, and the same ones each time."""
+_BYTES_OF_A_PATTERN: Final = 10
+"""Bytes of a pattern that are compiled by the work of one key."""
+_TOO_MUCH: Final = (
+    f"with others its schemas exceed the {WORK_OF_A_LIST} keys, items and pattern bytes of a list"
+)
 _MOST_KEPT: Final = 2 * MOST_TOOLS
 """Specs that are kept, of the lists of all identities."""
 
@@ -42,6 +53,7 @@ class Bindings:
         self._make, self._pins = make, pins
         self._of_lists: WeakKeyDictionary[Listing, ListedTools] = WeakKeyDictionary()
         self._of_tools: OrderedDict[bytes, BoundTool | str] = OrderedDict()
+        self._being_made: dict[bytes, asyncio.Task[BoundTool | str]] = {}
 
     async def tools(self, listing: Listing) -> ListedTools:
         """Return the tools of a list; of the same list the same object, for who keeps what was made of it.
@@ -59,25 +71,77 @@ class Bindings:
         names = wire_names(portable, self._prefix)
         tools: list[BoundTool] = []
         left_out = {f"{self._ids}.{shown}": reason for shown, reason in listing.left_out.items()}
+        left, of_turn = WORK_OF_A_LIST, 0
         for number, tool in enumerate(listing.tools, 1):
             id_ = f"{self._ids}.{portable[tool.name]}"
             changed = "" if self._pins is None else self._pins.changed(tool)
-            bound = changed or self._tool_of(tool, id_, names[tool.name])
+            work = work_of(tool)
+            if work <= left:
+                left -= work
+                bound = changed or await self._tool_of(tool, id_, names[tool.name], work)
+            else:
+                bound = changed or _TOO_MUCH
             if isinstance(bound, BoundTool):
                 tools.append(bound)
             else:
                 left_out[id_] = bound
-            if number % TOOLS_OF_A_TURN == 0:
+            of_turn += work
+            if number % TOOLS_OF_A_TURN == 0 or of_turn >= WORK_OF_A_TURN:
+                of_turn = 0
                 await asyncio.sleep(0)
         return ListedTools(tools, left_out)
 
-    def _tool_of(self, tool: types.Tool, id_: str, wire_name: str) -> BoundTool | str:
+    async def _tool_of(self, tool: types.Tool, id_: str, wire_name: str, work: int) -> BoundTool | str:
         key = sha256(f"{id_} {wire_name} {tool.model_dump_json()}".encode(errors="replace")).digest()
         bound = self._of_tools.get(key)
         if bound is None:
-            bound = self._of_tools[key] = self._make(tool, id_, wire_name)
+            make = partial(self._make, tool, id_, wire_name)
+            bound = self._of_tools[key] = await self._threaded(key, make) if work > WORK_OF_A_TURN else make()
             if len(self._of_tools) > _MOST_KEPT:
                 self._of_tools.popitem(last=False)
         else:
             self._of_tools.move_to_end(key)
         return bound
+
+    async def _threaded(self, key: bytes, make: Callable[[], BoundTool | str]) -> BoundTool | str:
+        """Return what a thread makes, once for all lists that wait for it."""
+        task = self._being_made.get(key)
+        if task is None:
+            task = self._being_made[key] = asyncio.create_task(asyncio.to_thread(make))
+            task.add_done_callback(lambda _: self._being_made.pop(key, None))
+        return await asyncio.shield(task)
+
+
+def work_of(tool: types.Tool) -> int:
+    """Return what the spec of a tool takes: a key or an item of its schemas is one, some 50 µs of CPU.
+
+    Ten bytes of a pattern are one, and a reference is one more.
+    """
+    work = 0
+    waiting: list[Json] = [tool.input_schema, tool.output_schema]
+    while waiting:
+        match waiting.pop():
+            case dict(members):
+                work += len(members)
+                for key, value in members.items():
+                    match key, value:
+                        case "pattern", str(pattern):
+                            work += _work_of_pattern(pattern)
+                        case "patternProperties", dict(of_keys):
+                            work += sum(map(_work_of_pattern, of_keys))
+                        case "$ref" | "$dynamicRef" | "$recursiveRef", _:
+                            work += 1
+                        case _:
+                            pass
+                    if isinstance(value, dict | list):
+                        waiting.append(value)
+            case list(items):
+                work += len(items)
+                waiting += [item for item in items if isinstance(item, dict | list)]
+            case _:
+                pass
+    return work
+
+
+def _work_of_pattern(pattern: str) -> int:
+    return len(pattern.encode(errors="replace")) // _BYTES_OF_A_PATTERN
