@@ -14,22 +14,37 @@ TOO_MANY = Refused(429, "you have too many requests; try again later")
 class Door:
     """An admission with a clock of its own; `closed` has the names of the connections that it closed."""
 
-    def __init__(self, connections: int = 4, per_peer: int = 4, head_s: float = 10.0) -> None:
+    def __init__(
+        self, connections: int = 4, per_peer: int = 4, head_s: float = 10.0, write_s: float = 60.0
+    ) -> None:
         self.now = 0.0
         self.closed: list[str] = []
+        self.unsent: dict[str, int] = {}
         limits = PortLimits(
-            connections=connections, per_address=per_peer, per_identity=per_peer, head_s=head_s
+            connections=connections,
+            per_address=per_peer,
+            per_identity=per_peer,
+            head_s=head_s,
+            write_s=write_s,
         )
         self.admission = Admission(limits, lambda: self.now)
 
     def open(self, name: str, peer: str = "192.0.2.1") -> Place:
-        place = self.admission.enter(peer, lambda: self.closed.append(name))
+        place = self.admission.enter(peer, lambda: self.closed.append(name), lambda: self.unsent.get(name, 0))
         self.admission.settle(place)
         return place
 
     def begun(self, name: str, peer: str = "192.0.2.1") -> Place:
         place = self.open(name, peer)
         assert self.admission.begin(place) is None
+        return place
+
+    def answered(self, name: str, size: int, peer: str = "192.0.2.1") -> Place:
+        """Return a place whose request has an answer of so many bytes, which are not taken."""
+        place = self.begun(name, peer)
+        self.unsent[name] = size
+        self.admission.write(place)
+        self.admission.end(place)
         return place
 
 
@@ -62,7 +77,7 @@ def test_a_peer_closes_its_own_connections_alone() -> None:
 
 def test_what_came_with_a_connection_is_read_before_it_is_closed_for_another_one() -> None:
     door = Door(connections=2)
-    places = [door.admission.enter("192.0.2.1", partial(door.closed.append, str(n))) for n in range(5)]
+    places = [silent(door, str(n)) for n in range(5)]
     assert door.closed == []
     for place in places[:3]:
         door.admission.settle(place)
@@ -70,6 +85,56 @@ def test_what_came_with_a_connection_is_read_before_it_is_closed_for_another_one
     for place in places[3:]:
         door.admission.settle(place)
     assert door.closed == ["0", "1", "2"]
+
+
+def silent(door: Door, name: str) -> Place:
+    """Return the place of a connection of which nothing was read yet."""
+    return door.admission.enter("192.0.2.1", partial(door.closed.append, name), lambda: 0)
+
+
+def test_a_request_whose_answer_is_not_taken_goes_on() -> None:
+    door = Door(connections=3, head_s=10)
+    slow = door.answered("slow", 7_000_000)
+    door.begun("busy")
+    assert refused(door, "192.0.2.1") == 503
+    door.open("newer")
+    assert door.closed == ["more"]
+    door.now = 11
+    door.admission.close_late()
+    assert door.closed == ["more", "newer"]
+    door.admission.written(slow)
+    assert door.admission.requests == 1
+    assert door.admission.begin(slow) is None
+    door.admission.end(slow)
+    door.now = 21
+    door.admission.close_late()
+    assert door.closed == ["more", "newer", "slow"]
+
+
+def test_a_peer_that_takes_nothing_is_closed_and_one_that_takes_some_is_not() -> None:
+    door = Door(head_s=10, write_s=30)
+    slow = door.answered("slow", 7_000)
+    door.now = 5
+    door.answered("silent", 7_000)
+    assert door.admission.close_late() == 15
+    for door.now, door.unsent["slow"] in ((30, 6_000), (60, 5_999), (90, 1)):
+        door.admission.close_late()
+    assert door.closed == ["silent"]
+    assert (door.admission.connections, door.admission.requests) == (1, 1)
+    door.admission.written(slow)
+    assert door.admission.close_late() == 100
+    assert door.closed == ["silent"]
+
+
+def test_a_connection_that_is_gone_leaves_no_answer_to_be_taken() -> None:
+    door = Door(write_s=30)
+    place = door.answered("a", 7)
+    door.admission.leave(place)
+    door.admission.write(place)
+    door.admission.written(place)
+    door.now = 31
+    assert door.admission.close_late() is None
+    assert (door.closed, door.admission.requests) == ([], 0)
 
 
 def test_late_heads_are_closed_and_requests_have_no_end() -> None:

@@ -16,6 +16,7 @@ class PortLimits:
     """How many connections a port has at once, of which one in twelve, and one at least, is left to heads.
 
     Beyond them the oldest idle connection is closed: one without a request. A further request is refused.
+    A request ends when its whole answer is taken.
     """
 
     connections: int
@@ -26,6 +27,8 @@ class PortLimits:
     head_s: float
     """Seconds that a connection is idle before it is closed: from its beginning, or the end of its last
     request, until the head of a request has come."""
+    write_s: float
+    """Seconds of which in each the peer has to take something of what is written to it, or it is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +45,36 @@ _TOO_MANY: Final = Refused(429, "you have too many requests; try again later")
 class Place:
     """The place of one connection at a port."""
 
-    __slots__ = ("address", "admission", "close", "idle_since", "is_settled", "peer", "requests")
+    __slots__ = (
+        "address",
+        "admission",
+        "answered",
+        "close",
+        "idle_since",
+        "is_settled",
+        "looked_at",
+        "peer",
+        "requests",
+        "unsent",
+        "unsent_bytes",
+    )
 
-    def __init__(self, admission: Admission, address: str, close: Callable[[], None]) -> None:
+    def __init__(
+        self, admission: Admission, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]
+    ) -> None:
         self.admission = admission
         self.address = address
         self.peer: _Peer | None = None
         """What it counts for: the address, or the identity of its request; None once it was left."""
         self.close = close
+        self.unsent_bytes = unsent_bytes
+        """Returns how much of what was written waits to be taken."""
         self.requests = 0
+        self.answered = 0
+        """Those of the requests whose answer is written, and not yet taken."""
+        self.unsent = 0
+        """Bytes that waited when it was looked at."""
+        self.looked_at = 0.0
         self.idle_since = 0.0
         self.is_settled = False
         """Whether what came with the connection was read; before that no newer one closes it."""
@@ -76,12 +100,14 @@ class Admission:
         self._clock = clock
         self._peers: dict[tuple[str, str], _Peer] = {}
         self._idle: dict[Place, None] = {}
+        self._writing: dict[Place, None] = {}
+        """Those with unsent bytes, the one that was looked at first."""
         self.connections = 0
         self.requests = 0
 
-    def enter(self, address: str, close: Callable[[], None]) -> Place:
+    def enter(self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]) -> Place:
         """Return the place of a new connection of an address, which `close` closes."""
-        place = Place(self, peer_of(address), close)
+        place = Place(self, peer_of(address), close, unsent_bytes)
         self._rest(place)
         return place
 
@@ -96,6 +122,7 @@ class Admission:
         """Give the place of a connection back that is closed; once more does nothing."""
         if (peer := place.peer) is not None:
             self._stir(place, peer)
+            self._writing.pop(place, None)
             self._move(place, None)
 
     def begin(self, place: Place) -> Refused | None:
@@ -112,11 +139,29 @@ class Admission:
         return None
 
     def end(self, place: Place) -> None:
-        """End a request that has begun."""
-        place.requests -= 1
-        if (peer := place.peer) is not None:
-            self.requests -= 1
-            peer.requests -= 1
+        """End a request that has begun, as soon as its answer is taken."""
+        if place in self._writing:
+            place.answered += 1
+        else:
+            self._end(place, 1)
+
+    def write(self, place: Place) -> None:
+        """Take note that a connection has unsent bytes, until `written`."""
+        if place.peer is not None:
+            self._look_at(place)
+
+    def written(self, place: Place) -> None:
+        """End the requests of a connection whose answers are taken, now that it has no unsent bytes."""
+        if place in self._writing:
+            del self._writing[place]
+            answered, place.answered = place.answered, 0
+            self._end(place, answered)
+
+    def _end(self, place: Place, requests: int) -> None:
+        place.requests -= requests
+        if requests and (peer := place.peer) is not None:
+            self.requests -= requests
+            peer.requests -= requests
             if not place.requests:
                 self._rest(place)
                 self.settle(place)
@@ -132,14 +177,28 @@ class Admission:
         return None
 
     def close_late(self) -> float | None:
-        """Close connections whose head is late; return when the next may be, None where there are none."""
+        """Close connections whose head is late, or whose peer takes nothing.
+
+        Returns when the next one may be late, None where there are none.
+        """
         now = self._clock()
+        due = now + min(self._limits.head_s, self._limits.write_s)
         while self._idle:
             oldest = next(iter(self._idle))
-            if now < (due := oldest.idle_since + self._limits.head_s):
-                return due
+            if now < (late := oldest.idle_since + self._limits.head_s):
+                due = min(due, late)
+                break
             self._close(oldest)
-        return now + self._limits.head_s if self.connections else None
+        while self._writing:
+            oldest = next(iter(self._writing))
+            if now < (late := oldest.looked_at + self._limits.write_s):
+                due = min(due, late)
+                break
+            if oldest.unsent_bytes() >= oldest.unsent:
+                self._close(oldest)
+            else:
+                self._look_at(oldest)
+        return due if self.connections else None
 
     def close_all(self) -> None:
         """Close the idle connections."""
@@ -156,6 +215,11 @@ class Admission:
     def _close(self, place: Place) -> None:
         self.leave(place)
         place.close()
+
+    def _look_at(self, place: Place) -> None:
+        self._writing.pop(place, None)
+        place.unsent, place.looked_at = place.unsent_bytes(), self._clock()
+        self._writing[place] = None
 
     def _rest(self, place: Place) -> None:
         """Count a connection without a request for its address."""

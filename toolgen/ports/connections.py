@@ -49,7 +49,10 @@ class _Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         address = transport.get_extra_info("peername")
         host = str(address[0]) if isinstance(address, tuple) else ""
-        self._place = self._port.admission.enter(host, transport.abort)
+        self._place = self._port.admission.enter(host, transport.abort, transport.get_write_buffer_size)
+        transport.set_write_buffer_limits(
+            high=0
+        )  # so that it says of each unsent byte, and when there is none
         self._inner = self._serve(self._place)
         self._inner.connection_made(transport)
         self._port.look()
@@ -63,9 +66,11 @@ class _Connection(asyncio.Protocol):
         return self._inner.eof_received()
 
     def pause_writing(self) -> None:
+        self._port.admission.write(self._place)
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
+        self._port.admission.written(self._place)
         self._inner.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
 from typing import Any
 
 import httpx2
@@ -51,6 +53,46 @@ async def test_a_connection_without_a_request_is_closed(at_once: bytes, each_sec
         began = loop.time()
         await hostile.drip(port, at_once, each_second)
         assert 7 <= loop.time() - began < 9
+
+
+async def taken_after(port: int, seconds: float) -> tuple[int, int]:
+    """Return the bytes of an answer's body, and how many of them come when they are read after a time."""
+    call = modern_call("weigh", id="x" * 3_900_000)
+    body = json.dumps(call["json"]).encode()
+    fields = {**HEADERS, **call["headers"], "host": "localhost", "content-length": len(body)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        one.connect(("127.0.0.1", port))
+        one.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=one, limit=1_024)
+        writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+        said = await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(seconds)
+        count = 0
+        try:
+            while chunk := await reader.read(65_536):
+                count += len(chunk)
+        except ConnectionError:
+            pass
+        writer.close()
+    [length] = [line for line in said.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+    return int(length.partition(b":")[2]), count
+
+
+@in_virtual_time
+async def test_an_answer_that_is_taken_late_is_whole() -> None:
+    """The end of a long one was cut as late as a head: its request had ended with the last write."""
+    async with desk_runtime(Desk()) as runtime, listening(runtime, head_s=7, write_s=30) as port:
+        size, count = await taken_after(port, 29)
+        assert count == size > 7_000_000
+
+
+@in_virtual_time
+async def test_the_connection_of_a_client_that_takes_nothing_is_closed() -> None:
+    async with desk_runtime(Desk()) as runtime, listening(runtime, head_s=7, write_s=30) as port:
+        size, count = await taken_after(port, 61)
+        assert count < size
 
 
 async def test_requests_that_go_on_leave_places_to_others_and_to_refusals() -> None:

@@ -49,6 +49,9 @@ class HttpOptions:
     """Seconds in which the head of a request has to come (`serve_http`); a later connection is closed."""
     body_s: float = 30.0
     """Seconds in which the body of a request has to come; a later one is refused with 408."""
+    write_s: float = 60.0
+    """Seconds of which in each a client has to take something of an answer that waits for it (`serve_http`);
+    the connection of one that takes nothing is closed. While it takes some, an answer has no end."""
     max_sessions: int = 1_000
     """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
     that was never used first, and is refused with 503 where none is idle. A stream by which a client listens
@@ -62,7 +65,8 @@ class HttpOptions:
     max_calls_per_owner: int | None = None
     """Calls of one identity that a verifier of tokens names; by default a quarter, and at least one."""
     max_connections: int | None = None
-    """Open at once; a further one closes the oldest that is idle (`serve_http`). By default as many as the
+    """Open at once; a further one closes the oldest without a request (`serve_http`), which ends when its
+    answer is taken. By default as many as the
     sessions and the calls, and a hundred, and never more than half of the files that the process may open.
     One in twelve is for heads: a request beyond the others is refused with 503."""
     max_connections_per_peer: int | None = None
@@ -161,6 +165,7 @@ def _limits(host: str, options: HttpOptions) -> PortLimits:
         per_address=connections if is_loopback(host) else share,
         per_identity=share,
         head_s=options.head_s,
+        write_s=options.write_s,
     )
 
 
