@@ -1,14 +1,19 @@
 """What a match of a pattern takes: steps for each character, as the text of the pattern tells.
 
 Rust's regex builds a deterministic automaton as it reads, and remembers it while it is small. Of a pattern
-with few states it is; of one with many it may be made anew at each character, with all states that are live
-there. A pattern with look-around or back-references runs on an engine that backtracks.
+with few states it is; of one with many, `pattern_automaton` may find that it is, and what it takes to build
+it once. Otherwise it may be made anew at each character, with all states that are live there. A pattern with
+look-around or back-references runs on an engine that backtracks.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Final
+
+from .pattern_automaton import work_of_automaton
+from .steps import current_steps
 
 A_STEP: Final = 16
 """Parts of a step: a pattern with few states takes one part for each character."""
@@ -20,12 +25,21 @@ _BUILT: Final = 20 * A_STEP
 """Parts for each character where the automaton is built as it is read, beside those of the live states."""
 _LIVE: Final = A_STEP // 4
 """Parts for each state that may be live."""
+_LIVE_WIDE: Final = 10
+"""The same where its characters may be of more than one byte, with a state for each."""
+_WIDE: Final = re.compile(r"\\[dwspuDWSP]|\[\^|\.|\(\?[a-z]*i|[^\x00-\x7f]")
+_VERBOSE: Final = re.compile(r"\(\?[a-zA-Z]*x")
+"""The flag with which a pattern may have comments, whose text says nothing of it."""
+_ENDS_OF_WORDS: Final = re.compile(r"\\[bB]")
+"""What no automaton finds in a text beyond ASCII."""
+_MOST_WORK: Final = 110_000
+"""States that are looked at to find the automata of all patterns of a schema."""
 _MOST: Final = 10**9
-_BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKG]|(?:[*+?]|\{[0-9,]+\})\+")
-"""Look-around, back-references, atomic groups: what may be one of them. A named group is taken for one."""
+_BACKTRACKS: Final = re.compile(r"\(\?(?!:)|\\[1-9kKGbB]|(?:[*+?]|\{[0-9,]+\})\+")
+"""Look-around, back-references, atomic groups, ends of words: what may be one of them, and flags."""
 _TERM: Final = re.compile(
     r"\\(?:[pPx]\{[^}]*\}|u\{[^}]*\}|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|.)"
-    r"|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!>]|<[=!]|P?<[^>]*>)|\{(?P<least>[0-9]+)(?:,(?P<most>[0-9]*))?\}|.",
+    r"|\[(?:\\.|[^\]\\])*\]|\(\?(?:[:=!>]|<[=!]|P?<[^>]*>|[a-zA-Z-]+:?)|\{(?P<least>[0-9]+)(?:,(?P<most>[0-9]*))?\}|.",
     re.DOTALL,
 )
 
@@ -37,8 +51,44 @@ def may_backtrack(pattern: str) -> bool:
 
 def parts_a_character(pattern: str) -> int:
     """Return the parts of a step, `A_STEP` to one, that a match takes for each character at most."""
-    live = _live_states(pattern)
-    return 1 if live <= _FEW else _BUILT + _LIVE * live
+    live = _MOST if _VERBOSE.search(pattern) else _live_states(pattern)
+    each = _LIVE if _WIDE.search(pattern) is None else _LIVE_WIDE
+    if live <= _FEW:
+        return 1 if _ENDS_OF_WORDS.search(pattern) is None else each * (1 + live)
+    return _BUILT + each * live
+
+
+def steps_of_automata(patterns: Iterable[str]) -> Mapping[str, int]:
+    """Return the steps to build the automaton of each pattern of a schema that has a small one."""
+    automata, left = {}, _MOST_WORK
+    for pattern in sorted(set(patterns), key=lambda text: (len(text), text)):
+        if 1 < parts_a_character(pattern) <= left:  # each live state is looked at a few times
+            work, is_whole = work_of_automaton(pattern)
+            left -= work
+            if is_whole:
+                automata[pattern] = work
+    return automata
+
+
+def take_match(pattern: str, text: str, parts: int, building: int | None) -> None:
+    """Take the steps of a match by an engine that does not backtrack.
+
+    `building` are those of its whole automaton, None where they have no bound.
+
+    Raises:
+        TooComplexError: so many are not left.
+    """
+    if (steps := current_steps()) is None:
+        return
+    is_ascii = text.isascii()
+    size = len(text) if is_ascii else len(text.encode(errors="surrogatepass"))
+    if is_ascii and parts < _BUILT:
+        steps.take(A_MATCH + size // A_STEP)
+    elif building is None:
+        steps.take(A_MATCH + size * parts // A_STEP)
+    else:
+        steps.take(A_MATCH + size // A_STEP)
+        steps.take_building(pattern, building, size * parts // A_STEP)
 
 
 def _live_states(pattern: str) -> int:
@@ -66,7 +116,7 @@ def _live_states(pattern: str) -> int:
         elif text == ")" and len(groups) > 1:
             last, is_group = groups.pop(), True
             groups[-1] += last
-        elif term["least"] is None and text not in "^$":
+        elif term["least"] is None and text not in ("^", "$", r"\b", r"\B"):
             last, is_group = 1, False
             groups[-1] += 1
         if term["least"] is not None:

@@ -20,10 +20,23 @@ MOST_STEPS: Final = 1_000_000
 class Steps:
     """What is left of the budget of one document."""
 
-    __slots__ = ("left",)
+    __slots__ = ("_built", "left")
 
     def __init__(self, left: int = MOST_STEPS) -> None:
         self.left = left
+        self._built: dict[str, int] = {}
+        """Steps that were taken to build the automata of patterns."""
+
+    def take_building(self, pattern: str, number: int, most: int) -> None:
+        """Take the steps to build an automaton, `number` in all, that are not taken yet; up to `most`.
+
+        Raises:
+            TooComplexError: so many are not left.
+        """
+        built = self._built.get(pattern, 0)
+        more = min(number - built, most)
+        self._built[pattern] = built + more
+        self.take(more)
 
     def take(self, number: int) -> None:
         """Take so many steps.
@@ -51,6 +64,11 @@ def document_steps() -> Iterator[Steps]:
         yield steps
     finally:
         _current.reset(token)
+
+
+def current_steps() -> Steps | None:
+    """Return the budget of the document that is checked; of no document there is none."""
+    return _current.get()
 
 
 def take_steps(number: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -10,8 +10,8 @@ from typing import Any, Final, TypeVar
 from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as cs
 
-from .pattern_steps import A_MATCH, A_STEP, parts_a_character
-from .steps import MOST_STEPS, document_steps, take_steps
+from .pattern_steps import A_STEP, parts_a_character, steps_of_automata, take_match
+from .steps import MOST_STEPS, document_steps
 from .union_guard import mapped, nodes_of
 
 T = TypeVar("T")
@@ -27,17 +27,29 @@ def count_patterns(validate: Callable[..., T], schema: AnySchema) -> Callable[..
 
     That raises `TooComplexError` where they do not suffice.
     """
-    parts = [_parts(node) for node in nodes_of(schema)]
-    if max(parts) <= 1:  # a string is matched with one of them, or with few
+    patterns = [pattern for node in nodes_of(schema) if (pattern := _pattern(node)) is not None]
+    parts = [parts_a_character(pattern) for pattern in patterns]
+    if max(parts, default=0) <= 1:  # a string is matched with one of them, or with few
         return validate
     most = _PARTS // sum(parts)
 
     @cache
+    def automata() -> Mapping[str, int]:
+        return steps_of_automata(patterns)
+
+    @cache
+    def most_built() -> int:
+        """The length of a document for which the automata are built and run in a quarter of the steps."""
+        built = automata()
+        more = sum(1 if pattern in built else parts_a_character(pattern) for pattern in patterns)
+        return (_PARTS - sum(built.values()) * A_STEP) // more
+
+    @cache
     def counting() -> SchemaValidator:
-        return SchemaValidator(_counted(schema), _use_prebuilt=False)
+        return SchemaValidator(_counted(schema, automata()), _use_prebuilt=False)
 
     def counted(document: bytes | str, **options: Any) -> T:
-        if len(document) <= most:
+        if len(document) <= most or len(document) <= most_built():
             return validate(document, **options)
         with document_steps():
             with suppress(ValidationError):
@@ -47,20 +59,22 @@ def count_patterns(validate: Callable[..., T], schema: AnySchema) -> Callable[..
     return counted
 
 
-def _parts(node: AnySchema) -> int:
-    """Return the parts of steps that the pattern of a core schema takes for each character; 0 without one."""
+def _pattern(node: AnySchema) -> str | None:
+    """Return the pattern of a core schema; None without one."""
     pattern = node.get("pattern") if node["type"] == "str" else None
-    return parts_a_character(pattern) if isinstance(pattern, str) else 0
+    return pattern if isinstance(pattern, str) else None
 
 
-def _counted(schema: AnySchema) -> AnySchema:
+def _counted(schema: AnySchema, automata: Mapping[str, int]) -> AnySchema:
     """Return a core schema whose patterns take steps before they are matched."""
-    made = mapped(schema, _counted)
-    if not (parts := _parts(schema)):
+    made = mapped(schema, lambda part: _counted(part, automata))
+    if (pattern := _pattern(schema)) is None:
         return made
+    parts, building = parts_a_character(pattern), automata.get(pattern)
 
     def take(text: object) -> object:
-        take_steps(A_MATCH + (len(text) * parts // A_STEP if isinstance(text, str) else 0))
+        if isinstance(text, str):
+            take_match(pattern, text, parts, building)
         return text
 
     outer = {"ref": made.pop("ref")} if "ref" in made else {}

@@ -15,12 +15,10 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 
 from toolgen.contract.json_value import Json
 
-from ..pattern_steps import A_STEP
-from ..steps import MOST_STEPS
 from .counted_patterns import PatternUse, own_patterns, schemas_in
 from .schema import MAPS, VALUES
 
-LINEAR: Final = RegexOptions(size_limit=100_000)
+SMALL: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
 _MOST_PATTERNS: Final = 200
 _A_STRING: Final = 16
@@ -45,7 +43,7 @@ class BoundedPatterns:
         """What is checked of a document where patterns are matched."""
         self.without = _relaxed(schema, patterns) if patterns else schema
         """What is checked of any other."""
-        self._most_text = MOST_STEPS * A_STEP // max(1, PatternUse(self.checked).parts) if patterns else None
+        self._most_text = PatternUse(self.checked, is_linear=True).most_text if patterns else None
 
     def are_matched_in(self, document: Json) -> bool:
         """Return whether patterns are matched in a document."""
@@ -63,7 +61,7 @@ def _patterns(schema: Any) -> Iterator[str]:
 def is_quick(pattern: str) -> bool:
     """Return whether a pattern is compiled into few states, and matched without backtracking."""
     try:
-        Draft202012Validator({"pattern": pattern}, pattern_options=LINEAR)
+        Draft202012Validator({"pattern": pattern}, pattern_options=SMALL)
     except ValueError:
         return False
     return True

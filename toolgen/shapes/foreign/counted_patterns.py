@@ -1,28 +1,38 @@
 """Patterns of a schema whose matches take steps of the budget of the document.
 
-What a match may take is known before where the engine does not backtrack, by `pattern_steps`. Where it may,
-the engine is started with few steps, and again with four times as many while it says that they were too few.
+Whatever the engine without backtracking compiles is matched by it, and `pattern_steps` knows before what that
+may take. For the rest the other engine is started with few steps, and again with four times as many while it
+says that they were too few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property, lru_cache
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator, FancyRegexOptions
+from jsonschema_rs import Draft202012Validator, FancyRegexOptions, RegexOptions
 from jsonschema_rs import ValidationErrorKind as Kind
 
 from toolgen.contract.json_value import Json
 
 from ..issues import TooComplexError
-from ..pattern_steps import A_MATCH, A_STEP, may_backtrack, parts_a_character
+from ..pattern_steps import (
+    A_MATCH,
+    A_STEP,
+    may_backtrack,
+    parts_a_character,
+    steps_of_automata,
+    take_match,
+)
 from ..steps import MOST_STEPS, Steps, take_steps
 from .schema import MAPS, VALUES
 from .targets import Targets
 
 _LEAST: Final = 100
 """Steps back of the first attempt at a match."""
+LINEAR: Final = RegexOptions()
+"""Rust's regex, which does not backtrack."""
 OF_KEYS: Final = FancyRegexOptions(backtrack_limit=6_400)
 """Steps back of one match of a key: with more of them, its document is too complex."""
 _A_STEP_BACK: Final = 25
@@ -32,15 +42,28 @@ _PARTS: Final = MOST_STEPS * A_STEP // 4
 _MANY: Final = 10**9
 
 
+@lru_cache(1_024)
+def linear_engine(pattern: str) -> Any:
+    """Return what matches a pattern without backtracking; None where it cannot be matched so."""
+    try:
+        return Draft202012Validator({"pattern": pattern}, pattern_options=LINEAR)
+    except ValueError:
+        return None
+
+
 class Match:
     """Matches strings with one pattern, in counted steps."""
 
-    def __init__(self, pattern: str, most: int = MOST_STEPS) -> None:
+    def __init__(
+        self, pattern: str, most: int = MOST_STEPS, *, backtracks: bool = False, building: int | None = None
+    ) -> None:
+        """Match with the engine that backtracks where the other cannot, or where `backtracks` says so."""
         self._pattern = pattern
         self._most = most
         """Steps back of one match at most."""
         self._parts = parts_a_character(pattern)
-        self._backtracks = may_backtrack(pattern)
+        self._building = building
+        self._linear = None if backtracks else linear_engine(pattern)
         self._engines: dict[int, Any] = {}
 
     def fits(self, text: str) -> bool:
@@ -49,10 +72,10 @@ class Match:
         Raises:
             TooComplexError: the steps of the document do not suffice to find out.
         """
+        if self._linear is not None:
+            take_match(self._pattern, text, self._parts, self._building)
+            return bool(self._linear.is_valid(text))
         take_steps(A_MATCH)
-        if not self._backtracks:
-            take_steps(len(text) * self._parts // A_STEP)
-            return bool(self._engine(MOST_STEPS).is_valid(text))
         limit = _LEAST
         while limit <= self._most:
             take_steps(limit * (1 + len(text) // _A_STEP_BACK))
@@ -72,19 +95,54 @@ class Match:
 class PatternUse:
     """Which patterns a schema has, and what they take for a document."""
 
-    def __init__(self, schema: Any) -> None:
+    def __init__(self, schema: Any, *, is_linear: bool) -> None:
+        """Read the patterns of a schema; with `is_linear`, all are matched without backtracking."""
+        self._schema = schema
         self._targets = Targets(schema)
         patterns = list(_patterns(schema))
-        self._keys = [Match(text, 6_400) for text, of_key in patterns if of_key and may_backtrack(text)]
+        slow = [] if is_linear else [(text, of_key) for text, of_key in patterns if may_backtrack(text)]
+        self._keys = [Match(text, 6_400, backtracks=True) for text, of_key in slow if of_key]
         """The patterns of keys that may backtrack; jsonschema-rs matches keys itself."""
-        self._backtracks = any(may_backtrack(text) for text, of_key in patterns if not of_key)
-        self.parts = self._weight(schema, {}) if patterns else 0
+        self._backtracks = any(not of_key for _, of_key in slow)
+        self._texts = {text for text, _ in patterns}
+        self._texts_of_keys = {text for text, of_key in patterns if of_key}
+        self.parts = self._weight(schema, {}, _parts) if patterns else 0
         """Parts of steps for one character of a document at most, or `A_MATCH` steps for a string."""
+
+    @cached_property
+    def _automata(self) -> Mapping[str, int]:
+        return steps_of_automata(self._texts)
+
+    @cached_property
+    def once_built(self) -> tuple[int, int]:
+        """The parts for one character where automata are remembered, and the steps to build these."""
+        parts = self._weight(self._schema, {}, lambda text, _: self._built_parts(text))
+        return parts, sum(self._automata.values())
+
+    @cached_property
+    def _of_keys(self) -> tuple[int, int]:
+        """The same for the keys of a document."""
+        parts = self._weight(self._schema, {}, lambda text, of_key: self._built_parts(text) if of_key else 0)
+        return parts, sum(self._automata.get(text, 0) for text in self._texts_of_keys)
+
+    def _built_parts(self, text: str) -> int:
+        return 1 if text in self._automata else parts_a_character(text)
+
+    @property
+    def most_text(self) -> int:
+        """The characters that all patterns are matched with in the steps of one document."""
+        parts, building = self.once_built
+        built = (MOST_STEPS - building) * A_STEP // max(1, parts)
+        return max(built, MOST_STEPS * A_STEP // max(1, self.parts))
 
     @property
     def keywords(self) -> dict[str, Any]:
         """The keyword `pattern` that counts, for a validator of this schema."""
-        match_of = cache(Match)
+        automata = self._automata
+
+        @cache
+        def match_of(pattern: str) -> Match:
+            return Match(pattern, building=automata.get(pattern))
 
         class Counted:
             def __init__(self, schema: Any, pattern: str, path: Any) -> None:
@@ -109,23 +167,36 @@ class PatternUse:
             for key in _keys(document):
                 match.fits(key)
             steps.take((left - steps.left) * min(self.parts, _MANY))
-        if not self._backtracks and size * self.parts <= _PARTS:
-            steps.take(size * self.parts // A_STEP)
-            return False
+        if not self._backtracks:
+            if size * self.parts <= _PARTS:
+                steps.take(size * self.parts // A_STEP)
+                return False
+            parts, building = self.once_built
+            if size * parts + building * A_STEP <= _PARTS:
+                steps.take(size * parts // A_STEP + building)
+                return False
+        if self._texts_of_keys:
+            parts, building = self._of_keys
+            read = sum(len(key.encode(errors="surrogatepass")) for key in _keys(document))
+            steps.take(min(read * self.parts // A_STEP, read * parts // A_STEP + building))
         return True
 
-    def _weight(self, schema: Any, counted: dict[int, int]) -> int:
+    def _weight(self, schema: Any, counted: dict[int, int], parts_of: Callable[[str, bool], int]) -> int:
         """Return the parts of steps for one character of a string, each reference back followed once."""
         if not isinstance(schema, Mapping):
             return 0
         if id(schema) in counted:
             return counted[id(schema)]
         counted[id(schema)] = 0
-        weight = sum(parts_a_character(text) for text, _ in own_patterns(schema))
+        weight = sum(parts_of(text, of_key) for text, of_key in own_patterns(schema))
         parts = (*self._targets.of(schema), *schemas_in(schema))
-        weight += sum(self._weight(part, counted) for part in parts)
+        weight += sum(self._weight(part, counted, parts_of) for part in parts)
         counted[id(schema)] = min(weight, _MANY)
         return counted[id(schema)]
+
+
+def _parts(text: str, _: bool) -> int:
+    return parts_a_character(text)
 
 
 def own_patterns(schema: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:

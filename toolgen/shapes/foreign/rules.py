@@ -29,8 +29,8 @@ from ..issues import (
     type_issue,
 )
 from ..steps import Steps, document_steps
-from .bounded_patterns import LINEAR, BoundedPatterns
-from .counted_patterns import OF_KEYS, PatternUse
+from .bounded_patterns import SMALL, BoundedPatterns
+from .counted_patterns import LINEAR, OF_KEYS, PatternUse
 from .issues import (
     ENDLESS,
     LocatedIssue,
@@ -91,11 +91,16 @@ class Rules:
         validator = validator_cls_for(plain) if reads_dialect else Draft202012Validator
         self._make = partial(validator, validate_formats=False, offline=True)
         self._bounded = BoundedPatterns(plain) if bounds_patterns else None
+        self._options: Any = LINEAR
         if self._bounded is None:
-            self._validator = self._make(plain, pattern_options=OF_KEYS)
+            try:
+                self._validator = self._make(plain, pattern_options=LINEAR)
+            except ValueError:  # a pattern with look-around or back-references, if the schema is valid
+                self._options = OF_KEYS
+                self._validator = self._make(plain, pattern_options=OF_KEYS)
         else:
-            self._validator = self._make(self._bounded.checked, pattern_options=LINEAR)
-            self._without = self._make(self._bounded.without, pattern_options=LINEAR)
+            self._validator = self._make(self._bounded.checked, pattern_options=SMALL)
+            self._without = self._make(self._bounded.without, pattern_options=SMALL)
 
     @cached_property
     def _looks(self) -> Looks:
@@ -103,13 +108,13 @@ class Rules:
 
     @cached_property
     def _patterns(self) -> PatternUse:
-        return PatternUse(self._schema)
+        return PatternUse(self._schema, is_linear=self._options is LINEAR)
 
     @cached_property
     def _counting(self) -> Any:
         """The validator that counts the steps of each match."""
         plain = self._schema if isinstance(self._schema, bool) else dict(self._schema)
-        return self._make(plain, pattern_options=OF_KEYS, keywords=self._patterns.keywords)
+        return self._make(plain, pattern_options=self._options, keywords=self._patterns.keywords)
 
     def issues(self, document: Json) -> tuple[FieldIssue, ...]:
         """Return the issues of a document, at most one for each value; never raises."""
