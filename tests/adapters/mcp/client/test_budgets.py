@@ -181,16 +181,19 @@ class Body(httpx2.AsyncByteStream):
 
     def __init__(self, chunks: list[bytes]) -> None:
         self.chunks = chunks
+        self.read = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for chunk in self.chunks:
+            self.read += 1
             yield chunk
 
 
-async def read(chunks: list[bytes], kind: str) -> list[str]:
+async def read(sent: list[bytes] | Body, kind: str) -> list[str]:
     """Return the data of the events, or the body, that is read of a response to the request 7."""
     request = httpx2.Request("POST", "http://a.example", json={"jsonrpc": "2.0", "id": 7, "method": "m"})
-    response = httpx2.Response(200, headers={"content-type": kind}, stream=Body(chunks), request=request)
+    body = sent if isinstance(sent, Body) else Body(sent)
+    response = httpx2.Response(200, headers={"content-type": kind}, stream=body, request=request)
     await measured_by(Taking().intake)(response)
     if not kind.startswith("text/event-stream"):
         return [(await response.aread()).decode()]
@@ -246,6 +249,31 @@ async def test_empty_lines_between_events_are_not_looked_at(
     event = b"data: " + NOTE + end
     assert await read([event, *[end * 50_000] * 4, event + end], "text/event-stream") == [NOTE.decode()] * 2
     assert len(looks) <= 2 * 4 + 1
+
+
+async def test_of_a_body_of_too_many_small_chunks_no_more_is_read() -> None:
+    body = b'{"jsonrpc": "2.0", "id": 7, "result": {"a": "%s"}}' % (b"x" * 20_000)
+    chunks = [body[at : at + 1] for at in range(len(body))]
+    sent = Body(chunks)
+    (found,) = await read(sent, "application/json")
+    assert json.loads(found)["error"]["message"] == (
+        "it sent more than 10000 chunks of fewer than 1024 bytes for one request"
+    )
+    assert sent.read == 10_001
+    assert await read([body[at : at + 5] for at in range(0, len(body), 5)], "application/json") == [
+        body.decode()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chunk", "most"),
+    [(b":", 10_000), (b"\n", 10_000), (b"\r\n" * 1_000, 10_000), (b"\n" * 2**16, 156)],
+)
+async def test_a_stream_of_too_many_chunks_without_an_event_ends(chunk: bytes, most: int) -> None:
+    sent = Body([chunk] * 20_000)
+    with pytest.raises(httpx2.SSEError, match="it sent more than 10000 chunks"):
+        await read(sent, "text/event-stream")
+    assert sent.read == most + 1
 
 
 @pytest.mark.parametrize("line", [b"data\n", b": ping\n"])

@@ -16,7 +16,8 @@ from mcp import Client, MCPError
 from mcp.client._memory import InMemoryTransport
 
 from tests.adapters.mcp.serving.desk import Desk, desk_runtime
-from tests.adapters.mcp.serving.web import URL, modern_call, web
+from tests.adapters.mcp.serving.web import HEADERS, URL, listening, modern_call, web
+from tests.peers import hostile_connections as hostile
 from tests.peers.hostile_client import MESSAGES
 from toolgen.adapters.mcp import server
 from toolgen.adapters.mcp.scanning import message_limits
@@ -51,6 +52,31 @@ async def test_a_body_that_holds_too_much_is_refused_before_it_is_decoded(
             "message": f"{why}; Runtime(limits=) sets the limit",
         }
         assert (await client.post(URL, **modern_call("count"))).status_code == 200
+
+
+def in_chunks(port: int, size: int) -> bytes:
+    """Return a request whose body of 20,000 bytes and more comes in chunks of a size."""
+    call = modern_call("weigh", id="p1", unit="x" * 20_000)
+    body = json.dumps(call["json"]).encode()
+    lines = [
+        "POST /mcp HTTP/1.1",
+        f"Host: localhost:{port}",
+        "Connection: close",
+        "Transfer-Encoding: chunked",
+    ]
+    lines += [f"{name}: {value}" for name, value in {**HEADERS, **call["headers"]}.items()]
+    lines.append("Content-Type: application/json")
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    coded = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + coded + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize(("size", "status"), [(1, 400), (10, 400), (50, 200), (30_000, 200)])
+async def test_a_body_of_too_many_chunks_is_refused(size: int, status: int) -> None:
+    async with desk_runtime(Desk()) as runtime, listening(runtime) as port, asyncio.timeout(60):
+        with hostile.requests_sent(port, [in_chunks(port, size)]) as [one]:
+            answer = await hostile.read_all(one)
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
 
 
 async def test_the_limits_of_the_runtime_are_those_of_its_messages() -> None:

@@ -33,6 +33,11 @@ MOST_REQUESTS: Final = 100
 So many answers may come as well, of which one is that to the request.
 """
 REQUESTS_PER_S: Final = 1
+MOST_CHUNKS: Final = 10_000
+"""Small chunks of HTTP for one call or one list: each takes some 15 µs, whatever it holds."""
+CHUNKS_PER_S: Final = 100
+SMALL_CHUNK: Final = 1_024
+"""Bytes below which a chunk is small."""
 RESULT_LIMITS: Final = Limits(
     bytes=LONGEST_MESSAGE, keys=2 * DEFAULT_LIMITS.keys, depth=DEFAULT_LIMITS.depth + ROOM_DEPTH
 )
@@ -60,10 +65,10 @@ class _Credit:
         """Add what so many requests give, up to what `most` give."""
         self.left = min(self.left + number * self._per_request, max(1, most) * self._per_request)
 
-    def take(self, now: float, most: int) -> float:
-        """Take one, and return what is left, which may be less than nothing."""
+    def take(self, now: float, most: int, number: int = 1) -> float:
+        """Take so many, and return what is left, which may be less than nothing."""
         passed, self._at = now - self._at, now
-        self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - 1
+        self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - number
         return self.left
 
 
@@ -78,6 +83,7 @@ class Intake:
         self._messages = _Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())
         self._requests = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
         self._answers = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
+        self._chunks = _Credit(MOST_CHUNKS, CHUNKS_PER_S, clock())
         self._open = 0
         self._lists = 0
         self._is_dropping = False
@@ -103,8 +109,20 @@ class Intake:
             self._add(0)
 
     def _add(self, number: int) -> None:
-        for credit in (self._messages, self._requests, self._answers):
+        for credit in (self._messages, self._requests, self._answers, self._chunks):
             credit.add(number, self._open)
+
+    def count_chunk(self, size: int, empty_lines: int = 0) -> None:
+        """Count a chunk of so many bytes of a response, and empty lines; many of these are as a small chunk.
+
+        Raises:
+            MCPServerError: the server has sent more small ones than it may.
+        """
+        small = (size < SMALL_CHUNK) + empty_lines // SMALL_CHUNK
+        if small and self._chunks.take(self._clock(), self._open, small) < 0:
+            raise MCPServerError(
+                f"it sent more than {MOST_CHUNKS} chunks of fewer than {SMALL_CHUNK} bytes for one request"
+            )
 
     def admitted(self, message: bytes) -> bytes | None:
         """Return a message, or the error that stands in its place; None where it is dropped.
@@ -128,11 +146,11 @@ class Intake:
             return without_lone_surrogates(answer)
         if request_id is None:
             raise MCPServerError(f"it sent a message with {too_much}")
-        error = {
-            "code": types.INTERNAL_ERROR,
-            "message": f"it has {too_much}",
-            "data": {_EXCEEDED: self._mark},
-        }
+        return self.error_of(f"it has {too_much}", request_id)
+
+    def error_of(self, why: str, request_id: Any) -> bytes:
+        """Return the error that stands in place of an answer which is not decoded."""
+        error = {"code": types.INTERNAL_ERROR, "message": why, "data": {_EXCEEDED: self._mark}}
         return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode()
 
     def fault_of(self, error: MCPError) -> MalformedAnswerError | None:

@@ -56,6 +56,11 @@ class _MeasuredBody(httpx2.AsyncByteStream):
             if size_bytes > LONGEST_MESSAGE:
                 yield chunk
                 continue
+            try:
+                self._intake.count_chunk(len(chunk))
+            except MCPServerError as error:
+                yield self._intake.error_of(error.message, self._request_id)
+                return
             chunks.append(chunk)
             size_bytes += len(chunk)
             if size_bytes > LONGEST_MESSAGE:
@@ -75,8 +80,12 @@ class _MeasuredEvents(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         events = _Events(self._intake)
         async for chunk in self._stream:
-            for event in events.admitted(chunk):
-                yield event
+            try:
+                for event in events.admitted(chunk):
+                    yield event
+            except MCPServerError as error:
+                log.warning("a stream of events of an MCP server is ended: %s", error.message)
+                raise httpx2.SSEError(error.message) from None
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -98,13 +107,16 @@ class _Events:
         """Yield the events that end in a chunk, as far as they are admitted.
 
         Raises:
-            SSEError: an event is too long, or the server has sent more than it may.
+            SSEError: an event is too long.
+            MCPServerError: the server has sent more than it may.
         """
         if self._follows_return and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         self._follows_return = chunk.endswith(b"\r")
         chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        *ends, rest = _EMPTY_LINES.sub(b"\n\n", chunk).split(b"\n")
+        lines = _EMPTY_LINES.sub(b"\n\n", chunk)
+        self._intake.count_chunk(len(lines), empty_lines=len(chunk) - len(lines))
+        *ends, rest = lines.split(b"\n")
         for end in ends:
             line = b"".join((*self._parts, end))
             self._parts = []
@@ -135,11 +147,7 @@ class _Events:
             return
         values = [line[5:] for line in lines if line == b"data" or line.startswith(b"data:")]
         data = b"\n".join(value.removeprefix(b" ") for value in values)
-        try:
-            message = self._intake.admitted(data)
-        except MCPServerError as error:
-            log.warning("a stream of events of an MCP server is ended: %s", error.message)
-            raise httpx2.SSEError(error.message) from None
+        message = self._intake.admitted(data)
         if message is data:
             yield b"\n".join((*lines, b"", b""))
         elif message is not None:

@@ -14,7 +14,6 @@ from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.ports.admission import Place, PortLimits
@@ -25,6 +24,7 @@ from ..loopback import is_loopback
 from ..scanning import message_limits
 from .admission import BearerAuth, BodyDeadline, OwnNames, Verify
 from .call_gate import CallGate
+from .http_connection import HttpConnection
 from .mcp_server import MCPServer
 from .sessions import OwnedSessions
 from .signals import on_signal
@@ -174,7 +174,7 @@ def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
         config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None
     ) -> asyncio.Protocol:
         def serve(place: Place) -> asyncio.Protocol:
-            return H11Protocol(config, server_state, {**app_state, PLACE: place}, _loop)
+            return HttpConnection(config, server_state, {**app_state, PLACE: place}, _loop)
 
         return admitted.connection(serve)
 
