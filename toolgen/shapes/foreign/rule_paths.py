@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 
-from ..constraints import FLAGS, limits_of
+from ..constraints import FLAGS, LIMITS, limits_of
 from ..issues import TooComplexError
 from ..steps import MOST_STEPS, Steps
-from .schema import BRANCHES, CONDITIONS, REFERENCES
+from .applied import below, has_unevaluated, held_by, in_place, list_of, map_of
+from .schema import REFERENCES
 from .targets import Targets
 
 _NOTHING_COUNTED: Final = MOST_STEPS // 10
@@ -24,9 +25,9 @@ _FEW: Final = 100
 """Steps for one value that are no reason to refuse a long document, whose length has its own limit."""
 _BOUND: Final = MOST_STEPS // 4
 """Steps up to which the values of the document are counted, and not the ways through the schema."""
-_A_PAIR: Final = 100
+_A_PAIR: Final = 250
 """Steps of counting one schema and one value, which Python does."""
-_A_WAY: Final = 20
+_A_WAY: Final = 50
 """Steps of following one way to them."""
 _HOLDERS: Final = frozenset((dict, list))
 _NUMBERS: Final = frozenset((int, float))
@@ -34,18 +35,25 @@ _AN_ERROR: Final = 200
 """Steps of collecting one error and reading it."""
 _COPIED: Final = 10
 """Bytes of a value that are copied into an error in one step."""
+_SHOWN: Final = ("const", "enum", "not")
+"""Keywords whose value is copied into an error."""
+_RULES: Final = (
+    *_SHOWN,
+    *{row.keyword for row in LIMITS},
+    "type",
+    "oneOf",
+    "pattern",
+    "contains",
+    "additionalProperties",
+)
+"""Keywords that may each have an error for one value, and a copy of it."""
 _MANY: Final = 1_000_000_000
 """More are not told apart."""
 _MOST_VALUES: Final = 1_000
 _MOST_PAIRS: Final = 100_000
 """Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
-_OF_MEMBERS: Final = ("additionalProperties", "unevaluatedProperties")
-_OF_ITEMS: Final = ("items", "unevaluatedItems")
-_UNEVALUATED: Final = ("unevaluatedProperties", "unevaluatedItems")
 _AGAIN: Final = 3
 """How often what is beside `unevaluated…` is tried: for itself, and for what it leaves unevaluated."""
-_NAMED: Final = ("properties", "patternProperties", "dependentSchemas")
-_SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 (_STEP,) = limits_of("number", "step")
 (_UNIQUE,) = FLAGS
 _FRACTION: Final = 800
@@ -86,14 +94,18 @@ class Looks:
         self._targets = Targets(schema)
         self._back: set[int] = set()
         """Schemas whose reference leads back to what holds them, by `id`."""
-        self._a_look = 1
-        """Steps of one look at most."""
+        self._again: dict[int, Any] = {}
+        """What references that lead back lead to, by `id`: it is tried once for each value."""
+        self._divides = _divides(schema)
+        counted: dict[int, int] = {}
         try:
-            ways = self._most(schema, {}, set())
+            steps = self._most(schema, counted, set()) + sum(counted.get(key, 1) for key in self._again)
         except RecursionError:
-            ways = _MANY
-        self.a_value = min(_MANY, ways * self._a_look)
+            steps = _MANY
+        self.a_value = min(_MANY, steps)
         """Steps for one value at most."""
+        self.fault = self._targets.fault
+        """The reference that may lead to more than one place, so that nothing bounds the steps; else ""."""
 
     def take(self, document: Json, size: int, steps: Steps) -> None:
         """Take the steps of a document with so many bytes.
@@ -101,10 +113,12 @@ class Looks:
         Raises:
             TooComplexError: so many are not left, or not enough to count them.
         """
+        if self.fault:
+            raise TooComplexError
         if (self.a_value + 3) * size <= _NOTHING_COUNTED:  # a value has a byte, an integer's digits three
             return
         try:
-            values, read = _of_values(document)
+            values, read = _of_values(document, self._divides)
             steps.take(read)
             if self.a_value > _FEW:
                 bound = values * self.a_value
@@ -132,44 +146,60 @@ class Looks:
         return total
 
     def _most(self, schema: Any, counted: dict[int, int], above: set[int]) -> int:
-        """Return how often a schema looks at one value, its own or one below it."""
+        """Return the steps of looking at one value, its own or one below it, by all that a schema applies."""
         if not isinstance(schema, Mapping):
             return 1
         key = id(schema)
         if key in counted:
             return counted[key]
         above.add(key)
-        every = [*_in_place(self._targets, schema)]
-        in_place = [inner for inner in every if not _is_scalar(inner)]
-        self._a_look = max(self._a_look, _at_most(schema) + sum(map(_at_most, every)))
-        most = 1
-        for inner in (*in_place, *_below(schema)):
-            if id(inner) in above:
-                self._back.add(key)
-            else:
-                most = max(most, self._most(inner, counted, above))
+
+        def inside(inner: Any) -> int:
+            if id(inner) not in above:
+                return self._most(inner, counted, above)
+            self._back.add(key)
+            self._again[id(inner)] = inner
+            return 1
+
+        first, others = below(schema)
+        same = sum(map(inside, in_place(self._targets, schema)))
+        held = sum(map(inside, others)) + max(map(inside, first), default=0)
         above.discard(key)
-        again = _AGAIN if _has_unevaluated(schema) else 1
-        counted[key] = min(most * max(1, len(in_place)) * again * _parallel(schema), _MANY)
+        again = _AGAIN if has_unevaluated(schema) else 1
+        counted[key] = min((same + max(_at_most(schema), held)) * again, _MANY)
         return counted[key]
 
 
-def _of_values(value: Json) -> tuple[int, int]:
+def _divides(schema: Any) -> bool:
+    """Return whether a schema asks somewhere for multiples."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            if _STEP.keyword in part:
+                return True
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return False
+
+
+def _of_values(value: Json, divides: bool) -> tuple[int, int]:
     """Return the number of values in a value, and the steps of reading its numbers of many digits."""
     if not isinstance(value, dict | list):
-        return 1, _of_number(value)
+        return 1, _of_number(value, divides)
     values = 1
     total = 0
     for part in value.values() if isinstance(value, dict) else value:
         kind = type(part)
         if kind in _HOLDERS:
-            inner, steps = _of_values(part)
+            inner, steps = _of_values(part, divides)
             values += inner
             total += steps
         else:
             values += 1
             if kind in _NUMBERS:
-                total += _of_number(part)
+                total += _of_number(part, divides)
     return values, total
 
 
@@ -178,14 +208,17 @@ def count_errors(schema: Any, document: Json, steps: Steps) -> tuple[int, bool]:
     sizes: dict[int, int] = {}
 
     def an_error(schema: Mapping[str, Any], value: Json) -> int:
-        return _errors(schema, value) * (_AN_ERROR + _size(value, sizes) // _COPIED)
+        size = _size(value, sizes)
+        copied = size * max(0, sum(word in schema for word in _RULES) - 1)
+        copied += sum([_size(schema[word], sizes) for word in _SHOWN if word in schema])
+        return copied // _COPIED + _errors(schema, value) * (_AN_ERROR + size // _COPIED)
 
     paths = _Paths(Targets(schema), an_error, steps)
     try:
         count = paths.count(schema, document)
     except (RecursionError, TooComplexError):
         return _MANY, True
-    return count, are_too_many(count // _AN_ERROR, paths.pairs, 0)
+    return count, are_too_many(count, paths.once, 0)
 
 
 class _Paths:
@@ -203,11 +236,8 @@ class _Paths:
         self._steps = steps
         self._back = back
         self._counted: dict[tuple[int, int], int] = {}
-
-    @property
-    def pairs(self) -> int:
-        """The schemas and values that were counted."""
-        return len(self._counted)
+        self.once = 0
+        """The sum of the weights, each pair of a schema and a value once only."""
 
     def count(self, schema: Any, value: Json) -> int:
         """Return the sum of the weights of all ways below a schema, each pair counted once only.
@@ -221,11 +251,12 @@ class _Paths:
         if pair not in self._counted:
             self._steps.take(_A_PAIR)
             self._counted[pair] = 1  # what leads back to itself on the same value ends here
-            again = _AGAIN if _has_unevaluated(schema) else 1
+            again = _AGAIN if has_unevaluated(schema) else 1
             total = self._weigh(schema, value)
+            self.once += total
             for inner in self._same(schema, value):
                 total += again * self.count(inner, value)
-            for inner, held in _held(schema, value):
+            for inner, held in held_by(schema, value):
                 self._steps.take(_A_WAY)
                 total += self.count(inner, held)
             self._counted[pair] = min(total, _MANY)
@@ -236,69 +267,7 @@ class _Paths:
         if id(schema) in self._back and any(word in schema for word in REFERENCES):
             self.later.extend((inner, value) for inner in self._targets.of(schema))
             schema = {word: schema[word] for word in schema if word not in REFERENCES}
-        yield from _in_place(self._targets, schema)
-        if isinstance(value, Mapping):
-            yield from _map(schema, "dependentSchemas").values()
-
-
-def _in_place(targets: Targets, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the schemas that apply to the same value, the targets of references first."""
-    yield from targets.of(schema)
-    for word in BRANCHES:
-        yield from _list(schema, word)
-    yield from (schema[word] for word in CONDITIONS if word in schema)
-
-
-def _held(schema: Mapping[str, Any], value: Json) -> Iterator[tuple[Any, Json]]:
-    if isinstance(value, Mapping):
-        yield from _of_keys(schema, value)
-    elif isinstance(value, list):
-        first = _list(schema, "prefixItems")
-        yield from zip(first, value, strict=False)
-        yield from (
-            (schema[word], held) for word in _OF_ITEMS if word in schema for held in value[len(first) :]
-        )
-        yield from ((schema["contains"], item) for item in value if "contains" in schema)
-
-
-def _of_keys(schema: Mapping[str, Any], value: Mapping[str, Json]) -> Iterator[tuple[Any, Json]]:
-    properties = _map(schema, "properties")
-    patterns = _map(schema, "patternProperties")
-    rest = [schema[word] for word in _OF_MEMBERS if word in schema]
-    if not (patterns or rest or "propertyNames" in schema):
-        yield from ((properties[key], value[key]) for key in properties.keys() & value)
-        return
-    for key, held in value.items():
-        if key in properties:
-            yield properties[key], held
-        yield from ((inner, held) for inner in patterns.values())
-        if key not in properties:
-            yield from ((inner, held) for inner in rest)
-        if "propertyNames" in schema:
-            yield schema["propertyNames"], key
-
-
-def _below(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the schemas that apply to keys, members and items."""
-    for word in _NAMED:
-        yield from _map(schema, word).values()
-    words = (*_OF_MEMBERS, *_OF_ITEMS, "contains", "propertyNames")
-    yield from (schema[word] for word in words if word in schema)
-    yield from _list(schema, "prefixItems")
-
-
-def _parallel(schema: Mapping[str, Any]) -> int:
-    """Return how many schemas below a schema may look at the same member, key or item."""
-    more = len(_map(schema, "patternProperties")) + len(_map(schema, "dependentSchemas"))
-    return 1 + more + sum(word in schema for word in (*_UNEVALUATED, "contains", "propertyNames"))
-
-
-def _has_unevaluated(schema: Mapping[str, Any]) -> bool:
-    return any(word in schema for word in _UNEVALUATED)
-
-
-def _is_scalar(schema: Any) -> bool:
-    return not isinstance(schema, Mapping) or schema.get("type") in _SCALARS
+        yield from in_place(self._targets, schema)
 
 
 def _at_most(schema: Any) -> int:
@@ -324,30 +293,41 @@ def _of_division(divisor: float) -> int:
 
 def _of_options(schema: Mapping[str, Any]) -> int:
     """Return the steps of comparing a value with the names and options that a schema lists."""
-    steps = len(_list(schema, "required")) // 2 + len(_map(schema, "properties")) // 40
-    options = _list(schema, "enum")
+    steps = len(list_of(schema, "required")) // 2 + len(map_of(schema, "properties")) // 40
+    options = list_of(schema, "enum")
     kinds = set(map(type, options))
+    kinds.discard(type(None))  # it is compared with nothing
     an_option = 60 if float in kinds else 10 if kinds & _HOLDERS else 5 if len(kinds) > 1 else 0
-    return steps + len(_map(schema, "dependentRequired")) + len(options) * an_option
+    return steps + _of_dependencies(schema) + len(options) * an_option
 
 
-def _of_number(value: Json) -> int:
-    """Return the steps of reading an integer, which grow with the square of its digits, or a large number."""
+def _of_number(value: Json, divides: bool) -> int:
+    """Return the steps of reading an integer, by the square of its digits, or of dividing a large number."""
     match value:
         case int():
             return value.bit_length() ** 2 >> _DIGITS
-        case float() if abs(value) > _EXACT:
+        case float() if divides and abs(value) > _EXACT:
             return _FRACTION
         case _:
             return 0
+
+
+def _of_dependencies(schema: Mapping[str, Any]) -> int:
+    """Return the steps of looking for the keys that others ask for."""
+    lists = [*map_of(schema, "dependentRequired").values(), *map_of(schema, "dependencies").values()]
+    return len(lists) + sum(len(names) for names in lists if isinstance(names, list)) // 2
 
 
 def _errors(schema: Mapping[str, Any], value: Json) -> int:
     """Return how many errors the keywords of a schema alone may have for a value."""
     if not isinstance(value, Mapping):
         return 1
-    absent = sum(name not in value for name in _list(schema, "required"))
-    return 1 + absent + (len(value) if "propertyNames" in schema else 0)
+    errors = 1 + sum(name not in value for name in list_of(schema, "required"))
+    for word in ("dependentRequired", "dependencies"):
+        for key, names in map_of(schema, word).items():
+            if key in value and isinstance(names, list):
+                errors += sum(name not in value for name in names)
+    return errors + (len(value) if "propertyNames" in schema else 0)
 
 
 def size_of(document: Json) -> int:
@@ -370,14 +350,3 @@ def _size(value: Json, sizes: dict[int, int]) -> int:
             return value.bit_length() // 3 + 2
         case _:
             return 4
-
-
-def _map(schema: Mapping[str, Any], word: str) -> Mapping[str, Any]:
-    """Return the value of a keyword that holds a map; an empty one where it means nothing in its draft."""
-    value = schema.get(word)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(schema: Mapping[str, Any], word: str) -> list[Any]:
-    value = schema.get(word)
-    return value if isinstance(value, list) else []

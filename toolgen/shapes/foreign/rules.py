@@ -84,7 +84,8 @@ class Rules:
         With `bounds_patterns`, those that may take long are not matched (`BoundedPatterns`).
 
         Raises:
-            ValueError: it is no valid schema, or names another document.
+            ValueError: it is no valid schema, or names another document; with `bounds_patterns`, also where
+                a reference may lead to more than one place.
         """
         self._schema = schema
         plain = schema if isinstance(schema, bool) else dict(schema)
@@ -101,6 +102,8 @@ class Rules:
         else:
             self._validator = self._make(self._bounded.checked, pattern_options=SMALL)
             self._without = self._make(self._bounded.without, pattern_options=SMALL)
+            if fault := self._looks.fault:
+                raise ValueError(f"{fault!r} may lead to more than one place, or out of the schema")
 
     @cached_property
     def _looks(self) -> Looks:
@@ -136,6 +139,10 @@ class Rules:
             message = "is not JSON: not Unicode text"
         except (ValueError, RecursionError):
             message = "is not JSON that can be checked"
+        except BaseException as error:
+            if not _is_panic(error):
+                raise
+            return Findings(issues=(TOO_COMPLEX,))
         return Findings(issues=(FieldIssue(keys=(), constraint="invalid_json", message=message),))
 
     def _judged(self, document: Json, most: int, size: int, steps: Steps) -> Findings:
@@ -262,6 +269,11 @@ _MESSAGES: Final[dict[type, str]] = {
     Kind.AdditionalItems: "has more items than the schema knows",
     Kind.FalseSchema: "is not allowed here, whatever it is",
 }
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Return whether the validator broke off, as where memory does not hold its errors."""
+    return type(error) is RuntimeError or type(error).__name__ == "PanicException"
 
 
 def _unique(founds: Iterable[LocatedIssue]) -> list[LocatedIssue]:
