@@ -275,6 +275,15 @@ def halves(cursor: str | None) -> Page:
 
 
 @listing
+def deep(cursor: str | None) -> Page:
+    """List the attacks, and a tool whose schema has 700 levels."""
+    schema = ANY
+    for _ in range(350):
+        schema = {"type": "object", "properties": {"]": schema}}
+    return {"tools": [{"name": "deep", "inputSchema": schema}, *plain(cursor)["tools"]]}
+
+
+@listing
 def sixty_thousand(cursor: str | None) -> Page:
     """List 60,000 tools on one page."""
     return {"tools": trivial(0, 60_000)}

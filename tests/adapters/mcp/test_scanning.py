@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from toolgen.adapters.mcp import scanning
-from toolgen.adapters.mcp.scanning import exceeded, id_of, is_answer, without_lone_surrogates
+from toolgen.adapters.mcp.scanning import cut_to_depth, exceeded, id_of, is_answer, without_lone_surrogates
 from toolgen.contract.limits import Limits
 
 TEXTS = ["", 'a"b\\', '{"[,]}"', '\\\\"', "é,", "x" * 40]
@@ -117,3 +117,16 @@ def test_escaped_surrogates_that_are_half_of_no_pair_are_replaced(message: bytes
 )
 def test_what_has_no_lone_surrogate_or_is_no_json_stays(message: bytes) -> None:
     assert without_lone_surrogates(message) is message
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (b'{"a": [[1, {"b": "]"}], {}], "c": [[]]}', b'{"a": [null, null], "c": [null]}'),
+        (b'{"a": "[[[\\"", "b": [1]}', b'{"a": "[[[\\"", "b": [1]}'),
+        (b"[[[1]]", b"[[[1]]"),
+        (b"[" + b'"",' * 20 + b"[[]]]", b"[" + b'"",' * 20 + b"[[]]]"),
+    ],
+)
+def test_what_is_too_deep_is_cut(message: bytes, expected: bytes) -> None:
+    assert cut_to_depth(message, Limits(depth=2, keys=5)) == expected

@@ -28,6 +28,7 @@ _AS_ARRAYS: Final = bytes.maketrans(b"{}", b"[]")
 _BRACKET: Final = re.compile(rb"[\[{\]}]")
 _ESCAPED_PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _ESCAPED_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{\]}]', re.DOTALL)
 _METHOD: Final = re.compile(rb'"method"\s*:')
 _ID: Final = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\\x00-\x1f]{0,200}")\s*[,}]')
 
@@ -92,6 +93,27 @@ def _pieces(message: bytes) -> Iterator[bytes]:
         for escape in (b"\\\\", b'\\"'):  # in this order: an escaped backslash escapes no quote
             piece = piece.replace(escape, b"")
         yield piece
+
+
+def cut_to_depth(message: bytes, limits: Limits) -> bytes:
+    """Return a message with null for each array and object beyond the depth of the limits.
+
+    One with far more texts and brackets than the limits have keys, or that is no JSON, is returned as it is.
+    """
+    parts: list[bytes] = []
+    end = level = 0
+    for number, token in enumerate(_TOKEN.finditer(message)):
+        if number > 4 * limits.keys:
+            return message
+        if token[0] in (b"[", b"{"):
+            level += 1
+            if level == limits.depth + 1:
+                parts += (message[end : token.start()], b"null")
+        elif token[0] in (b"]", b"}"):
+            if level == limits.depth + 1:
+                end = token.end()
+            level -= 1
+    return message if level else b"".join((*parts, message[end:]))
 
 
 def without_lone_surrogates(message: bytes) -> bytes:

@@ -405,6 +405,12 @@ async def test_a_list_that_costs_too_much_is_none(mode: str, why: str) -> None:
         assert re.search(why, snapshot.failures["hostile"])
 
 
+async def test_a_tool_that_is_deeper_than_a_message_may_be_is_left_out_alone() -> None:
+    async with served(hostile("deep")) as (_, snapshot), served(hostile()) as (_, plain):
+        assert [spec.id for spec in snapshot.specs] == [spec.id for spec in plain.specs]
+        assert list(snapshot.left_out) == ["mcp.hostile.deep"]
+
+
 async def test_a_list_that_came_again_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(monkeypatch)
     async with served(hostile(list_s=0)) as (runtime, snapshot):

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.logs import logger
 
-from ..scanning import ROOM_DEPTH, exceeded, id_of, is_answer, without_lone_surrogates
+from ..scanning import ROOM_DEPTH, cut_to_depth, exceeded, id_of, is_answer, without_lone_surrogates
 from .errors import MalformedAnswerError, MCPServerError
 from .messages import LONGEST_MESSAGE
 
@@ -142,7 +142,11 @@ class Intake:
         Raises:
             MCPServerError: it holds too much, and the id of its request is None.
         """
-        if (too_much := exceeded(answer, self._limits)) is None:
+        too_much = exceeded(answer, self._limits)
+        if too_much is not None and self._lists:  # of a tool that is so deep the list leaves out no other one
+            answer = cut_to_depth(answer, LIST_LIMITS)
+            too_much = exceeded(answer, self._limits)
+        if too_much is None:
             return without_lone_surrogates(answer)
         if request_id is None:
             raise MCPServerError(f"it sent a message with {too_much}")
