@@ -75,6 +75,11 @@ def test_ten_thousand_usual_texts_are_no_reason_to_refuse_them(name: str) -> Non
     assert decode(json.dumps(texts)) == texts
 
 
+@pytest.mark.parametrize("pattern", [r"^(?!\s*$).+", r"^(?=.*[a-z])(?=.*\d)"])
+def test_usual_texts_whose_pattern_looks_ahead_are_no_reason_to_refuse_them(pattern: str) -> None:
+    assert spent(of(pattern), {"l": [f"Some text here {number}" for number in range(9_990)]})[0] == ()
+
+
 @pytest.mark.parametrize("pattern", [r"\bTODO", r"\b(?:foo|TODO)\b", "(?i)todo"])
 def test_a_long_text_is_searched_for_a_word(pattern: str) -> None:
     text = "the quick brown fox " * 5_000

@@ -29,7 +29,7 @@ from ..steps import MOST_STEPS, Steps, take_steps
 from .schema import MAPS, VALUES
 from .targets import Targets
 
-_LEAST: Final = 100
+_LEAST: Final = 16
 """Steps back of the first attempt at a match."""
 LINEAR: Final = RegexOptions()
 """Rust's regex, which does not backtrack."""
@@ -83,6 +83,7 @@ class Match:
             if error is None or not isinstance(error.kind, Kind.BacktrackLimitExceeded):
                 return error is None
             limit *= 4
+        take_steps(MOST_STEPS + 1)  # none are left, so that no validator takes it for a misfit
         raise TooComplexError
 
     def _engine(self, limit: int) -> Any:
