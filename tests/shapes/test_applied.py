@@ -213,3 +213,11 @@ def tree(nodes: int) -> Any:
 )
 def test_a_long_document_of_many_kinds_fits(schema: Any, document: Any) -> None:
     assert Rules(schema).issues(document) == ()
+
+
+def test_kinds_that_hold_one_another_are_few_looks() -> None:
+    kinds = {
+        f"d{at}": {"properties": {f"p{key}": {"$ref": f"#/$defs/d{(at + 7 * key) % 100}"} for key in (1, 2)}}
+        for at in range(100)
+    }
+    assert Looks({"$ref": "#/$defs/d0", "$defs": kinds}).a_value < 10

@@ -21,7 +21,7 @@ from .targets import Targets
 
 _NOTHING_COUNTED: Final = MOST_STEPS // 10
 """Steps up to which nothing is counted: the bound of the schema is enough."""
-_FEW: Final = 100
+_FEW: Final = 200
 """Steps for one value that are no reason to refuse a long document, whose length has its own limit."""
 _BOUND: Final = MOST_STEPS // 4
 """Steps up to which the values of the document are counted, and not the ways through the schema."""
@@ -54,6 +54,7 @@ _MOST_PAIRS: Final = 100_000
 """Pairs of members of an object: jsonschema-rs copies the object into an error of each of its keys."""
 _AGAIN: Final = 3
 """How often what is beside `unevaluated…` is tried: for itself, and for what it leaves unevaluated."""
+_SCALARS: Final = ("string", "number", "integer", "boolean", "null")
 (_STEP,) = limits_of("number", "step")
 (_UNIQUE,) = FLAGS
 _FRACTION: Final = 800
@@ -94,12 +95,18 @@ class Looks:
         self._targets = Targets(schema)
         self._back: set[int] = set()
         """Schemas whose reference leads back to what holds them, by `id`."""
-        self._again: dict[int, Any] = {}
+        self._again = set[int]()
         """What references that lead back lead to, by `id`: it is tried once for each value."""
+        self._own: dict[int, int] = {}
+        """Steps for the value itself, by the `id` of a schema."""
+        self._is_forked = False
+        """Whether some schema leads on to several for one value."""
         self._divides = _divides(schema)
         counted: dict[int, int] = {}
         try:
-            steps = self._most(schema, counted, set()) + sum(counted.get(key, 1) for key in self._again)
+            steps = self._most(schema, counted, set())
+            again = [counted.get(key, 1) for key in self._again]
+            steps += sum(again) if self._is_forked else max(again, default=0)
         except RecursionError:
             steps = _MANY
         self.a_value = min(_MANY, steps)
@@ -154,20 +161,30 @@ class Looks:
             return counted[key]
         above.add(key)
 
-        def inside(inner: Any) -> int:
-            if id(inner) not in above:
-                return self._most(inner, counted, above)
-            self._back.add(key)
-            self._again[id(inner)] = inner
-            return 1
-
-        first, others = below(schema)
-        same = sum(map(inside, in_place(self._targets, schema)))
-        held = sum(map(inside, others)) + max(map(inside, first), default=0)
+        nearest, others = below(schema)
+        every = [*in_place(self._targets, schema)]
+        parts = [1] * (len(every) + len(others) + len(nearest))
+        for at, inner in enumerate((*every, *others, *nearest)):
+            if id(inner) in above:
+                self._back.add(key)
+                self._again.add(id(inner))
+            else:
+                parts[at] = self._most(inner, counted, above)
+        if sum(map(_leads_on, (*every, *others))) + any(map(_leads_on, nearest)) > 1:
+            self._is_forked = True
+        same = sum(parts[: len(every)])
+        start = len(every) + len(others)
+        held = sum(parts[len(every) : start]) + max(parts[start:], default=0)
         above.discard(key)
         again = _AGAIN if has_unevaluated(schema) else 1
-        counted[key] = min((same + max(_at_most(schema), held)) * again, _MANY)
+        own = _at_most(schema) + sum([self._own.get(id(inner), 1) for inner in every])
+        self._own[key] = min(own * again, _MANY)
+        counted[key] = min(max(own, same + held) * again, _MANY)
         return counted[key]
+
+
+def _leads_on(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") not in _SCALARS
 
 
 def _divides(schema: Any) -> bool:
