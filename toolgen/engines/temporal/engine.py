@@ -36,7 +36,7 @@ from toolgen.runs import (
 )
 from toolgen.runs.errors import already_registered, engine_closed
 
-from ..journal import Followers
+from ..journal import Followers, encode
 from .client import TemporalClient
 from .payloads import OffloadingCodec, data_converter
 from .settings import EngineSettings, GivesSettings, TemporalLimits
@@ -188,8 +188,9 @@ class TemporalEngine:
         """Start a run; a worker executes it.
 
         Raises:
-            EngineError: no loop has the name, the input is not JSON, or the server refuses.
+            EngineError: no loop has the name, the input or an id is not JSON, or the server refuses.
         """
+        encode([run_id, session], "the id of a run, with its session,")
         await (await self._connected()).start_run(loop, arg, run_id=run_id, session=session)
 
     async def signal(self, run_id: str, name: str, payload: Json, *, signal_id: str) -> None:
