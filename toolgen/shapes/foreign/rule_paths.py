@@ -112,7 +112,7 @@ class Looks:
         self.a_value = min(_MANY, steps)
         """Steps for one value at most."""
         self.fault = self._targets.fault
-        """The reference that may lead to more than one place, so that nothing bounds the steps; else ""."""
+        """The reference that may lead to more than one place, which the counting does not follow; else ""."""
 
     def take(self, document: Json, size: int, steps: Steps) -> None:
         """Take the steps of a document with so many bytes.
@@ -120,8 +120,6 @@ class Looks:
         Raises:
             TooComplexError: so many are not left, or not enough to count them.
         """
-        if self.fault:
-            raise TooComplexError
         if (self.a_value + 3) * size <= _NOTHING_COUNTED:  # a value has a byte, an integer's digits three
             return
         try:
