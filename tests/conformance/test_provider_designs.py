@@ -68,7 +68,7 @@ def test_documents_of_random_designs_come_back() -> None:
         tools = read_catalogue(
             json.loads(generate(evaluation.design, module="tests.random")["tool_schemas.json"])
         ).tools
-        tools = list({tool["name"]: tool for tool in tools}.values())  # two of one name are refused
+        tools = tuple({tool["name"]: tool for tool in tools}.values())  # two of one name are refused
         drawn = [_document(tool["payload"]["schema"], data) for tool in tools]
         for dialect in DIALECTS:
             for one, document in zip(declarations(tools, dialect).projections, drawn, strict=True):
