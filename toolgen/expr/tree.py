@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
 from toolgen.contract.tool_facts import Artifact, Bounded, Confirmation, Error, LongRunning, ToolFacts
+from toolgen.contract.transport import HTTP, Function, Server
 from toolgen.shapes.fields import EnumType, Field, Objects, ObjectType, UnionType
 
 from .source import Source
@@ -250,6 +251,8 @@ class Method:
     payload: ObjectType
     result: ObjectType
     errors: tuple[Error[str], ...] = ()
+    transport: HTTP | Function | None = None
+    """How the generated client calls it; None where somebody implements it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +268,8 @@ class Service:
     completions: tuple[Completion, ...] = ()
     completion_objects: tuple[ObjectType, ...] = ()
     """Every object of its `completions` module but the shared ones."""
+    servers: tuple[Server, ...] = ()
+    """Where its methods over HTTP answer, the preferred one first."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,172 @@
+"""How the methods of a service are reached, in a design, in its generated client and at run time alike.
+
+Words and defaults of parameters are those of OpenAPI 3.1 (Parameter Object); verbs those of RFC 9110.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+Verb: TypeAlias = Literal["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "POST", "PATCH"]
+Place: TypeAlias = Literal["path", "query", "header", "cookie"]
+Style: TypeAlias = Literal[
+    "form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject"
+]
+Media: TypeAlias = Literal["json", "form", "multipart", "text", "bytes"]
+Status: TypeAlias = int | Literal["1XX", "2XX", "3XX", "4XX", "5XX", "default"]
+
+SAFE_VERBS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""What they ask for changes nothing (RFC 9110, section 9.2.1)."""
+IDEMPOTENT_VERBS: Final = SAFE_VERBS | {"PUT", "DELETE"}
+"""Twice has the effect of once (RFC 9110, section 9.2.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A part of a server's address that whoever makes the client may set."""
+
+    name: str
+    default: str
+    values: tuple[str, ...] = ()
+    """All that it may be; () for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a service answers."""
+
+    url: str
+    """Absolute, of http or https; `{name}` stands for a variable."""
+    variables: tuple[Variable, ...] = ()
+    is_accepted: bool = True
+    """Whether the author of the design has chosen it; a private address of another one is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One attribute of a payload outside the body."""
+
+    attribute: str
+    """Its JSON key."""
+    place: Place
+    name: str = ""
+    """Its name in the request; "" for that of the attribute."""
+    style: Style | None = None
+    """None for `form` in queries and cookies, `simple` in paths and headers."""
+    explode: bool | None = None
+    """Whether items and properties stand alone; None for what the style does: only `form` does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """What a request carries."""
+
+    media: Media = "json"
+    attribute: str = ""
+    """The attribute that is the whole body; "" where `attributes` are an object."""
+    attributes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Those of `attributes` that are files of a multipart body: bytes, or the URI of an artifact."""
+    content_type: str = ""
+    """"" for that of the media."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an answer with a status means; of several that fit, the most exact one counts."""
+
+    status: Status
+    error: str = ""
+    """Name of the declared error; "" for the result."""
+    body: str = ""
+    """The attribute of the result that is the whole body; "" where the body is the result."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Attributes of the result that are headers: the name of the header by attribute."""
+    media: Media = "json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paging:
+    """How the next page is asked for; the cursor of a result and of a payload is text."""
+
+    style: Literal["cursor", "offset", "page", "link"] = "cursor"
+    cursor: str
+    """Attribute of the payload."""
+    next: str
+    """Attribute of the result; absent on the last page."""
+    name: str = ""
+    """Query parameter of an offset or a page; "" for the style's own name."""
+    size: str = ""
+    """Attribute of the payload with the most items of a page; "" for none."""
+    items: str = ""
+    """Attribute of the result with the items; for `offset` and `page`."""
+    total: str = ""
+    """Attribute of the result with the items of all pages; "" for none."""
+    first: int = 0
+    """Number of the first page, or of the first item."""
+    at: str = ""
+    """JSON Pointer to the next cursor in the body (RFC 6901); "" where `next` is an attribute of the body."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthFlow:
+    """How tokens of OAuth 2 are got (RFC 6749), at addresses that its metadata may say (RFC 8414)."""
+
+    kind: Literal["client_credentials", "authorization_code"]
+    token: str = ""
+    authorize: str = ""
+    refresh: str = ""
+    """"" for `token`."""
+    discovery: str = ""
+    """Address of the metadata; "" where the others are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecurityScheme:
+    """A credential that a service asks for."""
+
+    name: str
+    kind: Literal["api_key", "basic", "bearer", "oauth2"]
+    description: str = ""
+    place: Literal["header", "query", "cookie"] = "header"
+    key: str = ""
+    """Name of the header, query parameter or cookie of an `api_key`."""
+    flow: OAuthFlow | None = None
+    scopes: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions by scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A scheme with the scopes that a request needs of it."""
+
+    scheme: SecurityScheme
+    scopes: tuple[str, ...] = ()
+
+
+Security: TypeAlias = tuple[tuple[Requirement, ...], ...]
+"""Alternatives, the preferred one first; a request needs all of one. () for nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HTTP:
+    """A method as a request."""
+
+    verb: Verb
+    path: str
+    """From the server's address; `{name}` stands for a parameter of the path."""
+    parameters: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    responses: tuple[Response, ...] = (Response(200),)
+    paging: Paging | None = None
+    security: Security = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A method as a Python function, which takes the attributes of the payload by keyword."""
+
+    target: str
+    """`package.module:function`, or `package.module:object.method`."""
