@@ -14,7 +14,7 @@ class Credential:
 
     secret: str = field(repr=False)
     username: str = ""
-    """For `basic`."""
+    """Who signs in, where the scheme is `basic`; "" for the others."""
     refresh_token: str = field(default="", repr=False)
     expires_at: float | None = None
     """Seconds since the epoch; None where nobody said."""

@@ -156,7 +156,7 @@ class HTTP:
 
     verb: Verb
     path: str
-    """From the server's address; `{name}` stands for a parameter of the path."""
+    """What follows the server's address; `{name}` stands for a parameter of the path."""
     parameters: tuple[Parameter, ...] = ()
     body: Body | None = None
     responses: tuple[Response, ...] = (Response(200),)
