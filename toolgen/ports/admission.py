@@ -51,9 +51,9 @@ class Place:
         "answered",
         "close",
         "idle_since",
-        "is_settled",
-        "looked_at",
+        "is_evictable",
         "peer",
+        "progress_at",
         "requests",
         "unsent",
         "unsent_bytes",
@@ -73,10 +73,10 @@ class Place:
         self.answered = 0
         """Those of the requests whose answer is written, and not yet taken."""
         self.unsent = 0
-        """Bytes that waited when it was looked at."""
-        self.looked_at = 0.0
+        """Bytes that waited at `progress_at`."""
+        self.progress_at = 0.0
         self.idle_since = 0.0
-        self.is_settled = False
+        self.is_evictable = False
         """Whether what came with the connection was read; before that no newer one closes it."""
 
 
@@ -101,27 +101,27 @@ class Admission:
         self._peers: dict[tuple[str, str], _Peer] = {}
         self._idle: dict[Place, None] = {}
         self._writing: dict[Place, None] = {}
-        """Those with unsent bytes, the one that was looked at first."""
+        """Those with unsent bytes, the one first whose last progress is oldest."""
         self.connections = 0
         self.requests = 0
 
     def enter(self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]) -> Place:
         """Return the place of a new connection of an address, which `close` closes."""
         place = Place(self, peer_of(address), close, unsent_bytes)
-        self._rest(place)
+        self._mark_idle(place)
         return place
 
-    def settle(self, place: Place) -> None:
+    def evict_idle(self, place: Place) -> None:
         """Close the oldest idle connections beyond the limits, now that what came with this one was read."""
-        place.is_settled = True
+        place.is_evictable = True
         if (peer := place.peer) is not None:
-            self._close_beyond(peer.idle, lambda: peer.connections > peer.most)
-        self._close_beyond(self._idle, lambda: self.connections > self._limits.connections)
+            self._evict(peer.idle, lambda: peer.connections > peer.most)
+        self._evict(self._idle, lambda: self.connections > self._limits.connections)
 
     def leave(self, place: Place) -> None:
         """Give the place of a connection back that is closed; once more does nothing."""
         if (peer := place.peer) is not None:
-            self._stir(place, peer)
+            self._mark_busy(place, peer)
             self._writing.pop(place, None)
             self._move(place, None)
 
@@ -132,7 +132,7 @@ class Admission:
                 return Refused(503, "the server has too many requests; try again later")
             if peer.requests >= _without_heads(peer.most):
                 return _TOO_MANY
-            self._stir(place, peer)
+            self._mark_busy(place, peer)
             self.requests += 1
             peer.requests += 1
         place.requests += 1
@@ -148,7 +148,7 @@ class Admission:
     def write(self, place: Place) -> None:
         """Take note that a connection has unsent bytes, until `written`."""
         if place.peer is not None:
-            self._look_at(place)
+            self._note_progress(place)
 
     def written(self, place: Place) -> None:
         """End the requests of a connection whose answers are taken, now that it has no unsent bytes."""
@@ -163,8 +163,8 @@ class Admission:
             self.requests -= requests
             peer.requests -= requests
             if not place.requests:
-                self._rest(place)
-                self.settle(place)
+                self._mark_idle(place)
+                self.evict_idle(place)
 
     def assign(self, place: Place, identity: str) -> Refused | None:
         """Count a connection and its request for an identity, unless that has too many requests."""
@@ -176,7 +176,7 @@ class Admission:
         self._move(place, peer)
         return None
 
-    def close_late(self) -> float | None:
+    def close_timed_out(self) -> float | None:
         """Close connections whose head is late, or whose peer takes nothing.
 
         Returns when the next one may be late, None where there are none.
@@ -191,13 +191,13 @@ class Admission:
             self._close(oldest)
         while self._writing:
             oldest = next(iter(self._writing))
-            if now < (late := oldest.looked_at + self._limits.write_s):
+            if now < (late := oldest.progress_at + self._limits.write_s):
                 due = min(due, late)
                 break
             if oldest.unsent_bytes() >= oldest.unsent:
                 self._close(oldest)
             else:
-                self._look_at(oldest)
+                self._note_progress(oldest)
         return due if self.connections else None
 
     def close_all(self) -> None:
@@ -205,30 +205,30 @@ class Admission:
         for place in tuple(self._idle):
             self._close(place)
 
-    def _close_beyond(self, idle: dict[Place, None], is_beyond: Callable[[], bool]) -> None:
+    def _evict(self, idle: dict[Place, None], is_beyond: Callable[[], bool]) -> None:
         while is_beyond() and idle:
             oldest = next(iter(idle))
-            if not oldest.is_settled:
-                return  # it is closed when it is settled
+            if not oldest.is_evictable:
+                return  # it may be closed when what came with it was read
             self._close(oldest)
 
     def _close(self, place: Place) -> None:
         self.leave(place)
         place.close()
 
-    def _look_at(self, place: Place) -> None:
+    def _note_progress(self, place: Place) -> None:
         self._writing.pop(place, None)
-        place.unsent, place.looked_at = place.unsent_bytes(), self._clock()
+        place.unsent, place.progress_at = place.unsent_bytes(), self._clock()
         self._writing[place] = None
 
-    def _rest(self, place: Place) -> None:
+    def _mark_idle(self, place: Place) -> None:
         """Count a connection without a request for its address."""
         peer = self._peer(("address", place.address), self._limits.per_address)
         self._move(place, peer)
         place.idle_since = self._clock()
         self._idle[place] = peer.idle[place] = None
 
-    def _stir(self, place: Place, peer: _Peer) -> None:
+    def _mark_busy(self, place: Place, peer: _Peer) -> None:
         self._idle.pop(place, None)
         peer.idle.pop(place, None)
 

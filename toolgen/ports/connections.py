@@ -18,22 +18,22 @@ class Port:
     def __init__(self, limits: PortLimits, loop: asyncio.AbstractEventLoop) -> None:
         self.admission = Admission(limits, loop.time)
         self.loop = loop
-        self._is_looking = False
+        self._has_timer = False
 
     def connection(self, serve: Serve) -> asyncio.Protocol:
         """Return the protocol of a connection that is yet to be made, which `serve` serves."""
         return _Connection(self, serve)
 
-    def look(self) -> None:
+    def check_timeouts(self) -> None:
         """Close late connections now, and as long as there are any."""
-        if not self._is_looking:
-            self._look()
+        if not self._has_timer:
+            self._check_timeouts()
 
-    def _look(self) -> None:
-        due = self.admission.close_late()
-        self._is_looking = due is not None
+    def _check_timeouts(self) -> None:
+        due = self.admission.close_timed_out()
+        self._has_timer = due is not None
         if due is not None:
-            self.loop.call_at(due, self._look)
+            self.loop.call_at(due, self._check_timeouts)
 
 
 class _Connection(asyncio.Protocol):
@@ -55,9 +55,9 @@ class _Connection(asyncio.Protocol):
         )  # so that it says of each unsent byte, and when there is none
         self._inner = self._serve(self._place)
         self._inner.connection_made(transport)
-        self._port.look()
-        # What has come with it is read in the next turn of the loop; its place is settled in the one after.
-        self._port.loop.call_soon(self._port.loop.call_soon, self._port.admission.settle, self._place)
+        self._port.check_timeouts()
+        # What has come with it is read in the next turn of the loop; the one after evicts idle connections.
+        self._port.loop.call_soon(self._port.loop.call_soon, self._port.admission.evict_idle, self._place)
 
     def data_received(self, data: bytes) -> None:
         self._inner.data_received(data)
