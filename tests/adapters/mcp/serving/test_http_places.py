@@ -16,7 +16,7 @@ from toolgen.runtime import CallMeta
 
 from .desk import Desk, desk_runtime
 from .test_http import call_of, verify
-from .web import HEADERS, URL, hello, listening, modern_call, web
+from .web import HEADERS, URL, hello, listening, modern_call, over_sockets, web
 
 OPEN_HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-A: "
 """What 1,300 connections sent, and nothing more, so that everybody had 503 for ever."""
@@ -97,14 +97,8 @@ async def test_the_connection_of_a_client_that_takes_nothing_is_closed() -> None
 
 async def test_requests_that_go_on_leave_places_to_others_and_to_refusals() -> None:
     """By hanging calls, which no newer connection closes."""
-    desk = Desk()
     limits: dict[str, Any] = {"max_connections": 24, "max_connections_per_peer": 3, "max_calls": 100}
-    async with (
-        desk_runtime(desk) as runtime,
-        listening(runtime, verify=verify, **limits) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
-    ):
-        url = f"http://127.0.0.1:{port}/mcp"
+    async with over_sockets(Desk(), verify=verify, **limits) as (client, url):
         hanging = {asyncio.create_task(client.post(url, **call_of("mira", "hang"))) for _ in range(4)}
         async with asyncio.timeout(60):
             [refused], hanging = await asyncio.wait(hanging, return_when=asyncio.FIRST_COMPLETED)
@@ -117,13 +111,7 @@ async def test_requests_that_go_on_leave_places_to_others_and_to_refusals() -> N
 
 
 async def test_requests_of_all_have_a_limit_that_is_said() -> None:
-    desk = Desk()
-    async with (
-        desk_runtime(desk) as runtime,
-        listening(runtime, max_connections=4) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
-    ):
-        url = f"http://127.0.0.1:{port}/mcp"
+    async with over_sockets(Desk(), max_connections=4) as (client, url):
         hanging = {asyncio.create_task(client.post(url, **modern_call("hang"))) for _ in range(4)}
         async with asyncio.timeout(60):
             [refused], hanging = await asyncio.wait(hanging, return_when=asyncio.FIRST_COMPLETED)

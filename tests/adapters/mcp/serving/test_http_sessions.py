@@ -11,7 +11,7 @@ from tests.virtual_time import in_virtual_time
 
 from .desk import Desk, desk_runtime
 from .test_http import verify
-from .web import HEADERS, URL, hello, listening, web
+from .web import URL, hello, over_sockets, web
 
 
 async def opened(client: httpx2.AsyncClient, who: str = "", url: str = URL) -> dict[str, str]:
@@ -79,12 +79,12 @@ async def test_a_session_with_a_request_stays_and_a_further_one_is_refused() -> 
         assert await status(client, await opened(client)) == 200
 
 
-async def listens(client: httpx2.AsyncClient, port: int, session: dict[str, str]) -> asyncio.Task[bytes]:
+async def listens(client: httpx2.AsyncClient, url: str, session: dict[str, str]) -> asyncio.Task[bytes]:
     """Return the stream by which the client of a session listens, once it is open."""
     is_open = asyncio.Event()
 
     async def listen() -> bytes:
-        async with client.stream("GET", f"http://127.0.0.1:{port}/mcp", headers=session) as answer:
+        async with client.stream("GET", url, headers=session) as answer:
             assert answer.status_code == 200
             is_open.set()
             return await answer.aread()
@@ -97,15 +97,10 @@ async def listens(client: httpx2.AsyncClient, port: int, session: dict[str, str]
 
 async def test_a_session_whose_client_only_listens_makes_room_for_another() -> None:
     """As many as there may be with a stream each refused every further client for ever."""
-    async with (
-        desk_runtime(Desk()) as runtime,
-        listening(runtime, max_sessions=3) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
-    ):
-        url = f"http://127.0.0.1:{port}/mcp"
+    async with over_sockets(Desk(), max_sessions=3) as (client, url):
         sessions = [await opened(client, url=url) for _ in range(3)]
         assert await status(client, sessions[0], url) == 200
-        streams = [await listens(client, port, session) for session in sessions]
+        streams = [await listens(client, url, session) for session in sessions]
         further = [await opened(client, url=url) for _ in range(2)]
         async with asyncio.timeout(30):
             assert [await streams[1], await streams[2]] == [b"", b""]
@@ -118,14 +113,9 @@ async def test_a_session_whose_client_only_listens_makes_room_for_another() -> N
 
 async def test_a_session_whose_client_listens_during_a_request_stays() -> None:
     desk = Desk()
-    async with (
-        desk_runtime(desk) as runtime,
-        listening(runtime, max_sessions=1) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
-    ):
-        url = f"http://127.0.0.1:{port}/mcp"
+    async with over_sockets(desk, max_sessions=1) as (client, url):
         busy = await opened(client, url=url)
-        stream = await listens(client, port, busy)
+        stream = await listens(client, url, busy)
         request = await hanging(client, desk, busy, url)
         assert (await client.post(url, json=hello())).status_code == 503
         assert (await client.delete(url, headers=busy)).status_code == 200

@@ -14,6 +14,8 @@ import httpx2
 from toolgen.adapters.mcp import HttpOptions, MCPServer, Verify, http_app, serve_http, server
 from toolgen.runtime import Runtime
 
+from .desk import Desk, desk_runtime
+
 URL = "http://127.0.0.1/mcp"
 HEADERS = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
@@ -54,6 +56,19 @@ async def listening(
     finally:
         os.kill(os.getpid(), signal.SIGTERM)
         await serving
+
+
+@asynccontextmanager
+async def over_sockets(
+    desk: Desk, *, verify: Verify | None = None, **options: Any
+) -> AsyncIterator[tuple[httpx2.AsyncClient, str]]:
+    """Serve a desk on a port of loopback; yield a client, and the URL of the server."""
+    async with (
+        desk_runtime(desk) as runtime,
+        listening(runtime, verify=verify, **options) as port,
+        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+    ):
+        yield client, f"http://127.0.0.1:{port}/mcp"
 
 
 def hello(**capabilities: Any) -> dict[str, Any]:
