@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
 import threading
@@ -19,7 +20,7 @@ from tests.adapters.mcp.serving.desk import Desk, desk_runtime
 from tests.adapters.mcp.serving.web import HEADERS, URL, listening, modern_call, web
 from tests.peers import hostile_connections as hostile
 from tests.peers.hostile_client import MESSAGES
-from toolgen.adapters.mcp import server
+from toolgen.adapters.mcp import HttpOptions, serve_stdio, server
 from toolgen.adapters.mcp.scanning import message_limits
 from toolgen.adapters.mcp.serving.executing import CallsAtOnce
 from toolgen.adapters.mcp.serving.stdio import StdinLines
@@ -181,3 +182,22 @@ async def test_calls_beyond_the_limit_are_refused_and_the_connection_goes_on() -
             refused = [error.message for error in ended if isinstance(error, MCPError)]
             assert refused == ["100 calls are executed already; call again later"] * 1_400
             assert not (await client.call_tool("count", {})).is_error
+
+
+@pytest.mark.parametrize("name", [option.name for option in dataclasses.fields(HttpOptions)[2:]])
+def test_a_limit_that_lets_nothing_in_is_refused(name: str) -> None:
+    """`max_connections=0` was the default."""
+    refused = (-1,) if name == "drain_s" else (0, -1)
+    for value in refused:
+        given: dict[str, Any] = {name: value}
+        with pytest.raises(ValueError, match=rf"HttpOptions\({name}={value}\); it must be "):
+            HttpOptions(**given)
+    given = {name: 1}
+    HttpOptions(**given)
+
+
+@pytest.mark.parametrize("name", ["max_line_bytes", "max_calls"])
+async def test_a_limit_of_stdio_that_lets_nothing_in_is_refused(name: str) -> None:
+    async with desk_runtime(Desk()) as runtime:
+        with pytest.raises(ValueError, match=rf"serve_stdio\({name}=0\); it must be at least 1"):
+            await serve_stdio(server(runtime), **{name: 0})

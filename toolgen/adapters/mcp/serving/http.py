@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
 import uvicorn
@@ -32,6 +32,8 @@ from .signals import on_signal
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _CLOSING_S: Final = 2
 """Seconds for connections that are open when the calls have ended."""
+_PERIODS: Final = ("head_s", "body_s", "write_s", "session_idle_s")
+"""Options of `HttpOptions` in seconds, of which zero would let nothing in."""
 _BACKLOG: Final = 256
 """Connections that are accepted in one turn of the event loop, and that wait for one."""
 
@@ -74,6 +76,21 @@ class HttpOptions:
     further request is refused with 429. By default a quarter."""
     drain_s: float = 30.0
     """Seconds that calls have to end when the process is asked to end; then they are cancelled."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that let nothing in, and those below zero.
+
+        Raises:
+            ValueError: one is out of its range.
+        """
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name.startswith("max_") and value is not None and not value >= 1:
+                raise ValueError(f"HttpOptions({option.name}={value}); it must be at least 1")
+            if option.name in _PERIODS and not value > 0:
+                raise ValueError(f"HttpOptions({option.name}={value}); it must be more than 0")
+        if not self.drain_s >= 0:
+            raise ValueError(f"HttpOptions(drain_s={self.drain_s}); it must be at least 0")
 
 
 def http_app(
@@ -157,9 +174,13 @@ async def _bound(host: str, port: int) -> Any:
 
 def _limits(host: str, options: HttpOptions) -> PortLimits:
     """Return the limits of a port; on loopback all clients, or those of a proxy, have one address."""
-    wanted = options.max_connections or options.max_sessions + options.max_calls + 100
+    wanted = options.max_connections
+    if wanted is None:
+        wanted = options.max_sessions + options.max_calls + 100
     connections = at_most_half_of_files(wanted)
-    share = options.max_connections_per_peer or max(1, connections // 4)
+    share = options.max_connections_per_peer
+    if share is None:
+        share = max(1, connections // 4)
     return PortLimits(
         connections=connections,
         per_address=connections if is_loopback(host) else share,

@@ -44,7 +44,13 @@ async def serve_stdio(served: MCPServer, *, max_line_bytes: int = 4 * 2**20, max
         served: What it serves.
         max_line_bytes: Size of one message; a larger one is refused, and no more of it is kept.
         max_calls: Calls executed at once; a further one is refused.
+
+    Raises:
+        ValueError: a limit is less than 1.
     """
+    for name, limit in (("max_line_bytes", max_line_bytes), ("max_calls", max_calls)):
+        if limit < 1:
+            raise ValueError(f"serve_stdio({name}={limit}); it must be at least 1")
     stdout = sys.stdout
     limits = message_limits(served.limits, max_line_bytes)
     at_once = CallsAtOnce(served.executing, max_calls)
