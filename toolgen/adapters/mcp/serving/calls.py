@@ -267,7 +267,7 @@ class ToolCalls:
                 )
             except (MCPError, ValueError):
                 elicited = types.ElicitResult(action="cancel")
-        return elicited
+        return elicited if request.slot.has_client else None
 
     async def _left(self, request: _Request, asked: Suspended) -> types.CallToolResult:
         """Return the result of a call whose client is gone; it waits on where a file or its client keeps it.

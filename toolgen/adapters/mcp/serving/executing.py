@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
@@ -17,6 +18,17 @@ from .identity import Context, verified_owner
 
 SLOT: Final = "toolgen.slot"
 """Key of an ASGI scope: the `CallSlot` of the call that its request is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Returning:
+    """A call that was executed, has left its slot, and is to go on."""
+
+    owner: str | None
+    is_full: Callable[[], bool]
+    """Returns whether there is no room for a call of this owner."""
+    has_turn: asyncio.Event = field(default_factory=asyncio.Event)
+    """Whether it is counted again."""
 
 
 class ExecutingCalls:
@@ -33,7 +45,7 @@ class ExecutingCalls:
         self._open = 0
         self._is_idle = asyncio.Event()
         self._is_idle.set()
-        self._has_fewer = asyncio.Event()
+        self._returning: dict[Returning, None] = {}
 
     def count_of(self, owner: str) -> int:
         """Return how many of them are of one owner, as `owner_of` names it."""
@@ -54,18 +66,30 @@ class ExecutingCalls:
                 self._is_idle.set()
 
     def add(self, owner: str | None, number: int) -> None:
-        """Count so many more calls that are executed."""
+        """Count so many more calls that are executed; where there are fewer, those that return come first."""
         self.count += number
         if owner is not None:
             self._of_owner[owner] += number
             self._of_owner += Counter()  # which keeps no zeros
         if number < 0:
-            self._has_fewer.set()
-            self._has_fewer = asyncio.Event()
+            for returning in tuple(self._returning):
+                if not returning.is_full():
+                    self.count_again(returning)
 
-    async def fewer(self) -> None:
-        """Wait until there is one less that is executed."""
-        await self._has_fewer.wait()
+    async def turn_of(self, returning: Returning) -> None:
+        """Wait until there is room for a call that was executed before, in the order in which they ask."""
+        if returning.is_full():
+            self._returning[returning] = None
+            await returning.has_turn.wait()
+        else:
+            self.count_again(returning)
+
+    def count_again(self, returning: Returning) -> None:
+        """Count a call that was executed before, whether there is room or not; once more does nothing."""
+        self._returning.pop(returning, None)
+        if not returning.has_turn.is_set():
+            returning.has_turn.set()
+            self.add(returning.owner, 1)
 
     async def ended(self) -> None:
         """Wait until there is no call, executed or not."""
@@ -76,13 +100,14 @@ class CallSlot:
     """The slot of one call among those that are executed, from its request to the end of both."""
 
     def __init__(self, calls: ExecutingCalls, owner: str | None, is_full: Callable[[], bool]) -> None:
-        """Take what says whether a call that was answered has to wait for its slot."""
+        """Take what says whether a call whose client was asked has to wait for its slot."""
         self._calls = calls
         self._owner = owner
         self._is_full = is_full
         self._holders = 0
         self._counted = ExitStack()
-        self._has_client = True
+        self.has_client = True
+        """Whether its request is open, so that somebody hears of its result."""
         self._asking: set[anyio.CancelScope] = set()
 
     @contextmanager
@@ -99,28 +124,37 @@ class CallSlot:
                 self._counted.close()
 
     def end_client(self) -> None:
-        """End what its client is asked: the request is over, and nobody hears of an answer."""
-        self._has_client = False
+        """End what its client is asked, and its wait for a slot: nobody hears of what becomes of the call."""
+        self.has_client = False
         for scope in tuple(self._asking):
             scope.cancel()
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
-        """Leave the slot to others while the client is asked; the context ends early with the client."""
+        """Leave the slot to others while the client is asked; the context ends early with the client.
+
+        After it the call has a slot again, before any call that had none yet.
+        """
+        returning = Returning(self._owner, self._is_full)
         self._calls.add(self._owner, -1)
         try:
-            with anyio.CancelScope() as scope:
-                self._asking.add(scope)
-                try:
-                    if not self._has_client:
-                        scope.cancel()
-                    yield
-                finally:
-                    self._asking.discard(scope)
-            while self._has_client and self._is_full():
-                await self._calls.fewer()
+            with self._ended_with_client():
+                yield
+            with self._ended_with_client():
+                await self._calls.turn_of(returning)
         finally:
-            self._calls.add(self._owner, 1)
+            self._calls.count_again(returning)
+
+    @contextmanager
+    def _ended_with_client(self) -> Iterator[None]:
+        with anyio.CancelScope() as scope:
+            self._asking.add(scope)
+            try:
+                if not self.has_client:
+                    scope.cancel()
+                yield
+            finally:
+                self._asking.discard(scope)
 
 
 def slot_of(ctx: Context, calls: ExecutingCalls) -> CallSlot:
