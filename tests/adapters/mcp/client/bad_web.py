@@ -61,6 +61,11 @@ class BadWeb:
     """Where requests to `/mcp` are sent on to, by 307."""
     heads: list[str] = field(default_factory=list)
     """Of all requests, in lower case."""
+    listened: bytes = b""
+    """The events of a stream by which a client listens (GET), once it has listed; else it is refused."""
+    has_listed: asyncio.Event = field(default_factory=asyncio.Event)
+    bodies: dict[str, tuple[int, str, bytes]] = field(default_factory=lambda: dict(BODIES))
+    """What is answered to calls."""
 
     @property
     def url(self) -> str:
@@ -72,8 +77,10 @@ class BadWeb:
         self.heads.append(head)
         headers = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         body = await reader.readexactly(int(headers.get("content-length", "0")))
-        status, kind, answer = self._redirected(head) or self._answer(
-            json.loads(body or b"{}"), headers.get("mcp-session-id", "")
+        status, kind, answer = (
+            self._redirected(head)
+            or await self._stream(head)
+            or self._answer(json.loads(body or b"{}"), headers.get("mcp-session-id", ""))
         )
         writer.write(f"HTTP/1.1 {status} It\r\nConnection: close\r\nContent-Type: {kind}\r\n".encode())
         writer.write(
@@ -81,6 +88,14 @@ class BadWeb:
         )
         writer.write(answer)
         writer.close()
+        if b'"tools/list"' in body:
+            self.has_listed.set()
+
+    async def _stream(self, head: str) -> tuple[int, str, bytes] | None:
+        if not self.listened or not head.startswith("get "):
+            return None
+        await self.has_listed.wait()
+        return 200, "text/event-stream", self.listened
 
     def _redirected(self, head: str) -> tuple[int, str, bytes] | None:
         if not self.redirect or "/mcp?" not in head.split("\r\n")[0]:
@@ -119,7 +134,7 @@ class BadWeb:
                 if name == "s500_answer":
                     error = {"code": -32603, "message": "the disk is full"}
                     return 500, "application/json", _message(message["id"], error=error)
-                return BODIES[name]
+                return self.bodies[name]
             case "server/discover":
                 return 400, "text/plain", b""
             case method:

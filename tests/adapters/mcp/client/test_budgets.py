@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpx2
@@ -14,7 +15,9 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.adapters.mcp.client.conftest import hostile, served
+from tests.adapters.mcp.client.bad_web import bad_web
+from tests.adapters.mcp.client.conftest import heard, hostile, served
+from toolgen.adapters.mcp import HttpServer, MCPToolset
 from toolgen.adapters.mcp.client import measured_http, stdio, toolset
 from toolgen.adapters.mcp.client.binding import (
     TOOLS_OF_A_TURN,
@@ -139,7 +142,10 @@ class Taking:
     def __init__(self) -> None:
         self.now = 0.0
         self.dropped = 0
-        self.intake = Intake("hostile", lambda: self.now, self._drop)
+        self.ended: list[str] = []
+        self.intake = Intake(
+            "hostile", lambda: self.now, self._drop, lambda error: self.ended.append(error.message)
+        )
 
     def _drop(self) -> None:
         self.dropped += 1
@@ -230,7 +236,25 @@ async def test_an_answer_over_http_that_holds_too_much_becomes_an_error(kind: st
     )
 
 
-async def test_a_stream_of_too_many_events_ends() -> None:
+@pytest.mark.parametrize("is_asked", [False, True])
+async def test_a_stream_of_too_many_events_ends_the_connection(is_asked: bool) -> None:
+    """By GET it was opened anew, for as many again."""
+    flood = (b"data: " + NOTE + b"\n\n") * 14_000
+    ended = "the connection to the MCP server 'web' ended"
+    async with bad_web() as web, asyncio.timeout(60):
+        web.listened = b"" if is_asked else flood
+        web.bodies["page"] = (200, "text/event-stream", flood)
+        made = MCPToolset("web", HttpServer(web.url), prefix="", clock=lambda: 0.0)
+        async with AsyncExitStack() as stack:
+            async with heard(f"{ended}: it sent more than 11000 messages"):
+                _, snapshot = await stack.enter_async_context(served(made))
+                if is_asked:
+                    assert f"{ended} before the answer" in str((await snapshot.call("page", {})).error)
+            web.listened = b""
+            assert (await snapshot.call("forgets", {})).result == "session-2"
+
+
+async def test_a_stream_of_too_many_events_is_not_read_on() -> None:
     with pytest.raises(httpx2.SSEError, match="it sent more than 11000 messages"):
         await read([(b"data: " + NOTE + b"\n\n") * 1_000] * 12, "text/event-stream")
 

@@ -64,7 +64,7 @@ class Connection:
     ) -> None:
         """Take how a server is reached, the seconds for an answer, and those for which a list is good."""
         self._name = name
-        self._intake = Intake(name, clock, self._spoil)
+        self._intake = Intake(name, clock, self._spoil, self._fail)
         self._transport = partial(transport, self._intake)
         self._connect_s = connect_s
         self._list_s = list_s
@@ -288,6 +288,13 @@ class Connection:
         """End the session because the server has ended the connection."""
         if not self._ending.is_set():
             log.warning("the MCP server %r has ended the connection", self._name)
+        self._ending.set()
+
+    def _fail(self, error: MCPServerError) -> None:
+        """End the session because the server has sent more than it may on one stream of HTTP."""
+        if not self._ending.is_set():
+            self._failure = error
+            log.warning("the connection to the MCP server %r ended: %s", self._name, reason_of(error))
         self._ending.set()
 
     def _not_opened(self, error: BaseException) -> MCPServerError:

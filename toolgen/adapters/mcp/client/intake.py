@@ -75,9 +75,20 @@ class _Credit:
 class Intake:
     """What one connection lets in."""
 
-    def __init__(self, server: str, clock: Callable[[], float], dropped: Callable[[], None]) -> None:
-        """Take the name of the server, a clock in seconds, and what is called before messages are dropped."""
+    def __init__(
+        self,
+        server: str,
+        clock: Callable[[], float],
+        dropped: Callable[[], None],
+        end: Callable[[MCPServerError], None],
+    ) -> None:
+        """Take the name of the server, a clock in seconds, and what is called before messages are dropped.
+
+        `end` ends the connection; whoever reads a part of it alone, such as a stream of HTTP, calls it with
+        what the server has exceeded.
+        """
         self._server = server
+        self.end = end
         self._clock = clock
         self._dropped = dropped
         self._messages = _Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())

@@ -12,14 +12,10 @@ from typing import Final
 
 import httpx2
 
-from toolgen.contract.logs import logger
-
 from ..scanning import id_of
 from .errors import MCPServerError
 from .intake import Intake
 from .messages import LONGEST_MESSAGE
-
-log = logger("toolgen.mcp")
 
 _EVENTS: Final = "text/event-stream"
 _MOST_LINES: Final = 10_000
@@ -84,7 +80,7 @@ class _MeasuredEvents(httpx2.AsyncByteStream):
                 for event in events.admitted(chunk):
                     yield event
             except MCPServerError as error:
-                log.warning("a stream of events of an MCP server is ended: %s", error.message)
+                self._intake.end(error)
                 raise httpx2.SSEError(error.message) from None
 
     async def aclose(self) -> None:
