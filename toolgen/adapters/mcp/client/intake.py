@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.logs import logger
 
+from ..credit import Credit
 from ..scanning import ROOM_DEPTH, cut_to_depth, exceeded, id_of, is_answer, without_lone_surrogates
 from .errors import MalformedAnswerError, MCPServerError
 from .messages import LONGEST_MESSAGE
@@ -53,25 +54,6 @@ _EXCEEDED: Final = "toolgen.exceeded"
 log = logger("toolgen.mcp")
 
 
-class _Credit:
-    """How many messages of a kind may still come."""
-
-    def __init__(self, per_request: int, per_s: float, now: float) -> None:
-        self._per_request, self._per_s = per_request, per_s
-        self._at = now
-        self.left = float(per_request)
-
-    def add(self, number: int, most: int) -> None:
-        """Add what so many requests give, up to what `most` give."""
-        self.left = min(self.left + number * self._per_request, max(1, most) * self._per_request)
-
-    def take(self, now: float, most: int, number: int = 1) -> float:
-        """Take so many, and return what is left, which may be less than nothing."""
-        passed, self._at = now - self._at, now
-        self.left = min(self.left + passed * self._per_s, max(1, most) * self._per_request) - number
-        return self.left
-
-
 class Intake:
     """What one connection lets in."""
 
@@ -91,10 +73,10 @@ class Intake:
         self.end = end
         self._clock = clock
         self._dropped = dropped
-        self._messages = _Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())
-        self._requests = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
-        self._answers = _Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
-        self._chunks = _Credit(MOST_CHUNKS, CHUNKS_PER_S, clock())
+        self._messages = Credit(MOST_MESSAGES, MESSAGES_PER_S, clock())
+        self._requests = Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
+        self._answers = Credit(MOST_REQUESTS, REQUESTS_PER_S, clock())
+        self._chunks = Credit(MOST_CHUNKS, CHUNKS_PER_S, clock())
         self._open = 0
         self._lists = 0
         self._is_dropping = False
