@@ -86,6 +86,27 @@ def long_line() -> Iterator[bytes]:
 
 
 @attack
+def notifications() -> Iterator[bytes]:
+    """Send 5,000 notifications, of which the server does nothing."""
+    for number in range(5_000):
+        yield b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d}}' % number
+
+
+@attack
+def flood() -> Iterator[bytes]:
+    """Send 11,001 notifications."""
+    for _ in range(11_001):
+        yield b'{"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}'
+
+
+@attack
+def questions() -> Iterator[bytes]:
+    """Send 5,000 requests, as an honest client may that waits for none."""
+    for number in range(5_000):
+        yield request(number, "ping")
+
+
+@attack
 def calls_at_once() -> Iterator[bytes]:
     """Make 1,500 calls that do not end."""
     for number in range(1_500):

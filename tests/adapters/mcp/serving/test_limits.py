@@ -8,6 +8,7 @@ import json
 import os
 import threading
 import tracemalloc
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -112,7 +113,7 @@ async def reading(messages: Iterator[bytes], limits: Limits) -> AsyncIterator[Pe
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        yield Peer(aiter(StdinLines(out, limits, refuse)), refusals)
+        yield Peer(aiter(StdinLines(out, limits, refuse, lambda: 0.0)), refusals)
     finally:
         await asyncio.to_thread(thread.join)
         os.close(out)
@@ -152,6 +153,32 @@ async def test_an_answer_that_holds_too_much_ends_what_waits_for_it() -> None:
         lines = [json.loads(line) async for line in peer.lines]
     assert (lines[0]["id"], lines[0]["error"]["message"].partition(";")[0]) == (7, KEYS)
     assert peer.refusals == []
+
+
+@pytest.mark.parametrize(
+    ("attack", "methods"),
+    [
+        ("notifications", {"notifications/cancelled": 1_000, "ping": 1}),
+        ("flood", {"notifications/roots/list_changed": 1_000}),
+        ("questions", {"ping": 5_001}),
+    ],
+)
+async def test_notifications_beyond_the_budget_are_dropped_and_then_the_client_is_ended(
+    attack: str, methods: dict[str, int]
+) -> None:
+    async with reading(two(attack), message_limits(Limits(), 4 * 2**20)) as peer:
+        assert Counter([json.loads(line)["method"] async for line in peer.lines]) == methods
+
+
+async def test_answers_beyond_the_budget_are_taken() -> None:
+    """Whoever waits for one would wait for ever."""
+
+    def messages() -> Iterator[bytes]:
+        yield from MESSAGES["notifications"]()
+        yield b'{"jsonrpc": "2.0", "id": 1, "result": {"action": "decline"}}'
+
+    async with reading(messages(), message_limits(Limits(), 4 * 2**20)) as peer:
+        assert json.loads([line async for line in peer.lines][-1])["result"] == {"action": "decline"}
 
 
 async def test_calls_beyond_the_limit_are_refused_and_the_connection_goes_on() -> None:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, Final
@@ -22,6 +23,7 @@ from mcp.shared.message import SessionMessage
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
 
+from ..credit import Credit
 from ..scanning import exceeded, id_of, is_answer, message_limits
 from .executing import CallsAtOnce
 from .mcp_server import MCPServer
@@ -29,6 +31,12 @@ from .signals import on_signal
 
 _CHUNK: Final = 2**16
 """Bytes of one read, of which the next one waits for the loop."""
+MOST_NOTIFICATIONS: Final = 1_000
+"""Messages of the client that ask nothing, and more each second; further notifications are dropped."""
+NOTIFICATIONS_PER_S: Final = 100
+MOST_DROPPED: Final = 10_000
+"""Messages beyond these after which the client is ended."""
+_MOST_IN_ALL: Final = MOST_NOTIFICATIONS + MOST_DROPPED
 _SETTINGS: Final = "Runtime(limits=) and serve_stdio(max_line_bytes=)"
 
 log = logger("toolgen.mcp")
@@ -111,19 +119,31 @@ class _Refusals:
 class StdinLines:
     """The lines of a descriptor that are within the limits of messages, as text.
 
-    Bytes that are no UTF-8 are replaced.
+    Bytes that are no UTF-8 are replaced. A client that sends far too many is at its end.
     """
 
     def __init__(
-        self, descriptor: int, limits: Limits, refuse: Callable[[int | str | None, str], Awaitable[None]]
+        self,
+        descriptor: int,
+        limits: Limits,
+        refuse: Callable[[int | str | None, str], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take what refuses a request, by its id and with the reason."""
+        """Take what refuses a request, by its id and with the reason, and a clock in seconds."""
         self._descriptor = descriptor
         self._limits = limits
         self._refuse = refuse
+        self._clock = clock
+        self._credit = Credit(MOST_NOTIFICATIONS, NOTIFICATIONS_PER_S, clock())
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines():
+            if not self._is_request(line) and (left := self._credit.take(self._clock(), 1)) < 0:
+                if left < -MOST_DROPPED:
+                    log.warning("the client is ended: it sent %d messages beyond its requests", _MOST_IN_ALL)
+                    return
+                if not is_answer(line):
+                    continue
             if (too_much := exceeded(line, self._limits)) is None:
                 yield line.decode(errors="replace")
                 continue
@@ -134,6 +154,9 @@ class StdinLines:
                 yield types.JSONRPCError(jsonrpc="2.0", id=id_, error=error).model_dump_json()
             else:
                 await self._refuse(id_of(line), why)
+
+    def _is_request(self, line: bytes) -> bool:
+        return id_of(line) is not None and not is_answer(line)
 
     async def _lines(self) -> AsyncIterator[bytes]:
         """Yield each line without its end; of one that is too long no more than shows that."""
