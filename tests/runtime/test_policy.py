@@ -205,8 +205,8 @@ NOTHING: Any = None
 @pytest.mark.parametrize(
     ("decision", "mistake"),
     [
-        (Ask(question=NO_TEXT), "the policy asks a bytes; a question must be a string"),
-        (Deny(message=NOTHING), "the policy denies with a NoneType; a message must be a string"),
+        (Ask(question=NO_TEXT), "the question of the policy is a bytes; it must be a string"),
+        (Deny(message=NOTHING), "the message of the policy is a NoneType; it must be a string"),
     ],
 )
 async def test_a_policy_whose_text_is_no_string_lets_nothing_run(

@@ -10,6 +10,7 @@
     ├── ToolError                    what the model is told, raised by executors and interceptors
     │   ├── DeclaredError            one that the design declares, with its name and typed details
     │   ├── OutcomeUnknownError      the work was begun, and nobody knows whether it was done
+    │   ├── CredentialNeededError    a service needs a credential that nobody has given yet
     │   └── NotBegunError            the scheduler did not let the call begin
     │       ├── BusyError            too many calls wait
     │       │   └── StuckLockError   an executor that runs on after its call keeps the lock
@@ -37,6 +38,7 @@ from toolgen.contract.record import record
 from toolgen.shapes.design.model import NotInjectedError as NotInjectedError
 
 if TYPE_CHECKING:
+    from toolgen.contract.transport import Requirement
     from toolgen.shapes.issues import FieldIssue
 
 
@@ -151,6 +153,22 @@ class OutcomeUnknownError(ToolError):
 
     Raise it where the connection to what does the work broke before its answer; the call is not repeated.
     """
+
+
+class CredentialNeededError(ToolError):
+    """A service needs a credential that nobody has given: the call of an executor that raises it waits.
+
+    As it does after `ToolOutcome.need_credential`; where nobody can be asked, it is the error of the call.
+    """
+
+    def __init__(self, service: str, requirement: Requirement, address: str = "") -> None:
+        """Construct the error; `address` is where the credential is for, or where a person authorizes it."""
+        from toolgen.contract.credentials import missing_text, request_of  # no other call needs them
+
+        super().__init__(missing_text(service, requirement))
+        self.service, self.requirement, self.address = service, requirement, address
+        self.request = request_of(service, requirement, address)
+        """What is said of the credential to whoever may give it; JSON."""
 
 
 class NotBegunError(ToolError):

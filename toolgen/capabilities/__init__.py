@@ -3,6 +3,8 @@
 from toolgen.calls.capability import CallScope, Capability, Conflict, ReadableState, ThreadCapability
 from toolgen.calls.provided import ArtifactInfo, Artifacts, State, StoredArtifact, SyncArtifacts, SyncState
 from toolgen.calls.steps.bridge import Wait
+from toolgen.contract.credentials import Credential, Credentials
+from toolgen.stores.environment import EnvironmentCredentials
 
 from .artifacts import ArtifactsCapability, ArtifactStore
 from .artifacts_stores import FileArtifactStore, MemoryArtifactStore, SqliteArtifactStore
@@ -29,8 +31,11 @@ __all__ = [
     "Capability",
     "Change",
     "Conflict",
+    "Credential",
+    "Credentials",
     "DisabledTool",
     "DisabledTools",
+    "EnvironmentCredentials",
     "ErasingStateStore",
     "FileArtifactStore",
     "MemoryArtifactStore",

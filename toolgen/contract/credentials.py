@@ -1,11 +1,24 @@
-"""Credentials of the services behind tools, as generated clients ask for them."""
+"""Credentials of the services behind tools, as generated clients ask for them.
+
+A secret is in no request for one, and no text: what is noted of it is redacted while the call goes on.
+"""
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
+from urllib.parse import quote, quote_plus
 
-from .transport import Requirement
+from .json_value import Json
+from .secrets import noting
+from .transport import Requirement, SecurityScheme
+
+_KINDS: Final = {"api_key": "API key", "basic": "password", "bearer": "token", "oauth2": "authorization"}
+_PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+"""Where the words of a name end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +44,52 @@ class Credentials(Protocol):
     async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
         """Return another credential for one that the service has refused; None where there is none."""
         ...
+
+    async def address(self, service: str, requirement: Requirement) -> str:
+        """Return the page where a person authorizes what is missing; "" where there is none."""
+        ...
+
+
+def environment_name(service: str, scheme: SecurityScheme) -> str:
+    """Return the environment variable of a credential: `BOOKS_API_KEY` for `api_key` of `books`.
+
+    A client of OAuth 2 has two, whose names end in `_CLIENT_ID` and `_CLIENT_SECRET`.
+    """
+    return "_".join(word for name in (service, scheme.name) for word in _PARTS.split(name) if word).upper()
+
+
+def missing_text(service: str, requirement: Requirement) -> str:
+    """Return the sentence that a credential is missing, and which environment variable gives it."""
+    scheme = requirement.scheme
+    scopes = f" with the scopes {', '.join(requirement.scopes)}" if requirement.scopes else ""
+    name = environment_name(service, scheme)
+    variable = f"{name} as user:password" if scheme.kind == "basic" else name
+    if scheme.flow is not None and scheme.flow.kind == "client_credentials":
+        variable = f"{name}_CLIENT_ID and {name}_CLIENT_SECRET"
+    return (
+        f"{service} needs the {_KINDS[scheme.kind]} {scheme.name!r}{scopes}, which is missing; "
+        f"the environment gives it by {variable}"
+    )
+
+
+def request_of(service: str, requirement: Requirement, address: str) -> dict[str, Json]:
+    """Return what is said of a missing credential to whoever may give it."""
+    scheme = requirement.scheme
+    request: dict[str, Json] = {"service": service, "scheme": scheme.name, "kind": scheme.kind}
+    if scheme.description:
+        request["description"] = scheme.description
+    return request | {"scopes": list(requirement.scopes), "address": address}
+
+
+def note(credential: Credential) -> None:
+    """Redact a credential from all that the running call reports, in each form that a request has of it."""
+    if (secrets := noting()) is not None:
+        secrets.add(dict.fromkeys(_forms(credential)))
+
+
+def _forms(credential: Credential) -> Iterator[str]:
+    pair = f"{credential.username}:{credential.secret}"
+    for text in (credential.secret, credential.refresh_token, pair if credential.username else ""):
+        if text:
+            yield from (text, quote(text), quote(text, safe=""), quote_plus(text))
+            yield b64encode(text.encode(errors="surrogatepass")).decode()

@@ -7,6 +7,7 @@ from toolgen.calls.codec import Codec
 from toolgen.calls.context import Key, ToolContext, Values
 from toolgen.calls.errors import (
     BusyError,
+    CredentialNeededError,
     DeadlockError,
     DeclaredError,
     EventLoopError,
@@ -118,6 +119,7 @@ __all__ = [
     "ConfirmSpec",
     "Content",
     "Continue",
+    "CredentialNeededError",
     "DeadlockError",
     "Decision",
     "DeclaredError",

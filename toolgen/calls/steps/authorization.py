@@ -89,12 +89,9 @@ async def _policy_decision(frame: Frame, call: ToolCall, preview: str) -> Allow 
     )
     if not isinstance(decision, Allow | Ask | Deny):
         raise TypeError(f"the policy decided {type(decision).__name__}; it returns Allow, Ask or Deny")
-    if isinstance(decision, Ask) and not isinstance(decision.question, str):
-        raise TypeError(f"the policy asks a {type(decision.question).__name__}; a question must be a string")
-    if isinstance(decision, Deny) and not isinstance(decision.message, str):
-        raise TypeError(
-            f"the policy denies with a {type(decision.message).__name__}; a message must be a string"
-        )
+    for name in ("question", "message"):
+        if not isinstance(text := getattr(decision, name, ""), str):
+            raise TypeError(f"the {name} of the policy is a {type(text).__name__}; it must be a string")
     return decision
 
 

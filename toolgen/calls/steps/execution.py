@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolgen.contract.logs import logger
 
-from ..errors import BusyError, MalformedResultError, OutcomeUnknownError, ToolError
+from ..errors import BusyError, CredentialNeededError, MalformedResultError, OutcomeUnknownError, ToolError
 from ..results import RetryHint, RetryReason, ToolOutcome, ToolResult, WithoutResult
 from .boundary import TimeLimitError, run_in_task
 
@@ -79,6 +79,7 @@ class Execution:
     ) -> Any:
         """Retry an executor after a failed attempt, with backoff, and return its value.
 
+        For one that needs a credential it is `ToolOutcome.need_credential`.
         All attempts share the time limit of the tool; a pause that does not fit into it, or is longer than
         `MAX_PAUSE_S`, is left to who made the call.
 
@@ -89,8 +90,7 @@ class Execution:
         for _ in range(self._max_retries if tool.may_be_retried else 0):
             if not error.is_retryable:
                 break
-            pause = _asked_pause(error)
-            pause = backoff if pause is None else pause
+            pause = _pause_after(error, backoff)
             left = context.time_left
             if not pause <= MAX_PAUSE_S or (left is not None and pause >= left):
                 break
@@ -105,6 +105,8 @@ class Execution:
                 return await self._run_attempt(call, tool, argument, context)
             except ToolError as another:
                 error = another
+        if isinstance(error, CredentialNeededError):
+            return ToolOutcome.need_credential(error.request, error.message)
         raise error
 
     async def _run_attempt(
@@ -195,10 +197,10 @@ def _late(tool: RegisteredTool, limit: str, *, has_begun: bool) -> ToolError:
     return _unfinished(tool, "timeout", text)
 
 
-def _asked_pause(error: ToolError) -> float | None:
-    """Return the seconds that an executor asks to wait for before another attempt; None for no such."""
+def _pause_after(error: ToolError, backoff: float) -> float:
+    """Return the seconds before another attempt: those that the executor asks for, else the backoff."""
     after = None if error.retry_hint is None else error.retry_hint.retry_after
-    return after if isinstance(after, int | float) else None
+    return after if isinstance(after, int | float) else backoff
 
 
 def _unfinished(tool: RegisteredTool, reason: RetryReason, text: str) -> ToolError:

@@ -68,9 +68,12 @@ def invalid_arguments_result(
     The message is given where the model made no mistake. The document that the model sees, and each text of
     the hint, has at most `limit` bytes.
     """
-    issues = tuple(map(_scrubbed_issue, error.issues)) if current() else error.issues
-    error = error if issues is error.issues else _like(error, issues)
+    if current():
+        issues = tuple(map(_scrubbed_issue, error.issues))
+        error = ToolValidationError(issues, error.more, is_counted=error.is_counted)
+    issues = error.issues
     missing = tuple([issue.path for issue in issues if issue.constraint == "missing_field"])
+    names = ", ".join([path.removeprefix("$.") for path in missing])
     message = message or f"the arguments of {spec.name} do not fit"
     hint = RetryHint(
         reason="missing_fields" if len(missing) == len(issues) + error.more else "invalid_arguments",
@@ -81,7 +84,7 @@ def invalid_arguments_result(
         more_issues=error.more,
         example_input=spec.example,
         prior_input=_arguments_text(data, limit),
-        clarifying_question=truncate_text(_clarifying_question(spec, missing), limit) if missing else None,
+        clarifying_question=truncate_text(f"To call {spec.name} I need {names}.", limit) if missing else None,
         message=message,
     )
     return ToolResult(
@@ -198,10 +201,6 @@ def _scrubbed_issue(issue: FieldIssue) -> FieldIssue:
     return replace(issue, keys=keys, message=scrubbed(issue.message))
 
 
-def _like(error: ToolValidationError, issues: tuple[FieldIssue, ...]) -> ToolValidationError:
-    return ToolValidationError(issues, error.more, is_counted=error.is_counted)
-
-
 def _document(error: ToolError, limit: int) -> bytes:
     if isinstance(error, OutcomeUnknownError):
         return unknown_document(str(error.message), limit)
@@ -313,11 +312,6 @@ def tool_error_of(spec: ToolSpec[Any, Any], error: BaseException) -> ToolError:
     if stub := _find_unimplemented(spec, error):
         return unavailable(spec, stub)
     return internal_error(spec, error)
-
-
-def _clarifying_question(spec: ToolSpec[Any, Any], missing: tuple[str, ...]) -> str:
-    names = ", ".join(path.removeprefix("$.") for path in missing)
-    return f"To call {spec.name} I need {names}."
 
 
 def _arguments_text(data: Arguments, limit: int) -> str | None:

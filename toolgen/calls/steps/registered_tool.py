@@ -127,8 +127,9 @@ class RegisteredTool:
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
         """The largest size of an outgoing document of its calls."""
-        self.is_sensitive = spec.is_sensitive
-        """Whether anything that it takes or gives has sensitive values."""
+        has_credentials = "credentials" in options.capabilities or hasattr(execute, "has_credentials")
+        self.is_sensitive = spec.is_sensitive or has_credentials
+        """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
         """Set what fills the injected fields of a call."""

@@ -1,0 +1,41 @@
+"""Credentials of services in environment variables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from toolgen.contract.credentials import Credential, environment_name, note
+from toolgen.contract.transport import Requirement
+
+
+class EnvironmentCredentials:
+    """Finds the credentials of services in environment variables, one set for all users.
+
+    That of a service and a scheme is `<SERVICE>_<SCHEME>`: `BOOKS_API_KEY` for `api_key` of `books`. The
+    value of `basic` is `user:password`; a scheme of OAuth 2 takes a token that somebody else renews.
+    """
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        """Construct it on the variables of this process, which are read at each call, or on others."""
+        self._environment = os.environ if environment is None else environment
+
+    async def get(self, service: str, requirement: Requirement) -> Credential | None:
+        """Return the credential of a service; None where its variable is missing or empty."""
+        scheme = requirement.scheme
+        text = self._environment.get(environment_name(service, scheme), "")
+        username, _, password = text.partition(":") if scheme.kind == "basic" else ("", "", text)
+        if not text:
+            return None
+        credential = Credential(secret=password, username=username)
+        note(credential)
+        return credential
+
+    async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
+        """Return the credential where it is another one by now; None otherwise."""
+        now = await self.get(service, requirement)
+        return None if now == refused else now
+
+    async def address(self, service: str, requirement: Requirement) -> str:
+        """Return "": nobody is asked at a page."""
+        return ""
