@@ -1,0 +1,228 @@
+"""What answers mean: results read tolerantly, declared errors, and everything else."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+from tests.clients.books import (
+    GET_BOOK,
+    Author,
+    Book,
+    Books,
+    GetBook,
+    NotFound,
+    Nothing,
+    operation,
+)
+from tests.clients.servers import answer, answering, serving
+from toolgen.clients import HTTP, Response
+from toolgen.runtime import DeclaredError, ToolError, ToolModel
+
+
+def body(**values: Any) -> bytes:
+    return json.dumps({"id": "1", "title": "Dune", **values}).encode()
+
+
+async def read(answered: bytes, of: Any = GET_BOOK, **options: Any) -> Any:
+    """Return what a client makes of an answer."""
+    async with serving(answering(answered)) as server, Books(server=server.url, **options) as client:
+        return await client.send(of, GetBook(id="1"))
+
+
+async def error(answered: bytes, of: Any = GET_BOOK, **options: Any) -> ToolError:
+    with pytest.raises(ToolError) as raised:
+        await read(answered, of, **options)
+    return raised.value
+
+
+async def test_unknown_properties_are_dropped_at_each_level() -> None:
+    answered = body(isbn="x", author={"name": "Frank", "x": 1, "born": "1920-10-08"})
+    author = Author(name="Frank", born=dt.date(1920, 10, 8))
+    assert await read(answer(200, answered)) == Book(id="1", title="Dune", author=author)
+
+
+async def test_open_objects_keep_what_they_may_hold() -> None:
+    book = await read(answer(200, body(facts={"pages": 1, "weight": 2})))
+    assert book.facts.model_extra == {"weight": 2}
+
+
+async def test_null_of_an_optional_attribute_is_absence() -> None:
+    assert await read(answer(200, body(author=None, language=None))) == Book(id="1", title="Dune")
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate", "gzip, deflate"])
+async def test_a_packed_answer_is_unpacked(coding: str) -> None:
+    packed = {
+        "gzip": gzip.compress(body()),
+        "deflate": zlib.compress(body()),
+        "raw deflate": zlib.compress(body())[2:-4],
+        "gzip, deflate": zlib.compress(gzip.compress(body())),
+    }[coding]
+    answered = answer(200, packed, Content_Encoding=coding.removeprefix("raw "))
+    assert await read(answered) == Book(id="1", title="Dune")
+
+
+async def test_what_does_not_fit_is_named_by_its_place_and_not_quoted() -> None:
+    failure = await error(answer(200, json.dumps({"id": 7, "author": {"name": {"secret": "s3"}}}).encode()))
+    assert str(failure) == (
+        "Books.get_book ran; its result could not be read: 127.0.0.1 answered what does not fit: "
+        "$.id must be string, not integer; $.title is missing; $.author.name must be string, not object"
+    )
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.reason == "malformed_response"
+
+
+async def test_keys_that_no_class_has_are_not_quoted() -> None:
+    class Shelf(ToolModel):
+        books: dict[str, Book]
+
+    answered = answer(200, b'{"books":{"s3cret":{"id":"1"}}}')
+    failure = await error(answered, operation(HTTP(verb="GET", path="/books"), result=Shelf))
+    assert '$.books["…"].title is missing' in str(failure)
+
+
+@pytest.mark.parametrize("answered", [b"<html>", b"", b"[]", b'{"id":"1","title":NaN}', b"\xff"])
+async def test_what_is_no_result_is_malformed(answered: bytes) -> None:
+    assert "ran; its result could not be read" in str(await error(answer(200, answered)))
+
+
+async def test_nothing_is_the_result_of_a_method_without_attributes() -> None:
+    deleted = operation(HTTP(verb="DELETE", path="/books", responses=(Response(204),)), result=Nothing)
+    assert await read(b"HTTP/1.1 204 No Content\r\n\r\n", deleted) == Nothing()
+
+
+async def test_a_declared_error_has_its_details() -> None:
+    failure = await error(answer(404, b'{"id":"1","message":"Gone for good.","trace":"x"}'))
+    assert isinstance(failure, DeclaredError)
+    assert (failure.code, failure.details, str(failure)) == ("not_found", NotFound(id="1"), "Gone for good.")
+    assert not failure.is_retryable
+
+
+async def test_a_declared_error_without_a_text_has_that_of_the_design() -> None:
+    assert str(await error(answer(404, b'{"id":"1"}'))) == "No such book."
+
+
+async def test_a_declared_error_without_details_needs_no_body() -> None:
+    failure = await error(answer(423, b""))
+    assert isinstance(failure, DeclaredError)
+    assert (failure.code, failure.details, failure.is_retryable) == ("busy", None, True)
+
+
+async def test_details_that_do_not_fit_leave_the_error_of_the_status() -> None:
+    failure = await error(answer(404, b'{"error":"no such book"}'))
+    assert not isinstance(failure, DeclaredError)
+    assert (
+        str(failure) == 'Books.get_book failed: 127.0.0.1 answered with status 404: {"error":"no such book"}'
+    )
+
+
+async def test_the_most_exact_status_counts() -> None:
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        responses=(Response("default", "busy"), Response("4XX", "not_found"), Response(200), Response(410)),
+    )
+    of = operation(http)
+    assert await read(answer(410, body()), of) == Book(id="1", title="Dune")
+    failures = [await error(answer(status, b'{"id":"2"}'), of) for status in (400, 500)]
+    codes = [failure.code for failure in failures if isinstance(failure, DeclaredError)]
+    assert codes == ["not_found", "busy"]
+
+
+async def test_another_status_is_an_error_with_the_beginning_of_the_body() -> None:
+    failure = await error(answer(500, b"\x1b[31mbroken\n" + b"x" * 5_000))
+    assert str(failure).startswith("Books.get_book failed: 127.0.0.1 answered with status 500: \\u001b[31mbr")
+    assert len(str(failure)) < 2_100
+    assert not failure.is_retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(429, "rate_limited"), (503, "tool_unavailable"), (502, "tool_unavailable")]
+)
+async def test_a_busy_service_says_when_it_may_be_asked_again(status: int, reason: str) -> None:
+    failure = await error(answer(status, b"later", Retry_After="7"))
+    assert failure.is_retryable
+    assert failure.retry_hint is not None
+    assert (failure.retry_hint.reason, failure.retry_hint.retry_after) == (reason, 7.0)
+
+
+async def test_a_date_of_retry_after_counts_from_that_of_the_answer() -> None:
+    dates = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT", "Retry_After": "Wed, 21 Oct 2026 07:29:30 GMT"}
+    failure = await error(answer(503, b"", **dates))
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.retry_after == 90.0
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "1e9", "٣", ""])
+async def test_a_retry_after_that_is_none_says_nothing(text: str) -> None:
+    failure = await error(answer(503, b"", Retry_After=text.encode().decode("latin-1")))
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.retry_after is None
+
+
+async def test_a_declared_error_says_when_to_ask_again() -> None:
+    http = HTTP(verb="GET", path="/books", responses=(Response(200), Response(429, "busy")))
+    failure = await error(answer(429, b"", Retry_After="3"), operation(http))
+    assert isinstance(failure, DeclaredError)
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.retry_after == 3.0
+
+
+class Page(ToolModel):
+    books: list[Book]
+    total: int | None = None
+    changed: dt.datetime | None = None
+    labels: list[str] | None = None
+
+
+async def test_bodies_and_headers_fill_attributes() -> None:
+    headers = {"total": "X-Total", "changed": "Last-Modified", "labels": "X-Labels"}
+    http = HTTP(verb="GET", path="/books", responses=(Response(200, body="books", headers=headers),))
+    answered = answer(
+        200,
+        b"[" + body() + b"]",
+        X_Total="12",
+        X_Labels="new, old",
+        Last_Modified="Wed, 21 Oct 2026 07:28:00 GMT",
+    )
+    assert await read(answered, operation(http, result=Page)) == Page(
+        books=[Book(id="1", title="Dune")],
+        total=12,
+        changed=dt.datetime(2026, 10, 21, 7, 28, tzinfo=dt.UTC),
+        labels=["new", "old"],
+    )
+
+
+class Cover(ToolModel):
+    image: bytes
+    etag: str | None = None
+
+
+class Text(ToolModel):
+    text: str
+
+
+async def test_bytes_and_text_are_attributes() -> None:
+    image = Response(200, body="image", media="bytes", headers={"etag": "ETag"})
+    of = operation(HTTP(verb="GET", path="/cover", responses=(image,)), result=Cover)
+    assert await read(answer(200, b"\x00\xff", ETag='"a"'), of) == Cover(image=b"\x00\xff", etag='"a"')
+    text = operation(
+        HTTP(verb="GET", path="/text", responses=(Response(200, body="text", media="text"),)), result=Text
+    )
+    answered = answer(200, "Grüße".encode("latin-1"), Content_Type="text/plain; charset=ISO-8859-1")
+    assert await read(answered, text) == Text(text="Grüße")
+
+
+@pytest.mark.parametrize("charset", ["punycode", "unicode_escape", "zlib", "no-such"])
+async def test_a_rare_charset_is_read_as_utf_8(charset: str) -> None:
+    text = operation(
+        HTTP(verb="GET", path="/text", responses=(Response(200, body="text", media="text"),)), result=Text
+    )
+    answered = answer(200, "Grüße".encode(), Content_Type=f"text/plain; charset={charset}")
+    assert await read(answered, text) == Text(text="Grüße")

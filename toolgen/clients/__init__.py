@@ -1,0 +1,48 @@
+"""Clients of services, over HTTP or of functions: what generated clients stand on."""
+
+from typing import TYPE_CHECKING
+
+from toolgen.contract.lazy import lazy_exports
+from toolgen.contract.transport import (
+    HTTP,
+    Body,
+    Function,
+    OAuthFlow,
+    Paging,
+    Parameter,
+    Requirement,
+    Response,
+    SecurityScheme,
+    Server,
+    Variable,
+)
+
+from .call import calling
+from .operation import Operation
+
+if TYPE_CHECKING:
+    from .functions import FunctionsClient
+    from .http_client import HTTPClient
+
+__all__ = [
+    "HTTP",
+    "Body",
+    "Function",
+    "FunctionsClient",
+    "HTTPClient",
+    "OAuthFlow",
+    "Operation",
+    "Paging",
+    "Parameter",
+    "Requirement",
+    "Response",
+    "SecurityScheme",
+    "Server",
+    "Variable",
+    "calling",
+]
+
+_LATER = {".functions": "FunctionsClient", ".http_client": "HTTPClient"}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

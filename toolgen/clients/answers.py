@@ -1,0 +1,212 @@
+"""What an answer means: the result, a declared error, or a failure that the design does not know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Generic, TypeVar, get_args
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel
+from pydantic_core import from_json, to_json
+
+from toolgen.calls.errors import DeclaredError, ToolError
+from toolgen.calls.specs import ErrorSpec
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import HTTP, Response
+from toolgen.shapes.values import bytes_text
+
+from .connections import Answer
+from .failures import Request, busy, charset_of, malformed, refused, shown
+from .paging import PageError, set_next
+from .reading import MisfitError, Reader
+
+R = TypeVar("R")
+
+_TEXTS: Final = ("detail", "message", "error_description", "title", "error", "msg")
+"""Where bodies of failures say what is wrong; the first two are those of RFC 9457 and of most others."""
+
+
+class AnswerPlan(Generic[R]):
+    """Reads the answers to one operation."""
+
+    def __init__(self, http: HTTP, result: type[R], errors: Mapping[ErrorSpec[Any], Any]) -> None:
+        self._http = http
+        self._responses = {response.status: response for response in http.responses}
+        self._reader = Reader(result)
+        self._kinds = _kinds(result)
+        self._errors = {spec.name: spec for spec in errors}
+        self._details = {spec.name: Reader(type_) for spec, type_ in errors.items() if type_ is not None}
+
+    def response(self, status: int) -> Response | None:
+        """Return what the design says of a status: of itself, of its class, or of all others."""
+        classes: tuple[Any, ...] = (status, f"{status // 100}XX", "default")
+        return next((self._responses[kind] for kind in classes if kind in self._responses), None)
+
+    def is_declared(self, status: int) -> bool:
+        """Return whether the design names a status or its class."""
+        return status in self._responses or f"{status // 100}XX" in self._responses
+
+    def result(self, request: Request, answer: Answer, sent: Mapping[str, Json], url: str) -> R:
+        """Return the result of an answer.
+
+        Args:
+            request: What was asked, for errors.
+            answer: With its whole body.
+            sent: The JSON of the payload.
+            url: Where the answer came from.
+
+        Raises:
+            DeclaredError: it is one of the operation's errors.
+            ToolError: it is another failure, or does not fit.
+        """
+        response = self.response(answer.status)
+        if response is None:
+            raise refused(request, answer.status, answer.headers, answer.body)
+        if response.error:
+            raise self._error(request, response, answer)
+        try:
+            return self._reader.read(self._document(response, answer, sent, url))
+        except (MisfitError, PageError) as error:
+            raise malformed(request, str(error)) from None
+
+    def _document(self, response: Response, answer: Answer, sent: Mapping[str, Json], url: str) -> bytes:
+        """Return the JSON of a result.
+
+        Raises:
+            MisfitError: the body is nothing that its media says.
+            PageError: the next page is somewhere else.
+        """
+        paging = self._http.paging
+        is_plain = response.media == "json" and not (response.body or response.headers)
+        if is_plain and paging is None:
+            return answer.body or b"{}"
+        body = _body_value(response, answer)
+        result: dict[str, Any]
+        if response.body:
+            result = {} if body is None and not answer.body else {response.body: body}
+        elif isinstance(body, dict):
+            result = dict(body)
+        elif body is None and not answer.body:
+            result = {}
+        else:
+            raise MisfitError("what is no object")
+        for attribute, name in response.headers.items():
+            text = answer.headers.get(name)
+            if text is not None:
+                result[attribute] = _value_of(text, self._kinds.get(attribute, str))
+        if paging is not None:
+            set_next(paging, sent, result, body, answer.headers, url)
+        return to_json(result)
+
+    def _error(self, request: Request, response: Response, answer: Answer) -> ToolError:
+        """Return the declared error of an answer; that of its status, where its details do not fit."""
+        spec = self._errors.get(response.error)
+        plain = refused(request, answer.status, answer.headers, answer.body)
+        if spec is None or answer.is_cut:
+            return plain
+        details: BaseModel | None = None
+        if (reader := self._details.get(spec.name)) is not None:
+            try:
+                details = reader.read(self._details_document(response, answer))
+            except MisfitError:
+                return plain
+        message = _text_of_failure(answer) or spec.description or f"{request.name} failed: {spec.name}"
+        return DeclaredError(
+            message,
+            code=spec.name,
+            details=details,
+            retry_hint=busy(request, answer.status, answer.headers, message),
+            is_retryable=spec.is_retryable,
+        )
+
+    def _details_document(self, response: Response, answer: Answer) -> bytes:
+        """Return the JSON of the details of an error.
+
+        Raises:
+            MisfitError: the body is nothing that its media says.
+        """
+        if response.media == "json" and not (response.body or response.headers):
+            return answer.body or b"{}"
+        body = _body_value(response, answer)
+        details: dict[str, Any] = dict(body) if isinstance(body, dict) else {}
+        if response.body:
+            details = {response.body: body}
+        for attribute, name in response.headers.items():
+            if (text := answer.headers.get(name)) is not None:
+                details[attribute] = text
+        return to_json(details)
+
+
+def _body_value(response: Response, answer: Answer) -> Json:
+    """Return the body of an answer as a JSON value; None for none.
+
+    Raises:
+        MisfitError: it is nothing that its media says.
+    """
+    if not answer.body and response.media == "json":
+        return None
+    match response.media:
+        case "bytes":
+            return bytes_text(answer.body)
+        case "text":
+            return answer.body.decode(charset_of(answer.headers), errors="replace")
+        case "form":
+            pairs = parse_qsl(answer.body.decode(errors="replace"), keep_blank_values=True)
+            values: dict[str, Json] = {}
+            for key, text in pairs:
+                values.setdefault(key, text)
+            return values
+        case _:
+            try:
+                return from_json(answer.body, allow_inf_nan=False)  # type: ignore[no-any-return]  # JSON
+            except ValueError:
+                raise MisfitError("what is no JSON") from None
+
+
+def _kinds(type_: Any) -> dict[str, type]:
+    """Return, by JSON key, which of str, int, float, bool and list the values of a class are."""
+    fields = getattr(type_, "model_fields", {})
+    return {field.alias or name: _kind(field.annotation) for name, field in fields.items()}
+
+
+def _kind(annotation: Any) -> type:
+    for part in (annotation, *get_args(annotation)):
+        origin = getattr(part, "__origin__", part)
+        if origin in (bool, int, float, list):
+            return origin  # type: ignore[no-any-return]  # a class
+        if getattr(origin, "__name__", "") == "datetime":
+            return origin  # type: ignore[no-any-return]  # a class
+        if part is not annotation and get_args(part) and (inner := _kind(part)) is not str:
+            return inner
+    return str
+
+
+def _value_of(text: str, kind: type) -> Json:
+    """Return the value of a header for an attribute of this kind; its text where it is none."""
+    if kind is list:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if kind in (bool, int, float):
+        try:
+            return json.loads(text)  # type: ignore[no-any-return]  # JSON
+        except ValueError:
+            return text
+    if kind is not str:
+        try:
+            return parsedate_to_datetime(text).isoformat().replace("+00:00", "Z")
+        except ValueError:
+            return text
+    return text
+
+
+def _text_of_failure(answer: Answer) -> str:
+    """Return what a body says of a failure; "" where it says nothing."""
+    try:
+        document = from_json(answer.body)
+    except ValueError:
+        return ""
+    if not isinstance(document, dict):
+        return ""
+    texts = (document.get(key) for key in _TEXTS)
+    return next((shown(text) for text in texts if isinstance(text, str) and text.strip()), "")

@@ -1,0 +1,69 @@
+"""The call of a tool that a client serves, known to it by a context variable."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Final
+
+from toolgen.calls.context import ToolContext
+
+
+class ServedCall:
+    """A call of a tool while clients work for it, and whether any of its work may have begun."""
+
+    __slots__ = ("context", "has_begun")
+
+    def __init__(self, context: ToolContext, *, has_begun: bool) -> None:
+        self.context = context
+        self.has_begun = has_begun
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether the tool says that a second call does nothing more than the first."""
+        spec = self.context.spec
+        return spec is not None and spec.may_repeat
+
+    def connect(self) -> None:
+        """Record that nothing of the call has run yet, unless something has: the client only connects."""
+        if not self.has_begun:
+            self.context.has_begun = False
+
+    async def begin(self) -> None:
+        """Record that the work of the call begins now: the request is sent."""
+        if not self.has_begun:
+            self.has_begun = True
+            await self.context.begin()
+
+
+_CURRENT: Final[ContextVar[ServedCall | None]] = ContextVar("toolgen_served_call", default=None)
+
+
+def served_call() -> ServedCall | None:
+    """Return the call that the running code serves; None outside `calling`."""
+    return _CURRENT.get()
+
+
+def calling(ctx: ToolContext, *, has_begun: bool = False) -> AbstractContextManager[None]:
+    """Return a context manager in which clients know the call: its time, its credentials, its artifacts.
+
+    A call whose client cannot connect was not run then. An executor that has done something by itself before
+    it asks a client gives `has_begun=True`.
+    """
+    return _Calling(ServedCall(ctx, has_begun=has_begun))
+
+
+class _Calling:
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: ServedCall) -> None:
+        self._call = call
+
+    def __enter__(self) -> None:
+        self._token: Token[ServedCall | None] = _CURRENT.set(self._call)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        _CURRENT.reset(self._token)

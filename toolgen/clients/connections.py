@@ -1,0 +1,252 @@
+"""Requests on the wire: a pool of connections for each event loop, limits of answers, checked addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from toolgen.adapters.extras import extra
+from toolgen.contract.logs import logger
+
+from .failures import AnswerLostError, NotConnectedError
+from .servers import Origin, PrivateAddressError, public_addresses
+
+with extra("http"):
+    import httpx
+
+ENCODINGS: Final = "gzip, deflate"
+"""Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
+_WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_MOST_CODINGS: Final = 2
+_UNSENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+)
+"""Failures before a request is sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a server has answered."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes
+    is_cut: bool = False
+    """The body is longer than it may be, or broke off; of a failure its beginning is enough."""
+
+
+class TooLongError(AnswerLostError):
+    """An answer has more bytes than it may: so has the next one."""
+
+    may_pass = False
+
+
+class Connections:
+    """Sends requests, and reads their answers within limits."""
+
+    def __init__(self, http: httpx.AsyncClient | None, *, most_bytes: int) -> None:
+        self._http = http
+        self._most_bytes = most_bytes
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncHTTPTransport]
+        self._pools = WeakKeyDictionary()
+        if http is not None:
+            logger("httpx")  # it logs addresses with their queries: from now on without secrets
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop."""
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.aclose()
+
+    async def exchange(
+        self,
+        request: httpx.Request,
+        guarded: Origin | None,
+        on_send: Callable[[], Awaitable[None]] | None,
+    ) -> Answer:
+        """Return the answer to a request.
+
+        Args:
+            request: Its address is of the origin.
+            guarded: The origin, where its addresses have to be public.
+            on_send: Awaited when the request is about to be sent.
+
+        Raises:
+            NotConnectedError: nothing was sent.
+            AnswerLostError: no whole answer came, or a longer one than may be.
+        """
+        if guarded is None:
+            return await self._exchanged(request, on_send)
+        try:
+            addresses = await public_addresses(guarded.host, guarded.port)
+        except (OSError, PrivateAddressError) as error:
+            raise NotConnectedError(str(error)) from None
+        request.headers["Host"] = request.url.netloc.decode("ascii")
+        request.extensions["sni_hostname"] = guarded.host
+        return await self._at_one_of(addresses, request, on_send)
+
+    async def _at_one_of(self, addresses: Sequence[str], request: httpx.Request, on_send: Any) -> Answer:
+        failure = NotConnectedError("it has no address")
+        for address in addresses:
+            request.url = request.url.copy_with(host=address)
+            try:
+                return await self._exchanged(request, on_send)
+            except NotConnectedError as error:
+                failure = error
+        raise failure
+
+    async def _exchanged(self, request: httpx.Request, on_send: Any) -> Answer:
+        sending = _Sending(on_send)
+        if on_send is not None:
+            if self._http is None:
+                request.extensions["trace"] = sending.trace
+            else:  # nobody knows what sends its requests
+                await sending.begin()
+        try:
+            response = await self._responded(request)
+            try:
+                return await self._read(response, request.method)
+            finally:
+                await response.aclose()
+        except _UNSENT as error:
+            raise NotConnectedError(_reason(error)) from None
+        except httpx.HTTPError as error:
+            raise AnswerLostError(f"the answer broke off: {_reason(error)}") from None
+
+    async def _responded(self, request: httpx.Request) -> httpx.Response:
+        if self._http is not None:
+            return await self._http.send(request, stream=True, auth=None, follow_redirects=False)
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            pool = self._pools[loop] = httpx.AsyncHTTPTransport(trust_env=False)
+        return await pool.handle_async_request(request)
+
+    async def _read(self, response: httpx.Response, verb: str) -> Answer:
+        """Return the answer with its body, unpacked.
+
+        Raises:
+            AnswerLostError: it is longer than it may be, or packed in a way that was not asked for.
+        """
+        is_failure = response.status_code >= 300
+        chunks, size, is_cut = list[bytes](), 0, False
+        try:
+            async with aclosing(_unpacked(response, verb)) as parts:
+                async for part in parts:
+                    size += len(part)
+                    if size > self._most_bytes:
+                        raise TooLongError(f"the answer has more than {self._most_bytes} bytes")
+                    chunks.append(part)
+        except (httpx.HTTPError, AnswerLostError):
+            if not is_failure:  # of a failure its status says enough
+                raise
+            is_cut = True
+        return Answer(
+            status=response.status_code, headers=response.headers, body=b"".join(chunks), is_cut=is_cut
+        )
+
+
+class _Sending:
+    """Awaits once what is to happen before a request is sent."""
+
+    __slots__ = ("_has_begun", "_on_send")
+
+    def __init__(self, on_send: Callable[[], Awaitable[None]] | None) -> None:
+        self._on_send = on_send
+        self._has_begun = False
+
+    async def begin(self) -> None:
+        if not self._has_begun and self._on_send is not None:
+            self._has_begun = True
+            await self._on_send()
+
+    async def trace(self, event: str, info: object) -> None:
+        """Take an event of httpcore; the headers are the first of a request that is sent."""
+        if event.endswith("send_request_headers.started"):
+            await self.begin()
+
+
+async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes]:
+    """Yield the body in pieces of a bounded size, whatever it is packed in.
+
+    Raises:
+        AnswerLostError: it is not packed as it says, or in a way that was not asked for.
+    """
+    codings = [
+        coding
+        for text in response.headers.get_list("content-encoding", split_commas=True)
+        if (coding := text.strip().lower()) not in ("", "identity")
+    ]
+    if verb == "HEAD":
+        return
+    if not codings:
+        async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
+            yield chunk
+        return
+    if len(codings) > _MOST_CODINGS or any(coding not in _WINDOWS for coding in codings):
+        raise AnswerLostError(f"the answer is packed as {', '.join(codings)!r}, which was not asked for")
+    unpackers = [_Unpacker(coding) for coding in reversed(codings)]
+    async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
+        for piece in _through(unpackers, chunk):
+            yield piece
+    if not all(unpacker.is_whole for unpacker in unpackers):
+        raise AnswerLostError("the packed answer broke off")
+
+
+def _through(unpackers: Sequence[_Unpacker], chunk: bytes) -> Any:
+    if not unpackers:
+        yield chunk
+        return
+    for piece in unpackers[0].pieces(chunk):
+        yield from _through(unpackers[1:], piece)
+
+
+class _Unpacker:
+    """Unpacks a stream in pieces of at most 64 KiB."""
+
+    _PIECE = 64 * 1024
+
+    def __init__(self, coding: str) -> None:
+        self._inflater = zlib.decompressobj(_WINDOWS[coding])
+        self._may_be_raw = coding == "deflate"
+        self._is_new = True
+
+    @property
+    def is_whole(self) -> bool:
+        return self._inflater.eof or self._is_new
+
+    def pieces(self, data: bytes) -> Any:
+        """Yield what the data unpacks to.
+
+        Raises:
+            AnswerLostError: it is nothing packed.
+        """
+        piece = b""
+        while data or len(piece) == self._PIECE:  # the rest of what was unpacked may wait inside
+            try:
+                piece = self._inflater.decompress(data, self._PIECE)
+            except zlib.error as error:
+                if self._may_be_raw and self._is_new:  # without the header of zlib, as some servers send it
+                    self._inflater, self._may_be_raw = zlib.decompressobj(-zlib.MAX_WBITS), False
+                    continue
+                raise AnswerLostError(f"the answer is not packed as it says: {error}") from None
+            self._is_new = False
+            data = self._inflater.unconsumed_tail
+            if piece:
+                yield piece
+            if self._inflater.eof:
+                return
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__

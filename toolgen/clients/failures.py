@@ -1,0 +1,140 @@
+"""Errors of requests, in the words of the tool that has made them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import ClassVar, Final
+from urllib.parse import urlsplit
+
+from toolgen.calls.errors import OutcomeUnknownError, ToolError
+from toolgen.calls.results import RetryHint, RetryReason
+from toolgen.contract.printable import printable
+from toolgen.contract.secrets import scrubbed
+
+_LONGEST: Final = 2_000
+"""Characters of what a server says of a failure."""
+_MOST_READ: Final = 10 * _LONGEST
+_CHARSET: Final = re.compile(
+    r"""charset="?(utf-?8|utf-16(?:le|be)?|us-ascii|iso-8859-\d\d?|windows-125\d)\b""", re.IGNORECASE
+)
+_BUSY: Final[Mapping[int, RetryReason]] = {
+    429: "rate_limited",
+    502: "tool_unavailable",
+    503: "tool_unavailable",
+    504: "tool_unavailable",
+}
+"""Statuses of failures that pass by themselves (RFC 9110, section 15.6; RFC 6585, section 4)."""
+
+
+class NotConnectedError(Exception):
+    """The connection was not made: nothing of the request was sent."""
+
+
+class AnswerLostError(Exception):
+    """The request was sent, and no whole answer came."""
+
+    may_pass: ClassVar = True
+    """Whether another request may get an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What errors say of a request."""
+
+    name: str
+    """The name of the tool; of a request without one, `Service.method`."""
+    tool: str
+    """Id of the tool."""
+    server: str
+    """Host of the service."""
+    may_repeat: bool
+    """Whether a second request does nothing more than the first."""
+
+    def hint(self, reason: RetryReason, message: str, retry_after: float | None = None) -> RetryHint:
+        return RetryHint(reason=reason, tool=self.tool, message=message, retry_after=retry_after)
+
+
+def not_connected(request: Request, why: str) -> ToolError:
+    """Return the error of a request that was not sent."""
+    message = f"{request.name} was not run: {request.server} cannot be reached: {shown(why)}"
+    return ToolError(message, retry_hint=request.hint("tool_unavailable", message), is_retryable=True)
+
+
+def answer_lost(
+    request: Request, why: str, reason: RetryReason = "tool_unavailable", *, may_pass: bool = True
+) -> ToolError:
+    """Return the error of a request whose answer did not come: of unknown outcome where it may not repeat."""
+    message = f"{request.name} has no result: {shown(why)}"
+    if not request.may_repeat:
+        return OutcomeUnknownError(f"{message}; it may have run")
+    return ToolError(message, retry_hint=request.hint(reason, message), is_retryable=may_pass)
+
+
+def malformed(request: Request, why: str) -> ToolError:
+    """Return the error of an answer that is no result of the design: the request has been executed."""
+    message = f"{request.name} ran; its result could not be read: {request.server} answered {shown(why)}"
+    hint = request.hint("malformed_response", message) if request.may_repeat else None
+    return ToolError(message, retry_hint=hint)
+
+
+def refused(request: Request, status: int, headers: Mapping[str, str], body: bytes) -> ToolError:
+    """Return the error of a status that the design does not declare, with the beginning of its body."""
+    quoted = shown(text_of_body(headers, body))
+    message = (
+        f"{request.name} failed: {request.server} answered with status {status}{quoted and ': '}{quoted}"
+    )
+    hint, after = busy(request, status, headers, message), status in _BUSY
+    return ToolError(message, retry_hint=hint, is_retryable=after)
+
+
+def busy(request: Request, status: int, headers: Mapping[str, str], message: str) -> RetryHint | None:
+    """Return when a request may be made again, by its status and Retry-After; None where they do not say."""
+    if status not in _BUSY:
+        return None
+    return request.hint(_BUSY[status], message, retry_after_s(headers))
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that the header Retry-After asks for; None without it (RFC 9110, section 10.2.3).
+
+    A date counts from the Date of the answer: the clock of the server is the one that it knows.
+    """
+    text = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        until, now = parsedate_to_datetime(text), parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def text_of_body(headers: Mapping[str, str], body: bytes) -> str:
+    """Return the body of an answer as text."""
+    return body.decode(charset_of(headers), errors="replace")
+
+
+def charset_of(headers: Mapping[str, str]) -> str:
+    """Return the encoding that Content-Type names; UTF-8 for none, and for one that is rare."""
+    charset = _CHARSET.search(headers.get("content-type", ""))
+    return "utf-8" if charset is None else charset[1]
+
+
+def shown(text: str) -> str:
+    """Return a text of somebody else on one line, cut, without the secrets of the running call."""
+    clean = scrubbed(printable(text[:_MOST_READ].strip()))
+    return clean if len(clean) <= _LONGEST else f"{clean[: _LONGEST - 1]}…"
+
+
+def place(url: str) -> str:
+    """Return an address without what may be secret in it: no user, no query."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "no address"
+    host = f"{parts.scheme}://{parts.hostname}{port}" if parts.hostname else ""
+    return shown(f"{host}{parts.path}")

@@ -1,0 +1,52 @@
+"""Files of bodies: bytes of a payload, or artifacts of the call that their URIs name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import unquote
+
+from toolgen.calls.errors import ToolError
+
+from .call import ServedCall
+
+_URI: Final = re.compile(r"artifact:(session|user)/([^?]*)/([^/?]+)\?version=([1-9][0-9]{0,17})")
+"""Owner, name and version of an artifact that `ctx.artifacts` has."""
+_BYTES: Final = "application/octet-stream"
+
+Field: TypeAlias = "tuple[str | None, bytes | str, str | None]"
+"""File name, content and media type of a part of a multipart body, as httpx takes them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """A file that a request carries: its bytes, or the URI of an artifact that has them."""
+
+    name: str
+    """JSON key of its attribute."""
+    content: bytes | str
+
+
+async def loaded(part: FilePart, call: ServedCall | None) -> Field:
+    """Return a file with its content.
+
+    Raises:
+        ToolError: it is an artifact that is not there, or that is not of the call's session or user.
+    """
+    if isinstance(part.content, bytes):
+        return part.name, part.content, _BYTES
+    match = _URI.fullmatch(part.content)
+    if match is None:
+        raise ToolError(f"{part.name} is no URI of an artifact of this session")
+    if call is None:
+        raise ToolError(f"{part.name} is an artifact, and no call says of which session")
+    scope, owner, name = match[1], unquote(match[2]), unquote(match[3])
+    if scope == "session" and owner != call.context.meta.session_id:
+        raise ToolError(f"{part.name} is an artifact of another session")
+    try:
+        artifacts = call.context.artifacts
+    except AttributeError:
+        raise ToolError(f"{part.name} is an artifact, and the runtime keeps none") from None
+    stored = await artifacts.load(f"user:{name}" if scope == "user" else name, int(match[4]))
+    return name, stored.data, stored.info.media_type

@@ -1,0 +1,233 @@
+"""The base class of generated clients of services whose methods are Python functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar, Final, TypeVar
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolError
+from toolgen.calls.steps.methods import is_async
+from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
+from toolgen.contract.transport import Function
+from toolgen.shapes.values import plain
+
+from .operation import Operation
+from .reading import MisfitError, Reader
+
+P = TypeVar("P", bound=BaseModel)
+R = TypeVar("R")
+
+MAX_THREADS: Final = 8
+
+
+class FunctionsClient:
+    """A service whose methods are functions: its generated client is a subclass with one method for each.
+
+    A function gets the attributes of the payload by keyword, each by its Python name; absent ones are left
+    out where it has a default. A synchronous one runs in a thread of the client's own.
+    """
+
+    operations: ClassVar[tuple[Operation[Any, Any], ...]] = ()
+    """Its methods; their functions are imported and checked when a client is made."""
+
+    def __init__(self, *, max_threads: int = MAX_THREADS) -> None:
+        """Import the functions; `max_threads` synchronous ones run at once.
+
+        Raises:
+            RegistrationError: functions are missing, or do not take what their payloads have; all of them
+                stand in the message.
+        """
+        self._threads = ThreadPool(max_threads)
+        self._methods: dict[Operation[Any, Any], _Method] = {}
+        problems: list[str] = []
+        for operation in self.operations:
+            try:
+                self._methods[operation] = _Method(operation)
+            except _UnfitFunctionError as error:
+                problems += error.problems
+        _raise_problems(type(self).__name__, problems)
+
+    async def send(self, operation: Operation[P, R], payload: P) -> R:
+        """Return the result of a method.
+
+        Raises:
+            RegistrationError: its function is missing, or does not take the payload.
+            MalformedResultError: the function returned what is no result of the method.
+            ToolError: too many threads are stuck.
+            BaseException: what the function raises.
+        """
+        method = self._methods.get(operation)
+        if method is None:
+            try:
+                method = self._methods[operation] = _Method(operation)
+            except _UnfitFunctionError as error:
+                _raise_problems(type(self).__name__, error.problems)
+                raise
+        arguments = method.arguments(payload)
+        if method.is_async:
+            returned = await method.function(**arguments)
+        else:
+            try:
+                returned = await self._threads.run(method.target, partial(method.function, **arguments))
+            except NoThreadError as error:
+                text = f"{method.target} is not available now: earlier calls have not ended"
+                raise ToolError(text) from error
+            if inspect.isawaitable(returned):
+                returned = await returned
+        return method.result(returned)  # type: ignore[no-any-return]  # of the operation's class
+
+
+class _UnfitFunctionError(Exception):
+    def __init__(self, *problems: str) -> None:
+        super().__init__(*problems)
+        self.problems = problems
+
+
+class _Method:
+    """A function, and how it is called."""
+
+    def __init__(self, operation: Operation[Any, Any]) -> None:
+        transport = operation.transport
+        assert isinstance(transport, Function), "it is an operation of functions"
+        self.target: str = transport.target
+        self.function = _imported(self.target)
+        self.is_async = is_async(self.function)
+        self._result: Any = operation.result
+        self._reader: Reader[Any] = Reader(operation.result)
+        self._fields: dict[str, bool] = {
+            name: field.is_required() for name, field in operation.payload.model_fields.items()
+        }
+        self._needed = frozenset[str]()
+        """Parameters without a default."""
+        self._is_open = False
+        self._require_fit()
+
+    def _require_fit(self) -> None:
+        """Check that the function takes the payload.
+
+        Raises:
+            _UnfitFunctionError: it does not.
+        """
+        try:
+            parameters = inspect.signature(self.function).parameters.values()
+        except (TypeError, ValueError):  # of a function in C, which says nothing of itself
+            return
+        named = {
+            parameter.name: parameter
+            for parameter in parameters
+            if parameter.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        }
+        self._is_open = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+        self._needed = frozenset(
+            name for name, parameter in named.items() if parameter.default is parameter.empty
+        )
+        problems = [
+            f"{self.target} takes no {name!r}, which the payload has; add the parameter"
+            for name in self._fields
+            if not self._is_open and name not in named
+        ]
+        problems += [
+            f"{self.target} needs {name!r}, which no payload has; give it a default"
+            for name in named
+            if name in self._needed and name not in self._fields
+        ]
+        problems += [
+            f"{self.target} takes {parameter.name!r} by position only; remove the slash behind it"
+            for parameter in parameters
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and parameter.default is parameter.empty
+        ]
+        if problems:
+            raise _UnfitFunctionError(*problems)
+
+    def arguments(self, payload: BaseModel) -> dict[str, Any]:
+        """Return the keyword arguments for a payload."""
+        arguments = {
+            name: value
+            for name in self._fields
+            if (value := getattr(payload, name)) is not None
+            or name in self._needed
+            or name in payload.model_fields_set
+        }
+        return arguments | (payload.model_extra or {}) if self._is_open else arguments
+
+    def result(self, returned: object) -> Any:
+        """Return the result that a function has returned as a model, mapping, dataclass or single value.
+
+        Raises:
+            MalformedResultError: it does not fit.
+        """
+        if isinstance(self._result, type) and isinstance(returned, self._result):
+            return returned
+        try:
+            documents = list(self._documents(_plain(returned)))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise MalformedResultError(f"{self.target} returned what has no JSON form: {error}") from None
+        misfits = list[MisfitError]()
+        for document in documents:
+            try:
+                return self._reader.read(document, by_name=True)
+            except MisfitError as error:
+                misfits.append(error)
+        raise MalformedResultError(f"{self.target} returned {misfits[0]}") from None
+
+    def _documents(self, value: Any) -> Iterator[bytes]:
+        """Yield the documents that a value may be: the result, or the value of its one attribute."""
+        fields = getattr(self._result, "model_fields", {})
+        if value is None and not any(field.is_required() for field in fields.values()):
+            value = {}
+        yield to_json(value)
+        if len(fields) == 1:
+            yield to_json({next(iter(fields)): value})
+
+
+def _imported(target: str) -> Callable[..., Any]:
+    """Return a function by its `package.module:function`.
+
+    Raises:
+        _UnfitFunctionError: it is missing.
+    """
+    module_name, _, path = target.partition(":")
+    try:
+        member: Any = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and what it imports is not
+        raise _UnfitFunctionError(f"there is no module {module_name!r} for {target}; add it") from None
+    for name in path.split("."):
+        member = getattr(member, name, None)
+    if not callable(member):
+        raise _UnfitFunctionError(f"the module {module_name!r} has no function {path!r}; add it")
+    return member  # type: ignore[no-any-return]  # of an author's module
+
+
+def _plain(value: Any) -> Any:
+    """Return the JSON of a value; that of models and dataclasses has the names of their attributes as keys.
+
+    Raises:
+        TypeError: it has none.
+    """
+    match value:
+        case BaseModel():
+            names = (*type(value).model_fields, *(value.model_extra or {}))
+            return {name: _plain(inner) for name in names if (inner := getattr(value, name)) is not None}
+        case Mapping():
+            return {key: _plain(inner) for key, inner in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(item) for item in value]
+        case _ if dataclasses.is_dataclass(value):
+            return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        case _:
+            return plain(value)
+
+
+def _raise_problems(client: str, problems: Sequence[str]) -> None:
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise RegistrationError(f"{client} cannot call its functions:{lines}")

@@ -1,0 +1,107 @@
+"""The base class of generated clients of services over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, ClassVar, Final, Self, TypeVar
+
+from pydantic import BaseModel
+
+from toolgen.adapters.extras import extra
+from toolgen.contract.credentials import Credentials
+from toolgen.contract.secrets import Secrets, hiding, noting
+from toolgen.contract.transport import Server
+
+from .call import served_call
+from .operation import Operation
+from .servers import base_of
+
+with extra("http"):
+    import httpx
+
+    from .connections import Connections
+    from .sending import Method
+
+P = TypeVar("P", bound=BaseModel)
+R = TypeVar("R")
+
+MOST_BYTES: Final = 4 * 2**20
+"""Bytes of an answer, unpacked; those of a document of a runtime, `Limits.bytes`."""
+
+
+class HTTPClient:
+    """A service whose methods are requests: its generated client is a subclass with one method for each.
+
+    It is used in any event loop, and keeps the connections of each open until `aclose`, or the end of
+    `async with`. Neither proxies nor `.netrc` of the environment are used: a client of httpx with these is
+    given as `http`, and stays open. Cookies that a server sets are not sent again.
+    """
+
+    servers: ClassVar[tuple[Server, ...]] = ()
+    """Where the service answers, the preferred one first."""
+
+    def __init__(
+        self,
+        *,
+        server: str = "",
+        variables: Mapping[str, str] | None = None,
+        credentials: Credentials | None = None,
+        http: httpx.AsyncClient | None = None,
+        timeout_s: float | None = None,
+        max_response_bytes: int = MOST_BYTES,
+    ) -> None:
+        """Construct a client; it connects at its first request.
+
+        Args:
+            server: The URL of one of `servers`, as it stands there, or any other address of the service; ""
+                for the first of them.
+            variables: Values of the server's variables by name; the others have their defaults.
+            credentials: Those of the service; by default those of the call, `ctx.credentials`, and outside a
+                call, or where its runtime has none, those of the environment.
+            http: What sends the requests; by default connections of the client's own.
+            timeout_s: Seconds for a request. Never more than the call has left; by default just that, or
+                60 where nothing limits the call.
+            max_response_bytes: The most bytes of an answer, unpacked.
+
+        Raises:
+            RegistrationError: there is no server, or a variable does not fit.
+        """
+        self._base = base_of(self.servers, server, variables or {})
+        self._credentials = credentials
+        self._timeout_s = timeout_s
+        self._connections = Connections(http, most_bytes=max_response_bytes)
+        self._methods: dict[Operation[Any, Any], Method[Any]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop; a later request opens others."""
+        await self._connections.aclose()
+
+    async def send(self, operation: Operation[P, R], payload: P) -> R:
+        """Return the result of a method: of one request, and of one more where a credential was refused.
+
+        Raises:
+            DeclaredError: the service answered with an error of the design.
+            CredentialNeededError: a credential is missing, or was refused.
+            OutcomeUnknownError: the answer was lost, and the request may not be made again.
+            ToolError: the request failed otherwise.
+        """
+        method = self._methods.get(operation)
+        if method is None:
+            method = Method(operation, self._base, self._connections, self._timeout_s)
+            self._methods[operation] = method
+        call = served_call()
+        if call is not None:
+            call.connect()
+        if not method.http.security or noting() is not None:
+            return await method.perform(payload, call, self._credentials)  # type: ignore[no-any-return]  # of the operation's class
+        with hiding(Secrets()):  # nobody else redacts what the request holds
+            return await method.perform(payload, call, self._credentials)  # type: ignore[no-any-return]  # of the operation's class

@@ -1,0 +1,31 @@
+"""The method of a service, as its generated client performs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from toolgen.calls.specs import ErrorSpec
+from toolgen.contract.transport import HTTP, Function
+
+P = TypeVar("P", bound=BaseModel)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Generic[P, R]):
+    """A method with a transport: what it takes, what it returns, and how it is reached."""
+
+    service: str
+    name: str
+    transport: HTTP | Function
+    payload: type[P] = field(kw_only=True)
+    result: type[R] = field(kw_only=True)
+    errors: Mapping[ErrorSpec[Any], Any] = field(kw_only=True, default_factory=dict)
+    """Its declared errors, each with the class of its details; None for an error without them."""
+
+    def __repr__(self) -> str:
+        return f"Operation({self.service!r}, {self.name!r})"

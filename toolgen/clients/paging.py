@@ -1,0 +1,148 @@
+"""Pages: the query of the next one, and the cursor that a result has for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from toolgen.calls.errors import ToolError
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import Paging
+
+from .servers import Origin
+from .styles import text_of
+
+_LONGEST: Final = 4_000
+"""Characters of a cursor."""
+_NUMBER: Final = re.compile(r"[0-9]{1,12}")
+_QUERY: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/?%\[\]-]*")
+_LINK: Final = re.compile(
+    r"""<([^>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",;]*))?)*)"""
+)
+_REL: Final = re.compile(r""";\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))""", re.IGNORECASE)
+
+
+class PageError(Exception):
+    """An answer leads to a page that is not followed."""
+
+
+def page_query(paging: Paging, document: Mapping[str, Json], query: list[str]) -> list[str]:
+    """Return the query of a request for the page that the payload's cursor names.
+
+    Raises:
+        ToolError: the cursor is none that a result had.
+    """
+    cursor = document.get(paging.cursor)
+    if paging.style == "cursor" or (cursor is None and paging.style == "link"):
+        return query
+    text = "" if cursor is None else text_of(cursor)
+    if paging.style == "link":
+        if len(text) > _LONGEST or not _QUERY.fullmatch(text):
+            raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
+        own = {part.partition("=")[0] for part in query}
+        return [*query, *(part for part in text.split("&") if part.partition("=")[0] not in own)]
+    if cursor is not None and not _NUMBER.fullmatch(text):
+        raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
+    number = paging.first if cursor is None else int(text)
+    return [*query, f"{paging.name or paging.style}={number}"]
+
+
+def set_next(
+    paging: Paging,
+    sent: Mapping[str, Json],
+    result: dict[str, Any],
+    body: Json,
+    headers: Mapping[str, str],
+    url: str,
+) -> None:
+    """Set the cursor of the next page in the JSON of a result; remove it on the last page.
+
+    Args:
+        sent: The JSON of the payload.
+        result: Of the answer; its items and its total are set.
+        body: JSON of the whole body.
+        url: Where the answer came from.
+
+    Raises:
+        PageError: the next page is not where the pages of this operation are.
+    """
+    match paging.style:
+        case "link":
+            cursor: Json = _linked(headers.get("link", ""), url)
+        case "cursor":
+            cursor = _at(body, paging.at) if paging.at else result.get(paging.next)
+        case _:
+            cursor = _counted(paging, sent, result)
+    result.pop(paging.next, None)
+    if cursor not in (None, "", False):
+        text = text_of(cursor)
+        if len(text) > _LONGEST:
+            raise PageError(f"with a cursor of more than {_LONGEST} characters")
+        result[paging.next] = text
+
+
+def _at(body: Json, pointer: str) -> Json:
+    """Return what a JSON Pointer leads to; None for nothing."""
+    value: Any = body
+    for token in tokens_of(pointer):
+        match value:
+            case dict() if token in value:
+                value = value[token]
+            case list() if token.isdecimal() and int(token) < len(value):
+                value = value[int(token)]
+            case _:
+                return None
+    return None if isinstance(value, dict | list) else value
+
+
+def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Any]) -> Json:
+    """Return the next offset or page; None where no item can be left."""
+    items = result.get(paging.items)
+    count = len(items) if isinstance(items, list | dict) else 0
+    cursor, size, total = sent.get(paging.cursor), sent.get(paging.size), result.get(paging.total)
+    at = paging.first if cursor is None else int(text_of(cursor))
+    if count == 0:
+        return None
+    is_sized = isinstance(size, int) and not isinstance(size, bool) and size > 0
+    if paging.style == "offset":
+        following, seen = at + count, at - paging.first + count
+    else:
+        each = size if isinstance(size, int) and is_sized else count
+        following, seen = at + 1, (at - paging.first) * each + count
+    if isinstance(total, int | float) and not isinstance(total, bool):
+        return following if seen < total else None
+    return None if isinstance(size, int) and is_sized and count < size else following
+
+
+def _linked(header: str, url: str) -> Json:
+    """Return the query of the link to the next page (RFC 8288); None without one.
+
+    Only its query is followed, at the path of the operation: no cursor of a model leads elsewhere.
+
+    Raises:
+        PageError: it is at another origin, or has no query.
+    """
+    target = next(_targets(header), None)
+    if target is None:
+        return None
+    whole = urljoin(url, target)
+    try:
+        is_same = Origin.of(whole) == Origin.of(url)
+    except ValueError:
+        is_same = False
+    if not is_same:
+        raise PageError("with a link to the next page that is at another place")
+    query = urlsplit(whole).query
+    if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
+        raise PageError("with a link to the next page that has no query")
+    return query
+
+
+def _targets(header: str) -> Iterator[str]:
+    for match in _LINK.finditer(header):
+        rel = _REL.search(match[2])
+        if rel is not None and "next" in (rel[1] or rel[2] or "").lower().split():
+            yield match[1].strip()

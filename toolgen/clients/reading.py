@@ -1,0 +1,115 @@
+"""JSON of others as values of generated classes, read tolerantly: what a design does not know is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails, SchemaValidator, ValidationError
+
+from toolgen.shapes.foreign.validator import LABEL
+from toolgen.shapes.issues import (
+    MOST_ERRORS,
+    TYPES,
+    FieldIssue,
+    TooComplexError,
+    json_type,
+)
+from toolgen.shapes.text_guard import count_patterns
+from toolgen.shapes.union_guard import discriminate_unions, mapped, nodes_of, within_budget
+
+T = TypeVar("T")
+
+_MOST_PLACES: Final = 5
+"""Places that an error names."""
+
+
+class MisfitError(Exception):
+    """A document does not fit; the text names the places, and quotes no value."""
+
+
+class Reader(Generic[T]):
+    """Reads documents of one type."""
+
+    def __init__(self, type_: type[T]) -> None:
+        self._type: Any = type_
+        self._validate: Callable[..., T] = self._first
+        self._keys = frozenset[str]()
+        """Keys that the classes have; others are values, and may be sensitive."""
+
+    def read(self, document: bytes, *, by_name: bool = False) -> T:
+        """Return the value of a JSON document; with `by_name`, keys may be the names of attributes too.
+
+        Raises:
+            MisfitError: it does not fit.
+        """
+        try:
+            return self._validate(document, by_alias=True, by_name=by_name)
+        except ValidationError as error:
+            raise MisfitError(_places(error, self._keys)) from None
+        except TooComplexError:
+            raise MisfitError("what is too complex to check") from None
+
+    def _first(self, document: bytes, **options: Any) -> T:
+        core = tolerant(_core_schema(self._type))
+        validate: Callable[..., T] = SchemaValidator(core, _use_prebuilt=False).validate_json
+        if (guarded := discriminate_unions(core)) is not None:
+            validate = within_budget(SchemaValidator(guarded, _use_prebuilt=False).validate_json)
+        self._validate = count_patterns(validate, core)
+        self._keys = frozenset(_known_keys(core))
+        return self._validate(document, **options)
+
+
+def tolerant(schema: Any) -> Any:
+    """Return a core schema whose designed classes drop the properties that they do not know.
+
+    Classes of foreign schemas, and open ones, have rules of their own for these.
+    """
+    made = mapped(schema, tolerant)
+    config = made.get("config", {})
+    if made["type"] == "model" and config.get("extra_fields_behavior") == "forbid":
+        made["config"] = {**config, "extra_fields_behavior": "ignore"}
+    return made
+
+
+def _core_schema(type_: Any) -> Any:
+    """Return the core schema of a class, or of an alias of a foreign type."""
+    if isinstance(type_, type) and issubclass(type_, BaseModel):
+        type_.model_rebuild()
+        return type_.__pydantic_core_schema__
+    from toolgen.shapes.foreign.model import exact_adapter  # few results are of one
+
+    return exact_adapter(type_).core_schema
+
+
+def _known_keys(core: Any) -> Iterator[str]:
+    for node in nodes_of(core):
+        if node["type"] == "model-fields":
+            yield from (field.get("validation_alias", name) for name, field in node["fields"].items())
+
+
+def _places(error: ValidationError, keys: Set[str]) -> str:
+    if error.error_count() > MOST_ERRORS:
+        return "what does not fit in too many places to name"
+    errors = error.errors(include_url=False, include_context=False)
+    issues = list(dict.fromkeys(_issue(each, keys) for each in errors))
+    more = len(issues) - _MOST_PLACES
+    rest = f"; and {more} more" if more > 0 else ""
+    return f"what does not fit: {'; '.join(issues[:_MOST_PLACES])}{rest}"
+
+
+def _issue(error: ErrorDetails, keys: Set[str]) -> str:
+    kind = error["type"]
+    if kind == "json_invalid":
+        return "it is no JSON"
+    expected = TYPES.get(kind)
+    if kind == "missing":
+        message = "is missing"
+    elif expected is not None:
+        message = f"must be {expected}, not {json_type(error['input'])}"
+    else:
+        message = f"does not fit ({kind})"
+    steps = [step for step in error["loc"] if not (isinstance(step, str) and step.startswith(LABEL))]
+    place = tuple([step if isinstance(step, int) or step in keys else "…" for step in steps])
+    return str(FieldIssue(keys=place, constraint="invalid_value", message=message))

@@ -1,0 +1,246 @@
+"""The parts of a request, made of a payload: path, query, headers, cookies and body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+from pydantic_core import to_json
+
+from toolgen.calls.errors import RegistrationError, ToolError
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import HTTP, Body, Media, Parameter
+from toolgen.shapes.design.model import ToolModel
+
+from .files import Field, FilePart
+from .styles import cookie_parts, encoded, header_text, path_text, query_parts, text_of
+
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A token (RFC 9110, section 5.6.2)."""
+_OWN_HEADERS: Final = frozenset(
+    "accept-encoding connection content-length cookie host keep-alive te trailer transfer-encoding "
+    "upgrade".split()
+)
+"""Headers that the connection sets, so that no payload says where a request ends."""
+_TYPES: Final[Mapping[Media, str]] = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+    "text": "text/plain; charset=utf-8",
+    "bytes": "application/octet-stream",
+    "multipart": "",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class RequestParts:
+    """A request without its server, its credentials and the files that have to be read first."""
+
+    path: str
+    query: list[str] = field(default_factory=list)
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    cookies: list[str] = field(default_factory=list)
+    content: bytes | FilePart | None = None
+    fields: list[tuple[str, Field | FilePart]] | None = None
+    """The parts of a multipart body by name; None for another body."""
+
+
+class RequestPlan:
+    """Makes the requests of one operation."""
+
+    def __init__(self, name: str, http: HTTP, payload: Any) -> None:
+        """Construct the plan of an operation, whose payloads are of a class.
+
+        Raises:
+            RegistrationError: its parameters make no request.
+        """
+        self._name = name
+        self._path, _, self._query = http.path.partition("?")
+        self._body = http.body
+        self._names = _attributes(payload)
+        self._path_parameters: dict[str, Parameter] = {}
+        self._others: list[Parameter] = []
+        paged = http.paging.cursor if http.paging and http.paging.style != "cursor" else None
+        for parameter in http.parameters:
+            if parameter.place == "path":
+                self._path_parameters[parameter.name or parameter.attribute] = parameter
+            elif parameter.attribute != paged:
+                self._others.append(parameter)
+        if http.paging and http.paging.style == "cursor" and not _has(http, http.paging.cursor):
+            self._others.append(Parameter(http.paging.cursor, "query", http.paging.name))
+        self._require_sound()
+
+    def _require_sound(self) -> None:
+        wanted = set(_VARIABLE.findall(self._path))
+        if missing := wanted - self._path_parameters.keys():
+            raise RegistrationError(f"{self._name}: nothing fills {{{min(missing)}}} in its path")
+        for parameter in self._others:
+            name = parameter.name or parameter.attribute
+            is_header = parameter.place == "header"
+            if is_header and (name.lower() in _OWN_HEADERS or not _HEADER_NAME.fullmatch(name)):
+                raise RegistrationError(f"{self._name}: no attribute may be the header {name!r}")
+
+    def document(self, payload: BaseModel) -> dict[str, Json]:
+        """Return the JSON values of a payload by key; those of absent attributes are left out."""
+        form: Any = {"exclude_none": True} if not _is_foreign(payload) else {"exclude_unset": True}
+        serializer = type(payload).__pydantic_serializer__
+        return cast(
+            "dict[str, Json]",
+            serializer.to_python(payload, mode="json", by_alias=True, warnings="error", **form),
+        )
+
+    def parts(self, payload: BaseModel, document: Mapping[str, Json]) -> RequestParts:
+        """Return the parts of the request for a payload, whose JSON values are the document.
+
+        Raises:
+            ToolError: a value cannot stand where its parameter does.
+        """
+        parts = RequestParts(path=self._filled_path(document))
+        if self._query:
+            parts.query.append(self._query)
+        for parameter in self._others:
+            value = document.get(parameter.attribute)
+            if value is not None:
+                self._add(parts, parameter, value)
+        if self._body is not None:
+            self._add_body(parts, self._body, payload, document)
+        return parts
+
+    def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> None:
+        name, style = parameter.name or parameter.attribute, parameter.style or "form"
+        match parameter.place:
+            case "query":
+                parts.query += query_parts(name, value, style, explode=_explodes(parameter, style))
+            case "cookie":
+                parts.cookies += cookie_parts(name, value, explode=_explodes(parameter, style))
+            case _:
+                text = header_text(value, explode=bool(parameter.explode))
+                if _CONTROL.search(text):
+                    raise ToolError(f"{parameter.attribute} may hold no control characters: it is a header")
+                parts.headers.append((name, text))
+
+    def _filled_path(self, document: Mapping[str, Json]) -> str:
+        """Return the path with the values of its parameters, none of which leaves its segment."""
+
+        def filled(match: re.Match[str]) -> str:
+            parameter = self._path_parameters[match[1]]
+            value = document.get(parameter.attribute)
+            for scalar in _scalars(value):
+                _require_in_segment(parameter.attribute, text_of(scalar))
+            style = parameter.style or "simple"
+            explode = bool(parameter.explode)
+            text = "" if value is None else path_text(match[1], value, style, explode=explode)
+            _require_in_segment(parameter.attribute, text)
+            return text
+
+        path = _VARIABLE.sub(filled, self._path)
+        if any(segment in (".", "..") for segment in path.split("/")):
+            raise ToolError(f"{self._name} was not sent: the path {path!r} leaves its place")
+        return path
+
+    def _add_body(
+        self, parts: RequestParts, body: Body, payload: BaseModel, document: Mapping[str, Json]
+    ) -> None:
+        value: Any
+        if body.attribute:
+            value = document.get(body.attribute)
+            if value is None and body.attribute not in document:
+                return
+        else:
+            value = {key: document[key] for key in body.attributes if key in document}
+        content_type = body.content_type or _TYPES[body.media]
+        match body.media:
+            case "json":
+                parts.content = to_json(value)
+            case "text":
+                parts.content = text_of(value).encode(errors="replace")
+            case "bytes":
+                parts.content = self._bytes(payload, body.attribute, value)
+            case "form":
+                parts.content = "&".join(_form(value)).encode()
+            case _:
+                parts.fields = self._multipart(payload, body, value)
+        if content_type and parts.fields is None:
+            parts.headers.append(("Content-Type", content_type))
+
+    def _bytes(self, payload: BaseModel, attribute: str, value: Json) -> bytes | FilePart:
+        raw = getattr(payload, self._names.get(attribute, attribute), value)
+        if isinstance(raw, bytes):
+            return raw
+        return FilePart(name=attribute, content=text_of(value))
+
+    def _multipart(
+        self, payload: BaseModel, body: Body, value: Mapping[str, Json]
+    ) -> list[tuple[str, Field | FilePart]]:
+        fields: list[tuple[str, Field | FilePart]] = []
+        for key, inner in value.items():
+            if key in body.files:
+                raw = getattr(payload, self._names[key])
+                contents = raw if isinstance(raw, list | tuple) else [raw]
+                fields += [(key, FilePart(name=key, content=content)) for content in contents]
+                continue
+            for item in inner if isinstance(inner, list) else [inner]:
+                media = "application/json" if isinstance(item, dict | list) else None
+                fields.append((key, (None, text_of(item), media)))
+        return fields
+
+
+def _attributes(payload: Any) -> dict[str, str]:
+    """Return the Python names of a class's attributes by their JSON keys."""
+    fields = getattr(payload, "model_fields", {})
+    return {field.serialization_alias or field.alias or name: name for name, field in fields.items()}
+
+
+def _is_foreign(payload: BaseModel) -> bool:
+    """Return whether a payload is of a foreign schema: what was set of it is what is sent."""
+    if not isinstance(payload, ToolModel):
+        return False
+    from toolgen.shapes.foreign.model import SchemaModel  # few services have such payloads
+
+    return isinstance(payload, SchemaModel)
+
+
+def _has(http: HTTP, attribute: str) -> bool:
+    """Return whether a request has the attribute in some place."""
+    body = http.body
+    in_body = body is not None and (attribute == body.attribute or attribute in body.attributes)
+    return in_body or any(parameter.attribute == attribute for parameter in http.parameters)
+
+
+def _explodes(parameter: Parameter, style: str) -> bool:
+    return style in ("form", "deepObject") if parameter.explode is None else parameter.explode
+
+
+def _form(value: Mapping[str, Json]) -> list[str]:
+    """Return the parts of a form: items of arrays one by one, objects as JSON."""
+    return [
+        f"{encoded(key)}={encoded(item)}"
+        for key, inner in value.items()
+        for item in (inner if isinstance(inner, list) else [inner])
+    ]
+
+
+def _scalars(value: Json) -> list[Json]:
+    match value:
+        case dict():
+            return [*value, *value.values()]
+        case list():
+            return list(value)
+        case None:
+            return []
+        case _:
+            return [value]
+
+
+def _require_in_segment(attribute: str, text: str) -> None:
+    """Refuse a text that a server may take for something else than one segment of a path.
+
+    Raises:
+        ToolError: it is empty, or has a dot segment, also after it is decoded.
+    """
+    if not text or any(part in ("", ".", "..") for part in re.split(r"[/\\]", text)):
+        raise ToolError(f"{attribute} may not be empty, and have no empty part and no dots between slashes")

@@ -1,0 +1,127 @@
+"""The credentials of a request: which of the alternatives is used, and where they stand in it."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+from toolgen.calls.context import Key
+from toolgen.calls.errors import CredentialNeededError, ToolError
+from toolgen.contract.credentials import Credential, Credentials, note
+from toolgen.contract.transport import Requirement, Security
+
+from .call import ServedCall
+
+_KEY: Final[Key[Credentials]] = Key("credentials")
+_UNFIT: Final = re.compile(r"[^\x20-\x7e]")
+"""Characters that no credential has in a header."""
+
+Used: TypeAlias = "tuple[tuple[Requirement, Credential], ...]"
+
+
+def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credentials:
+    """Return the client's own credentials, else those of the call, else those of the environment."""
+    if own is not None:
+        return own
+    if call is not None:
+        try:
+            return call.context.capability(_KEY)
+        except AttributeError:  # its runtime provides none
+            pass
+    from toolgen.capabilities import EnvironmentCredentials  # where nobody gave others
+
+    return EnvironmentCredentials()
+
+
+class Keyring:
+    """The credentials of one service for one request."""
+
+    def __init__(self, credentials: Credentials, service: str, security: Security, server: str) -> None:
+        self._credentials = credentials
+        self._service = service
+        self._security = security
+        self._server = server
+
+    async def first(self) -> Used:
+        """Return the credentials of the first alternative that has them all.
+
+        Raises:
+            CredentialNeededError: none has.
+        """
+        for alternative in self._security:
+            used = []
+            for requirement in alternative:
+                credential = await self._credentials.get(self._service, requirement)
+                if credential is None:
+                    break
+                note(credential)
+                used.append((requirement, credential))
+            else:
+                return tuple(used)
+        raise await self._missing(self._security[0][0])
+
+    async def others(self, refused: Used) -> Used:
+        """Return credentials in the place of those that the service has refused.
+
+        Raises:
+            CredentialNeededError: there are no others.
+        """
+        replaced = list[tuple[Requirement, Credential]]()
+        is_changed = False
+        for requirement, credential in refused:
+            other = await self._credentials.replace(self._service, requirement, credential)
+            if other is not None:
+                note(other)
+                is_changed = True
+            replaced.append((requirement, credential if other is None else other))
+        if not is_changed:
+            raise await self.needed(refused)
+        return tuple(replaced)
+
+    async def needed(self, refused: Used) -> CredentialNeededError:
+        """Return the error of credentials that the service has refused."""
+        return await self._missing(refused[0][0])
+
+    async def _missing(self, requirement: Requirement) -> CredentialNeededError:
+        address = await self._credentials.address(self._service, requirement)
+        return CredentialNeededError(self._service, requirement, address or self._server)
+
+
+@dataclass(slots=True, kw_only=True)
+class Applied:
+    """Where credentials stand in a request."""
+
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    query: list[str] = field(default_factory=list)
+    cookies: list[str] = field(default_factory=list)
+
+
+NO_CREDENTIALS: Final = Applied()
+
+
+def applied(used: Used) -> Applied:
+    """Return what a request has of its credentials.
+
+    Raises:
+        ToolError: one of them cannot stand there.
+    """
+    parts = Applied()
+    for requirement, credential in used:
+        scheme, secret = requirement.scheme, credential.secret
+        if scheme.kind == "basic":
+            pair = f"{credential.username}:{secret}".encode(errors="surrogatepass")
+            parts.headers.append(("Authorization", f"Basic {b64encode(pair).decode()}"))
+            continue
+        if _UNFIT.search(secret):
+            raise ToolError(f"the credential {scheme.name!r} has characters that no request may have")
+        if scheme.kind != "api_key":
+            parts.headers.append(("Authorization", f"Bearer {secret}"))
+        elif scheme.place == "header":
+            parts.headers.append((scheme.key, secret))
+        else:
+            text = f"{quote(scheme.key, safe='')}={quote(secret, safe='')}"
+            (parts.query if scheme.place == "query" else parts.cookies).append(text)
+    return parts

@@ -1,0 +1,229 @@
+"""One operation of a client: its requests with credentials and redirects, and what their answer means."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import httpx
+from pydantic import BaseModel
+
+from toolgen.calls.errors import ToolError
+from toolgen.contract.credentials import Credentials
+from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Verb
+
+from .answers import AnswerPlan
+from .call import ServedCall
+from .connections import ENCODINGS, Answer, Connections
+from .failures import AnswerLostError, NotConnectedError, Request, answer_lost, not_connected, place
+from .files import FilePart, loaded
+from .operation import Operation
+from .paging import page_query
+from .request_parts import RequestParts, RequestPlan
+from .security import NO_CREDENTIALS, Applied, Keyring, applied, credentials_of
+from .servers import Base, Origin
+
+R = TypeVar("R")
+
+TIMEOUT_S: Final = 60.0
+"""Seconds for a request that no tool with a time of its own has made."""
+_MOST_REDIRECTS: Final = 5
+_REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
+
+
+class Method(Generic[R]):
+    """Performs one operation for a client."""
+
+    def __init__(
+        self, operation: Operation[Any, R], base: Base, connections: Connections, timeout_s: float | None
+    ) -> None:
+        """Prepare an operation.
+
+        Raises:
+            RegistrationError: it makes no request.
+        """
+        http = operation.transport
+        assert isinstance(http, HTTP), "it is an operation of a service over HTTP"
+        self.http: HTTP = http
+        self._service = operation.service
+        self._name = f"{operation.service}.{operation.name}"
+        self.base = base
+        self.connections = connections
+        self._timeout_s = timeout_s
+        self._plan = RequestPlan(self._name, http, operation.payload)
+        self._answers = AnswerPlan(http, operation.result, operation.errors)
+        is_json = all(response.media == "json" for response in http.responses)
+        self.accept = "application/json" if is_json else "*/*"
+
+    async def perform(self, payload: BaseModel, call: ServedCall | None, own: Credentials | None) -> R:
+        """Return the result for a payload; raises as `HTTPClient.send`."""
+        document = self._plan.document(payload)
+        parts = self._plan.parts(payload, document)
+        if self.http.paging is not None:
+            parts.query = page_query(self.http.paging, document, parts.query)
+        exchange = _Exchange(self, parts, await _content(parts, call), call)
+        keyring = None
+        if self.http.security:
+            credentials = credentials_of(own, call)
+            keyring = Keyring(credentials, self._service, self.http.security, self.base.url)
+        limit = self._limit_s(call)
+        try:
+            async with asyncio.timeout(limit):
+                answer, url = await exchange.answered(keyring)
+        except TimeoutError:
+            why = f"no answer came within {limit:g} seconds"
+            if exchange.has_sent:
+                raise answer_lost(exchange.request, why, "timeout") from None
+            raise not_connected(exchange.request, why) from None
+        except NotConnectedError as error:
+            raise not_connected(exchange.request, str(error)) from None
+        except AnswerLostError as error:
+            raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
+        return self._answers.result(exchange.request, answer, document, url)
+
+    def request(self, call: ServedCall | None) -> Request:
+        """Return what errors say of a request."""
+        name = tool = self._name
+        if call is not None:
+            tool = call.context.tool
+            name = call.context.spec.name if call.context.spec else tool
+        may_repeat = self.http.verb in IDEMPOTENT_VERBS or (call is not None and call.may_repeat)
+        return Request(name=name, tool=tool, server=self.base.origin.host, may_repeat=may_repeat)
+
+    def _limit_s(self, call: ServedCall | None) -> float | None:
+        """Return the seconds for a request; None where the scheduler ends the call by itself."""
+        left = None if call is None else call.context.time_left
+        if self._timeout_s is None:
+            return TIMEOUT_S if left is None else None
+        return self._timeout_s if left is None or self._timeout_s < left else None
+
+    def is_declared(self, status: int) -> bool:
+        """Return whether the design says what a status means, other than that everything else does."""
+        return self._answers.is_declared(status)
+
+
+async def _content(parts: RequestParts, call: ServedCall | None) -> dict[str, Any]:
+    """Return the body as httpx takes it, with the artifacts in it."""
+    if parts.fields is not None:
+        fields = [
+            (name, await loaded(field, call) if isinstance(field, FilePart) else field)
+            for name, field in parts.fields
+        ]
+        return {"files": fields}
+    if isinstance(parts.content, FilePart):
+        return {"content": (await loaded(parts.content, call))[1]}
+    return {"content": parts.content}
+
+
+class _Exchange:
+    """The requests that one call of an operation makes."""
+
+    def __init__(
+        self, method: Method[Any], parts: RequestParts, content: dict[str, Any], call: ServedCall | None
+    ) -> None:
+        self._method = method
+        self._parts = parts
+        self._content = content
+        self._call = call
+        self.request = method.request(call)
+        self.has_sent = False
+
+    async def answered(self, keyring: Keyring | None) -> tuple[Answer, str]:
+        """Return the answer, and the address that it came from; it has no credentials.
+
+        Raises:
+            CredentialNeededError: a credential is missing, or was refused.
+            ToolError: it is a redirect that is not followed.
+            NotConnectedError: nothing was sent.
+            AnswerLostError: no whole answer came.
+        """
+        if keyring is None:
+            return await self._followed(NO_CREDENTIALS)
+        used = await keyring.first()
+        answer, url = await self._followed(applied(used))
+        if answer.status == 401 and used:
+            used = await keyring.others(used)
+            answer, url = await self._followed(applied(used))
+            if answer.status == 401:
+                raise await keyring.needed(used)
+        return answer, url
+
+    async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
+        """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4)."""
+        method = self._method
+        verb: Verb = method.http.verb
+        url = f"{method.base.url}{self._parts.path}"
+        if self._parts.query:
+            url = f"{url}?{'&'.join(self._parts.query)}"
+        has_body = True
+        for _ in range(_MOST_REDIRECTS + 1):
+            answer = await self._exchanged(verb, url, credentials, has_body=has_body)
+            target = self._target(answer, url)
+            if target is None:
+                return answer, url
+            if answer.status == 303 and verb != "HEAD":
+                verb, has_body = "GET", False
+            if verb not in SAFE_VERBS:
+                raise self._not_followed(answer, target, f"a {verb} is not made again elsewhere")
+            if _origin(target) != method.base.origin:
+                raise self._not_followed(answer, target, "that is another place")
+            url = target
+        raise ToolError(
+            f"{self.request.name} failed: {self.request.server} redirects more than {_MOST_REDIRECTS} times"
+        )
+
+    def _target(self, answer: Answer, url: str) -> str | None:
+        """Return where a redirect leads; None for another answer, and for one that the design declares."""
+        location: str = answer.headers.get("location", "")
+        if answer.status not in _REDIRECTS or not location or self._method.is_declared(answer.status):
+            return None
+        try:
+            return urldefrag(urljoin(url, location)).url
+        except ValueError:
+            raise self._not_followed(answer, location, "that is no address") from None
+
+    def _not_followed(self, answer: Answer, target: str, why: str) -> ToolError:
+        request = self.request
+        return ToolError(
+            f"{request.name} failed: {request.server} redirects to {place(target)} (status {answer.status}), "
+            f"which was not followed: {why}"
+        )
+
+    async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> Answer:
+        base, parts, call = self._method.base, self._parts, self._call
+        if credentials.query:
+            url = f"{url}{'&' if '?' in url else '?'}{'&'.join(credentials.query)}"
+        headers = {
+            "Accept": self._method.accept,
+            "Accept-Encoding": ENCODINGS,
+            "User-Agent": "toolgen",
+            **dict(parts.headers if has_body else _without_body(parts.headers)),
+            **dict(credentials.headers),
+        }
+        if cookies := [*parts.cookies, *credentials.cookies]:
+            headers["Cookie"] = "; ".join(cookies)
+        encoded = [(name.encode("ascii"), text.encode()) for name, text in headers.items()]
+        request = httpx.Request(verb, url, headers=encoded, **(self._content if has_body else {}))
+        is_once = not (self.request.may_repeat if call is None else call.may_repeat)
+        if not is_once:
+            await self._begin()
+        guarded = base.origin if base.is_guarded else None
+        return await self._method.connections.exchange(request, guarded, self._begin if is_once else None)
+
+    async def _begin(self) -> None:
+        self.has_sent = True
+        if self._call is not None:
+            await self._call.begin()
+
+
+def _without_body(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in headers if name.lower() != "content-type"]
+
+
+def _origin(url: str) -> Origin | None:
+    """Return the origin of an address; None for one with a user in it, and for no address of HTTP."""
+    try:
+        return None if urlsplit(url).username is not None else Origin.of(url)
+    except ValueError:
+        return None

@@ -1,0 +1,139 @@
+"""Where requests go: the server of a design with its variables, and which addresses are public."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import urlsplit
+
+from toolgen.calls.errors import RegistrationError
+from toolgen.contract.transport import Server, Variable
+
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+_IN_HOST: Final = re.compile(r"[A-Za-z0-9._~:\[\]-]+")
+_IN_PATH: Final = re.compile(r"[A-Za-z0-9._~:/-]+")
+_PORTS: Final = {"http": 80, "https": 443}
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+"""Addresses of IPv4 as IPv6 has them (RFC 6052)."""
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class PrivateAddressError(Exception):
+    """A server that nobody has accepted is at an address that is not public."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Scheme, host and port of an address: what may not change on the way (RFC 6454)."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @classmethod
+    def of(cls, url: str) -> Origin:
+        """Return the origin of an absolute URL.
+
+        Raises:
+            ValueError: it has none, or is not of HTTP.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname:
+            raise ValueError(f"{url!r} is no address of http or https")
+        return cls(scheme=parts.scheme, host=parts.hostname, port=parts.port or _PORTS[parts.scheme])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """The address from which a client's paths go on."""
+
+    url: str
+    """The address, with no slash at its end."""
+    origin: Origin
+    is_guarded: bool
+    """Whether it has to be at a public address, because nobody has accepted where it leads."""
+
+
+def base_of(servers: Sequence[Server], server: str, variables: Mapping[str, str]) -> Base:
+    """Return the address of a client.
+
+    Args:
+        servers: Those of the design, the preferred one first.
+        server: The URL of one of them as the design has it, or another address that the host has chosen.
+        variables: Values by name; the others have their defaults.
+
+    Raises:
+        RegistrationError: there is no server, or a variable does not fit.
+    """
+    chosen = next((listed for listed in servers if listed.url == server), Server(server)) if server else None
+    if chosen is None:
+        if not servers:
+            raise RegistrationError("the client has no server", hint='give it one: server="https://…"')
+        chosen = servers[0]
+    declared = {variable.name: variable for variable in chosen.variables}
+    if undeclared := variables.keys() - declared.keys():
+        names = ", ".join(sorted(declared)) or "none"
+        raise RegistrationError(f"{chosen.url} has no variable {min(undeclared)!r}; it has: {names}")
+    host = chosen.url.partition("://")[2].partition("/")[0]
+    values = {name: variables.get(name, variable.default) for name, variable in declared.items()}
+    for name, value in values.items():
+        _require_value(declared[name], value, in_host="{" + name + "}" in host)
+    url = _VARIABLE.sub(lambda match: values.get(match[1], match[0]), chosen.url).rstrip("/")
+    try:
+        origin, parts = Origin.of(url), urlsplit(url)
+    except ValueError as error:
+        raise RegistrationError(f"the server {url!r} has no address: {error}") from None
+    if parts.username is not None or parts.query or parts.fragment or "{" in url:
+        raise RegistrationError(
+            f"the server {origin.host!r} has more in its address than scheme, host and path"
+        )
+    is_changed = any(value != declared[name].default for name, value in values.items())
+    return Base(url=url, origin=origin, is_guarded=is_changed or not chosen.is_accepted)
+
+
+def _require_value(variable: Variable, value: str, *, in_host: bool) -> None:
+    """Refuse a value that the design does not list, or that would change more than its part of an address.
+
+    Raises:
+        RegistrationError: as said.
+    """
+    if variable.values and value not in variable.values:
+        listed = ", ".join(variable.values)
+        raise RegistrationError(f"the server variable {variable.name!r} is {value!r}; it may be: {listed}")
+    pattern = _IN_HOST if in_host else _IN_PATH
+    if value != variable.default and (not pattern.fullmatch(value) or ".." in value):
+        raise RegistrationError(
+            f"the server variable {variable.name!r} is {value!r}, which is no part of an address"
+        )
+
+
+async def public_addresses(host: str, port: int) -> tuple[str, ...]:
+    """Return the addresses of a host, all of which are public.
+
+    Raises:
+        OSError: nobody knows the host.
+        PrivateAddressError: one of them is not public (RFC 6890).
+    """
+    resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in resolved))
+    for text in addresses:
+        if not is_public(ipaddress.ip_address(text.partition("%")[0])):
+            raise PrivateAddressError(f"{host} is at {text}, which is no public address")
+    return addresses
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address is one of the public internet, also that of IPv4 within one of IPv6."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if inner is not None:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast

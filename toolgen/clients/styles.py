@@ -1,0 +1,92 @@
+"""Values of parameters as text, by the styles of OpenAPI 3.1 (Parameter Object) and of RFC 6570."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import Style
+
+_JOINED = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
+"""What stands between the items of one query parameter, by style."""
+
+
+def text_of(value: Json) -> str:
+    """Return a scalar as text; what is deeper than a style reaches is JSON."""
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def encoded(value: Json) -> str:
+    """Return the text of a value, percent-encoded but for unreserved characters (RFC 3986, section 2.3)."""
+    return quote(text_of(value), safe="")
+
+
+def path_text(name: str, value: Json, style: Style, *, explode: bool) -> str:
+    """Return what stands in a path for a parameter."""
+    pairs = list(_members(value, encoded))
+    plain = _plain_items(value, pairs, explode=explode)
+    match style:
+        case "label":
+            return "." + ("." if explode else ",").join(plain)
+        case "matrix" if explode and isinstance(value, dict):
+            return "".join(f";{part}" for part in plain)
+        case "matrix" if explode:
+            return "".join(_matrix(name, part) for part in plain)
+        case "matrix":
+            return _matrix(name, ",".join(plain))
+        case _:
+            return ",".join(plain)
+
+
+def _matrix(name: str, text: str) -> str:
+    return f";{quote(name, safe='')}={text}" if text else f";{quote(name, safe='')}"
+
+
+def query_parts(name: str, value: Json, style: Style, *, explode: bool) -> list[str]:
+    """Return the `name=value` parts of a query, or of a form."""
+    return _pairs(name, value, style, explode=explode, encode=encoded)
+
+
+def cookie_parts(name: str, value: Json, *, explode: bool) -> list[str]:
+    """Return the `name=value` parts of the header Cookie."""
+    return _pairs(name, value, "form", explode=explode, encode=encoded)
+
+
+def header_text(value: Json, *, explode: bool) -> str:
+    """Return the value of a header, in the style `simple`; nothing is percent-encoded there."""
+    return ",".join(_plain_items(value, list(_members(value, text_of)), explode=explode))
+
+
+def _members(value: Json, encode: Any) -> Iterator[tuple[str, str]]:
+    """Yield the items of an array with "" for their names, the properties of an object, or the scalar."""
+    match value:
+        case dict():
+            yield from ((encode(key), encode(inner)) for key, inner in value.items() if inner is not None)
+        case list():
+            yield from (("", encode(item)) for item in value if item is not None)
+        case _:
+            yield "", encode(value)
+
+
+def _plain_items(value: Json, pairs: Iterable[tuple[str, str]], *, explode: bool) -> list[str]:
+    if not isinstance(value, dict):
+        return [text for _, text in pairs]
+    if explode:
+        return [f"{key}={text}" for key, text in pairs]
+    return [part for pair in pairs for part in pair]
+
+
+def _pairs(name: str, value: Json, style: Style, *, explode: bool, encode: Any) -> list[str]:
+    pairs = list(_members(value, encode))
+    own = quote(name, safe="")
+    if isinstance(value, dict) and style == "deepObject":
+        return [f"{own}%5B{key}%5D={text}" for key, text in pairs]
+    if not isinstance(value, dict | list):
+        return [f"{own}={pairs[0][1]}"]
+    if explode or style == "deepObject":
+        return [f"{key or own}={text}" for key, text in pairs]
+    joined = _JOINED.get(style, ",").join(_plain_items(value, pairs, explode=False))
+    return [f"{own}={joined}"] if pairs else []
