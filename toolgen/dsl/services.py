@@ -7,9 +7,14 @@ from typing import Final, TypeAlias
 from .agents import Agent, Completion
 from .clause import Clause
 from .composites import Enum, Type
+from .security import NoSecurity, Security
 from .structure import MCPToolset, Method, Toolset
+from .tool_clauses import Error
+from .transports import Functions, Server
 
-ServiceChild: TypeAlias = Method | Toolset | MCPToolset | Agent | Completion
+ServiceChild: TypeAlias = (
+    Method | Toolset | MCPToolset | Agent | Completion | Error | Server | Functions | Security | NoSecurity
+)
 
 
 class Service(Clause):

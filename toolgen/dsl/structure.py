@@ -25,6 +25,7 @@ from .behaviour import (
 )
 from .clause import Clause
 from .composites import JSONSchema, Type
+from .security import NoSecurity, Security
 from .tool_clauses import (
     Annotations,
     Artifact,
@@ -37,6 +38,7 @@ from .tool_clauses import (
     Meta,
     Tags,
 )
+from .transports import HTTP, Function
 
 Fields: TypeAlias = Attribute | Required | Type | JSONSchema | str
 """Attributes, or one `Type` or `JSONSchema` in their place."""
@@ -82,6 +84,9 @@ class Result(Attributes):
     """
 
 
+MethodChild: TypeAlias = Payload | Result | Error | HTTP | Function | Security | NoSecurity
+
+
 class Method(Clause):
     """An operation behind the tools.
 
@@ -90,9 +95,9 @@ class Method(Clause):
 
     name: Final[str]
     description: Final[str]
-    children: Final[tuple[Payload | Result | Error, ...]]
+    children: Final[tuple[MethodChild, ...]]
 
-    def __init__(self, name: str, description: str, *children: Payload | Result | Error) -> None:
+    def __init__(self, name: str, description: str, *children: MethodChild) -> None:
         super().__init__()
         self.name = name
         self.description = description

@@ -20,7 +20,7 @@ UNKNOWN_METHOD: Final = Rule(
 )
 UNNAMED_ERROR: Final = Rule(
     "unnamed-error",
-    "error {name!r} of method {method!r} is an object without a name",
+    "error {name!r} of {owner} is an object without a name",
     'write Type("{proposal}", …) and give its name to Error, so that tools pass the error on as it is',
     "A tool that is bound to a method has the errors of the method too, with the same details: their types "
     "are named and shared.",

@@ -2,17 +2,19 @@
 
 A message names its subject first and shows the value; a hint is an action. `toolgen explain` and
 docs/diagnostics.md print the explanations, each with a design of `cli/explanations` that breaks the rule.
-The rows of types, of bindings and of agents have files of their own; whoever uses a row takes it from here.
+The rows of types, bindings, transports and agents have files of their own; whoever uses a row takes it
+from here.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from . import agent_codes, binding_codes, type_codes
+from . import agent_codes, binding_codes, transport_codes, type_codes
 from .agent_codes import *  # noqa: F403
 from .binding_codes import *  # noqa: F403
 from .rule import Rule as Rule
+from .transport_codes import *  # noqa: F403
 from .type_codes import *  # noqa: F403
 
 WRONG_ARGUMENT: Final = Rule(
@@ -241,7 +243,12 @@ NESTED_TOO_DEEP: Final = Rule(
     "once, however often it comes again.",
 )
 
-_FAMILIES: Final = (type_codes.TYPE_CODES, binding_codes.BINDING_CODES, agent_codes.AGENT_CODES)
+_FAMILIES: Final = (
+    type_codes.TYPE_CODES,
+    binding_codes.BINDING_CODES,
+    transport_codes.TRANSPORT_CODES,
+    agent_codes.AGENT_CODES,
+)
 _ALL: Final = [rule for rule in list(globals().values()) if isinstance(rule, Rule)]
 
 
@@ -251,4 +258,4 @@ def _family(rule: Rule) -> int:
 
 
 RULES: Final = {rule.code: rule for rule in sorted(_ALL, key=_family)}
-"""Every rule by its code: in the order above, then those of types, of bindings and of agents."""
+"""Every rule by its code: in the order above, then those of types, bindings, transports and agents."""

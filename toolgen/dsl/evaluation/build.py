@@ -40,8 +40,10 @@ from .checks.names import (
 from .clause_lookup import clauses_of_kind, single_clause, walk
 from .mcp import LockedToolset
 from .report import Report, suggestion
+from .tools.errors import method_errors
 from .tools.facts import instructions_of, meta_of, replaced, tags_of
 from .tools.tools import ToolDraft, Tools, ToolsetContext, native_tools
+from .transports.services import NO_TRANSPORT, ServiceTransport, transports_of, with_verb_hints
 from .types.depth import check_depth, check_finite
 from .types.modules import UNKNOWN, Module
 from .types.types import Named, Types
@@ -79,6 +81,7 @@ class _ServiceDraft:
     operations: tuple[Operation, ...]
     completions_module: Module
     completions: tuple[CheckedCompletion, ...]
+    transport: ServiceTransport = NO_TRANSPORT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +122,11 @@ class _Builder:
         if check_depth(modules, report):
             self._values.run()
             tools = {tool_draft.tool.id: tool_draft.tool for draft in toolsets for tool_draft in draft.tools}
-            toolsets = [replace(draft, toolset=self._bound(draft, tools)) for draft in toolsets]
+            services = [
+                replace(draft, transport=transports_of(draft.clause, draft.operations, report))
+                for draft in services
+            ]
+            toolsets = [replace(draft, toolset=self._bound(draft, tools, services)) for draft in toolsets]
             agents = self._agents(services, toolsets)
         checked = tuple(self._service(draft, toolsets, agents) for draft in services)
         if agents is not None:
@@ -153,12 +160,13 @@ class _Builder:
         methods = clauses_of_kind(clause.children, Method)
         if methods:
             module.names.claim(naming.class_name(clause.name), where, clause.source)
+        common = method_errors(clause, module, self._types, report)
         unique = Unique(report, where)
         operations = []
         for method in methods:
             is_first = unique.add("method", method.name, method.source)
             home = module if is_first else Module(Report(), where, self._types.shared)
-            drafted = operation(method, clause.name, home, self._types, report)
+            drafted = operation(method, clause.name, common, home, self._types, report)
             for error in drafted.errors if is_first else ():
                 text = f"error {error.name!r} of method {method.name!r}"
                 module.names.claim(naming.constant(method.name, error.name), text, method.source, apart=True)
@@ -188,7 +196,10 @@ class _Builder:
             description=described(
                 self._report, f"service {clause.name!r}", clause.description, clause.source
             ),
-            methods=tuple(drafted.checked() for drafted in draft.operations),
+            methods=tuple(
+                replace(drafted.checked(), transport=draft.transport.methods.get(drafted.name))
+                for drafted in draft.operations
+            ),
             toolsets=tuple(toolset.toolset for toolset in toolsets if toolset.service == clause.name),
             objects=tuple(draft.module.classes.values()),
             agents=agents.of(clause) if agents is not None else (),
@@ -197,6 +208,7 @@ class _Builder:
                 for completion in draft.completions
             ),
             completion_objects=tuple(draft.completions_module.classes.values()),
+            servers=draft.transport.servers,
         )
 
     def _toolsets(self, services: list[_ServiceDraft]) -> list[_ToolsetDraft]:
@@ -312,14 +324,22 @@ class _Builder:
             return f'service {owner!r} has it: write BindTo("{owner}", "{name}")'
         return suggestion(name, methods, f'add Method("{name}", "…") to service {service!r}')
 
-    def _bound(self, draft: _ToolsetDraft, design_tools: Mapping[str, CheckedTool]) -> CheckedToolset:
+    def _bound(
+        self,
+        draft: _ToolsetDraft,
+        design_tools: Mapping[str, CheckedTool],
+        services: Iterable[_ServiceDraft],
+    ) -> CheckedToolset:
         """Return the toolset with the bindings and the replacements of its tools."""
+        transports = {service.clause.name: service.transport.methods for service in services}
         tools = []
         for tool in draft.tools:
             checked = tool.tool
             if tool.bind and tool.operation:
                 binding = bind(tool, tool.bind, tool.operation, self._types.shared, self._report)
-                checked = replace(checked, binding=binding)
+                transport = transports[tool.operation.service].get(tool.operation.name)
+                facts = with_verb_hints(checked.facts, transport)
+                checked = replace(checked, binding=binding, facts=facts)
             if tool.deprecated:
                 checked = replaced(checked, tool.deprecated, design_tools, self._report)
             tools.append(checked)

@@ -27,7 +27,7 @@ class Operation:
     service: str
     name: str
     description: str
-    source: Source
+    clause: Method
     payload_clause: Payload | None
     result_clause: Result | None
     payload: str
@@ -41,6 +41,10 @@ class Operation:
     @property
     def label(self) -> str:
         return f"{self.service}.{self.name}"
+
+    @property
+    def source(self) -> Source:
+        return self.clause.source
 
     @property
     def payload_where(self) -> str:
@@ -68,21 +72,32 @@ class Operation:
         )
 
 
-def operation(method: Method, service: str, module: Module, types: Types, report: Report) -> Operation:
-    """Return a method whose payload and result are in the service's module."""
+def operation(
+    method: Method,
+    service: str,
+    common: tuple[CheckedError[str], ...],
+    module: Module,
+    types: Types,
+    report: Report,
+) -> Operation:
+    """Return a method whose payload and result are in the service's module.
+
+    `common` are the errors of all methods of the service; one of the method's own of the same name wins.
+    """
     what = f"method {method.name!r}"
     check_snake(report, "a method", method.name, method.source)
+    own = method_errors(method, module, types, report)
     drafted = Operation(
         service=service,
         name=method.name,
         description=described(report, what, method.description, method.source),
-        source=method.source,
+        clause=method,
         payload_clause=single_clause(method, method.children, Payload, report),
         result_clause=single_clause(method, method.children, Result, report),
         payload=naming.class_name(method.name, "payload"),
         result=naming.class_name(method.name, "result"),
         module=module,
-        errors=method_errors(method, module, types, report),
+        errors=(*own, *(error for error in common if error.name not in {each.name for each in own})),
     )
     are_known = []
     for class_name, clause, where in (

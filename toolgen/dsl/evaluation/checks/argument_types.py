@@ -15,14 +15,18 @@ from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from toolgen.contract.transport import Status
+
 from ...agents import Agent, Completion, History
 from ...behaviour import Confirm
 from ...behaviour import Value as ComparedValue
 from ...clause import Clause, Sentence, Span
 from ...composites import Object, SchemaSource, Type
 from ...datatypes import DataType
+from ...security import OAuth2Security, Security
 from ...services import Design, Service
 from ...structure import Args, Attributes, Method, Payload, Result, Return, Tool, Toolset
+from ...transports import HTTP, Body, Response, Server
 from ..types.jsonvalues import NoJsonError, json_value
 
 
@@ -110,6 +114,7 @@ _ACCEPTED: Final[Mapping[object, tuple[str, Callable[[object], bool]]]] = {
     bool: (FLAG_WANTED, lambda value: isinstance(value, bool)),
     int: (f"a whole number of up to {_DIGITS} digits", _is_count),
     tuple: ("a tuple or a list", lambda value: isinstance(value, (tuple, list))),
+    Status: ('a status such as 404 or "4XX"', lambda value: isinstance(value, str) or _is_count(value)),
     Sequence[str]: (NAMES_WANTED, _is_list_of_text),
     Mapping[str, object]: ("a mapping", lambda value: isinstance(value, Mapping)),
     Mapping[str, str]: ("a mapping of names to names", _is_mapping_of_text),
@@ -148,7 +153,8 @@ _INSTEAD: Final[Mapping[tuple[type[Clause], str], object]] = {
 """What stands for a wrong argument that has no default, and that the clause can be used without."""
 
 HOLDERS: Final = (
-    Design, Service, Agent, Completion, Method, Toolset, Tool, Args, Return, Payload, Result, Type, Object,
+    Design, Service, Server, Security, OAuth2Security, Agent, Completion, Method, Toolset, Tool, Args, Return,
+    Payload, Result, HTTP, Response, Body, Type, Object,
 )  # fmt: skip
 """The clauses that messages propose to put another one into, the outermost first."""
 

@@ -11,6 +11,7 @@ from toolgen.expr.source import Source
 from toolgen.shapes import naming
 
 from ...composites import Object
+from ...services import Service
 from ...structure import Method, Tool
 from ...tool_clauses import Error
 from ..checks.names import Unique, check_snake, described
@@ -46,10 +47,13 @@ def tool_errors(
 
 
 def method_errors(
-    method: Method, module: Module, types: Types, report: Report
+    method: Method | Service, module: Module, types: Types, report: Report
 ) -> tuple[CheckedError[str], ...]:
-    """Return the errors of a method; their types have names, so that tools pass them on as they are."""
-    what = f"method {method.name!r}"
+    """Return the errors of a method, or those of all methods of a service.
+
+    Their types have names, so that tools pass them on as they are.
+    """
+    what = f"{type(method).__name__.lower()} {method.name!r}"
     good = []
     for clause in clauses_of_kind(method.children, Error):
         if isinstance(clause.type, Object):
@@ -57,7 +61,7 @@ def method_errors(
                 codes.UNNAMED_ERROR,
                 clause.source,
                 name=clause.name,
-                method=method.name,
+                owner=what,
                 proposal=naming.class_name(clause.name),
             )
         else:
@@ -66,7 +70,7 @@ def method_errors(
 
 
 def _errors(
-    owner: Tool | Method,
+    owner: Tool | Method | Service,
     what: str,
     module: Module,
     types: Types,

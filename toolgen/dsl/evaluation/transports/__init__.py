@@ -1,0 +1,1 @@
+"""How methods are reached: servers, credentials, requests, answers and functions."""

@@ -1,0 +1,44 @@
+"""Names of headers and cookies, and those that the client itself sends."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+"""RFC 9110, section 5.6.2."""
+_OWNED: Final = frozenset(
+    "accept accept-encoding connection content-encoding content-length expect host keep-alive "
+    "proxy-connection te trailer transfer-encoding upgrade".split()
+)
+"""What the client says of the connection, of the message and of what it reads."""
+_INSTEAD: Final = {
+    "authorization": "write Security(BearerSecurity(…)), or another scheme",
+    "proxy-authorization": "the host sets up the proxy",
+    "cookie": 'write Cookie("…")',
+    "content-type": 'write Body(content_type="…")',
+}
+
+
+def is_token(name: str) -> bool:
+    """Return whether a text is the name of a header or a cookie."""
+    return bool(_TOKEN.fullmatch(name))
+
+
+def header_fault(name: str, *, is_credential: bool = False) -> str:
+    """Return what is wrong with the name of a header of a request, or with that of a cookie; "" for nothing.
+
+    A credential may stand in Authorization.
+    """
+    if not is_token(name):
+        return "has characters that no header has"
+    lower = name.lower()
+    owned = lower in _OWNED or (lower in _INSTEAD and not (is_credential and lower == "authorization"))
+    return "the client itself sends" if owned else ""
+
+
+def header_hint(name: str) -> str:
+    """Return what to do about the name of a header that cannot be one."""
+    if not is_token(name):
+        return 'write a name of letters, digits and hyphens, such as "X-Request-Id"'
+    return _INSTEAD.get(name.lower(), "remove it; the client knows what to send")

@@ -1,0 +1,134 @@
+"""Pages of results: the cursors, and what says whether there is another page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from toolgen.contract.transport import Paging as CheckedPaging
+from toolgen.expr import codes
+from toolgen.shapes.fields import (
+    MISSING,
+    ArrayType,
+    DataType,
+    Field,
+    NullableType,
+    NumberType,
+    ObjectType,
+    StringType,
+)
+
+from ...transports import HTTP, Paging
+from ..clause_lookup import single_clause
+from ..report import suggestion
+from ..types.modules import UNKNOWN
+from ..types.spelling import field_text
+from .answers import Reached
+from .scope import MethodScope
+
+_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
+"""RFC 6901, below the whole document."""
+
+
+def paging_of(scope: MethodScope, clause: HTTP, reached: Reached) -> CheckedPaging | None:
+    """Return how the next page is asked for; None for a method without pages."""
+    paging = single_clause(clause, clause.children, Paging, scope.report)
+    return _Paging(scope, paging, reached).checked() if paging else None
+
+
+class _Paging:
+    def __init__(self, scope: MethodScope, clause: Paging, reached: Reached) -> None:
+        self._scope = scope
+        self._clause = clause
+        self._reached = reached
+
+    def checked(self) -> CheckedPaging:
+        clause, scope = self._clause, self._scope
+        self._attribute("cursor", scope.payload, "payload", "an optional String", _is_cursor)
+        self._attribute("next", scope.result, "result", "an optional String", _is_cursor)
+        self._attribute("size", scope.payload, "payload", "Int", _is_int)
+        self._attribute("total", scope.result, "result", "Int", _is_int)
+        self._attribute("items", scope.result, "result", "a list", _is_list)
+        self._check_style()
+        is_page = clause.style == "page"
+        return CheckedPaging(
+            style=clause.style,
+            cursor=clause.cursor,
+            next=clause.next,
+            name=clause.name,
+            size=clause.size,
+            items=self._items(),
+            total=clause.total,
+            first=int(is_page) if clause.first is None else clause.first,
+            at=clause.at,
+        )
+
+    def _attribute(
+        self, argument: str, of: ObjectType, where: str, wanted: str, fits: Callable[[Field], bool]
+    ) -> None:
+        """Check the attribute that an argument names: it is there, and of the type that it needs."""
+        name: str = getattr(self._clause, argument)
+        if not name:
+            if argument in ("cursor", "next"):
+                self._refuse(f"has no {argument}", f"name an attribute of the {where} that is {wanted}")
+            return
+        field = of.field(name)
+        if field is None:
+            if of.foreign is None:
+                choices = [each.name for each in of.fields]
+                hint = suggestion(name, choices, f"add it to the {where}")
+                self._refuse(f"has {argument}={name!r}, which the {where} does not have", hint)
+        elif field.type != UNKNOWN and not fits(field):
+            text = field_text(field) if field.default is MISSING else f"{field_text(field)} with a default"
+            text = f"required {text}" if field.required else text
+            self._refuse(f"has {argument}={name!r}, which is {text}, not {wanted}", f"make {name!r} {wanted}")
+
+    def _check_style(self) -> None:
+        """Check what the style needs beside the cursors."""
+        clause = self._clause
+        counts = clause.style in ("offset", "page")
+        for argument in ("items", "total", "name"):
+            if getattr(clause, argument) and not counts:
+                self._refuse(f"has {argument}, and style={clause.style!r}", f"remove {argument}")
+        if clause.first is not None and not counts:
+            self._refuse(f"has first, and style={clause.style!r}", "remove first")
+        if clause.at and clause.style != "cursor":
+            self._refuse(
+                f"has at, and style={clause.style!r}", "remove at; the client finds the next page itself"
+            )
+        elif clause.at and not _POINTER.fullmatch(clause.at):
+            self._refuse(f"has at={clause.at!r}, which is no JSON Pointer", 'write one such as "/meta/next"')
+        is_there = self._reached.whole or clause.next in self._reached.names
+        if clause.style == "cursor" and not clause.at and not is_there:
+            hint = f'write Header("{clause.next}", "…") in the Response, or at="/…"'
+            self._refuse(f"has next={clause.next!r}, which no Response gives", hint)
+        if counts and not self._items() and self._scope.operation.result_is_known:
+            self._refuse("does not say which list has the items of a page", 'write items="…"')
+
+    def _items(self) -> str:
+        """Return the list of a page, the only one where none is named; "" where the style needs none."""
+        if self._clause.items or self._clause.style not in ("offset", "page"):
+            return self._clause.items
+        lists = [field.name for field in self._scope.result.fields if _is_list(field)]
+        return lists[0] if len(lists) == 1 else ""
+
+    def _refuse(self, fault: str, hint: str) -> None:
+        self._scope.add(codes.BAD_PAGING, self._clause.source, fault=fault, hint=hint)
+
+
+def _inner(type_: DataType) -> DataType:
+    return type_.inner if isinstance(type_, NullableType) else type_
+
+
+def _is_cursor(field: Field) -> bool:
+    return isinstance(_inner(field.type), StringType) and not field.required and field.default is MISSING
+
+
+def _is_int(field: Field) -> bool:
+    type_ = _inner(field.type)
+    return isinstance(type_, NumberType) and type_.integer
+
+
+def _is_list(field: Field) -> bool:
+    return isinstance(_inner(field.type), ArrayType)

@@ -1,0 +1,183 @@
+"""Parameters of requests: the attributes of a payload in the path, the query, headers and cookies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from toolgen.contract.transport import Parameter, Place, Style
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+from toolgen.shapes.fields import Field, may_be_absent
+
+from ...transports import HTTP, Cookie, Header, Param
+from ..clause_lookup import clauses_of_kind
+from ..report import RelatedSource
+from ..types.spelling import type_text
+from .headers import header_fault, header_hint, is_token
+from .placed_types import can_stand, form_of
+from .scope import MethodScope
+from .servers import NAME_IN_BRACES, is_plain
+
+_STYLES: Final[dict[Place, tuple[Style, ...]]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+}
+_IN: Final[dict[Place, str]] = {
+    "path": "the path",
+    "query": "the query",
+    "header": "a header",
+    "cookie": "a cookie",
+}
+
+
+class Parameters:
+    """The parameters of one request, while they are being found."""
+
+    def __init__(self, scope: MethodScope, clause: HTTP) -> None:
+        self._scope = scope
+        self._clause = clause
+        self._variables = path_variables(scope, clause)
+        self._placed: dict[str, Parameter] = {}
+        self._names: dict[tuple[Place, str], Source] = {}
+        self.sources: dict[str, Source] = {}
+        """Where an attribute got its place."""
+
+    def named(self) -> None:
+        """Take the attributes that clauses name, and those that fill the path by their names."""
+        for child in clauses_of_kind(self._clause.children, Param):
+            place: Place = "path" if (child.name or child.attribute) in self._variables else "query"
+            self._take(child, place, child.style, child.explode)
+        for header in clauses_of_kind(self._clause.children, Header):
+            self._take(header, "header", None, None)
+        for cookie in clauses_of_kind(self._clause.children, Cookie):
+            self._take(cookie, "cookie", None, cookie.explode)
+        for variable in self._variables:
+            if ("path", variable) not in self._names:
+                self._fill(variable)
+
+    def query(self, field: Field, source: Source) -> None:
+        """Take an attribute that nothing names into the query."""
+        self._add(field, Parameter(field.name, "query"), source)
+
+    def all(self) -> tuple[Parameter, ...]:
+        """Return the parameters in the order of the payload."""
+        fields = self._scope.payload.fields
+        return tuple(self._placed[field.name] for field in fields if field.name in self._placed)
+
+    def _take(
+        self, clause: Param | Header | Cookie, place: Place, style: Style | None, explode: bool | None
+    ) -> None:
+        scope = self._scope
+        field = scope.attribute(clause, clause.attribute, scope.payload, "payload")
+        name = clause.attribute if clause.name is None else clause.name
+        if fault := _name_fault(name, place):
+            kind = type(clause).__name__
+            hint = header_hint(name) if place == "header" else "write the name that the service reads"
+            scope.add(codes.BAD_PARAMETER, clause.source, clause=kind, name=name, fault=fault, hint=hint)
+        if style is not None and style not in _STYLES[place]:
+            fits = " or ".join(repr(each) for each in _STYLES[place])
+            self._bad_style(clause, style, f"does not stand in {_IN[place]}", f"write style={fits}")
+        if field is None:
+            return
+        form = form_of(field.type, scope.operation.module.objects)
+        if style == "deepObject" and form in ("value", "array"):
+            self._bad_style(
+                clause, style, f"is not for {type_text(field.type)}", "remove it, or send an object"
+            )
+        if style in ("spaceDelimited", "pipeDelimited") and form == "value":
+            self._bad_style(clause, style, f"is not for {type_text(field.type)}", "remove it, or send a list")
+        own_name = "" if name == clause.attribute else name
+        self._add(field, Parameter(field.name, place, own_name, style, explode), clause.source)
+
+    def _bad_style(self, clause: Param | Header | Cookie, style: str, fault: str, hint: str) -> None:
+        self._scope.add(
+            codes.BAD_STYLE,
+            clause.source,
+            clause=type(clause).__name__,
+            style=style,
+            attribute=clause.attribute,
+            fault=fault,
+            hint=hint,
+        )
+
+    def _fill(self, variable: str) -> None:
+        """Fill a variable of the path by the attribute of its name."""
+        scope, source = self._scope, self._clause.request.source
+        field = scope.payload.field(variable)
+        if field is None and not scope.operation.payload_is_known:
+            return
+        if field is None or field.name in self.sources:
+            fault = "no attribute fills" if field is None else "its attribute does not fill"
+            hint = f'add Attribute("{variable}", String, "…", required=True) to the payload, or write '
+            hint += f'Param("…", "{variable}") with the attribute that fills it'
+            scope.add(codes.UNFILLED_VARIABLE, source, name=variable, fault=fault, hint=hint)
+        else:
+            self._add(field, Parameter(variable, "path"), source)
+
+    def _add(self, field: Field, parameter: Parameter, source: Source) -> None:
+        scope, place = self._scope, parameter.place
+        name = parameter.name or parameter.attribute
+        key = place, name.lower() if place == "header" else name
+        for earlier, what in (
+            (self.sources.get(field.name), f"attribute {field.name!r}"),
+            (self._names.get(key), f"{name!r} of {_IN[place]}"),
+        ):
+            if earlier is not None:
+                related = [RelatedSource(message="it is sent here first", source=earlier)]
+                scope.add(codes.SENT_TWICE, source, related=related, what=what)
+                return
+        if not can_stand(field.type, place, scope.operation.module.objects):
+            hint = f'send it in the body: Body("{field.name}"), or take it apart into single values'
+            scope.add(
+                codes.UNSENDABLE_TYPE,
+                source,
+                name=field.name,
+                type=type_text(field.type),
+                place=f"stand in {_IN[place]}",
+                hint=hint,
+            )
+        if place == "path" and may_be_absent(field):
+            hint = f"add required=True or a default to {field.name!r}"
+            fault = f"attribute {field.name!r}, which may be absent, fills"
+            scope.add(codes.UNFILLED_VARIABLE, source, name=name, fault=fault, hint=hint)
+        self._placed[field.name] = parameter
+        self.sources[field.name] = source
+        self._names[key] = source
+
+
+def _name_fault(name: str, place: Place) -> str:
+    """Return what is wrong with the name of a parameter; "" for nothing."""
+    if place == "header":
+        return header_fault(name)
+    if place == "cookie":
+        return "" if is_token(name) else "has characters that no cookie has"
+    return "" if name else "is empty"
+
+
+def path_variables(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
+    """Return the names in a path, in their order; what is wrong with the path is reported."""
+    path = clause.request.path
+    for fault, hint in _path_faults(path):
+        scope.add(codes.BAD_PATH, clause.request.source, path=path, fault=fault, hint=hint)
+    return tuple(dict.fromkeys(name for name in NAME_IN_BRACES.findall(path) if name))
+
+
+def _path_faults(path: str) -> Iterator[tuple[str, str]]:
+    names = NAME_IN_BRACES.findall(path)
+    plain = NAME_IN_BRACES.sub("", path)
+    if not path.startswith("/"):
+        yield "does not begin with a slash", 'write the path from the server\'s address on, such as "/books"'
+    if "{" in plain or "}" in plain:
+        yield "has a lone brace", "write {name} for an attribute"
+    if "" in names:
+        yield "has braces without a name", "write the name of an attribute in them"
+    for name in dict.fromkeys(name for name in names if name and names.count(name) > 1):
+        yield f"names {name!r} twice", "send a second attribute"
+    if "?" in plain or "#" in plain:
+        yield "has a query or a fragment", "write Param for what stands in the query"
+    elif not is_plain(plain) or re.search(r"(^|/)\.\.?(/|$)", plain):
+        yield "has characters that no path has, or dots for another one", "write them percent-encoded"

@@ -1,0 +1,172 @@
+"""Requests: where each attribute of a payload goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, get_args
+
+from toolgen.contract.transport import HTTP as CheckedHTTP
+from toolgen.contract.transport import Body as CheckedBody
+from toolgen.contract.transport import Media, Paging, Verb
+from toolgen.contract.transport import Security as CheckedSecurity
+from toolgen.expr import codes
+from toolgen.shapes.fields import DataType, Field
+
+from ...transports import HTTP, Body, File, Request
+from ..clause_lookup import clauses_of_kind, single_clause
+from ..report import RelatedSource
+from ..types.spelling import type_text
+from .answers import responses_of
+from .paging import paging_of
+from .parameters import Parameters
+from .placed_types import can_be_body, can_be_file, can_be_part
+from .scope import MethodScope
+
+_BODILESS: Final = frozenset({"GET", "HEAD"})
+"""A body has no meaning there (RFC 9110, section 9.3)."""
+_WITH_BODY: Final = frozenset({"PUT", "POST", "PATCH"})
+_TOKEN: Final = r"[\w!#$&^.+-]+"
+_CONTENT_TYPE: Final = re.compile(rf'{_TOKEN}/{_TOKEN}(?:;\s*{_TOKEN}=(?:{_TOKEN}|"{_TOKEN}"))*', re.ASCII)
+
+
+def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> CheckedHTTP:
+    """Return a method as a request; mistakes are reported."""
+    verb = verb_of(clause.request)
+    _check_whole(scope, clause)
+    parameters = Parameters(scope, clause)
+    parameters.named()
+    responses, reached = responses_of(scope, clause, verb)
+    paging = paging_of(scope, clause, reached)
+    body = _body(scope, clause, verb, parameters, paging)
+    return CheckedHTTP(
+        verb=verb,
+        path=clause.request.path,
+        parameters=parameters.all(),
+        body=body,
+        responses=responses,
+        paging=paging,
+        security=security,
+    )
+
+
+def verb_of(request: Request) -> Verb:
+    """Return the verb of a clause, also of an author's subclass of it."""
+    names = {kind.__name__ for kind in type(request).__mro__}
+    verb: Verb = next(each for each in get_args(Verb) if each in names)
+    return verb
+
+
+def _check_whole(scope: MethodScope, clause: HTTP) -> None:
+    """Report a payload of which not all keys are known: those beyond its attributes would be lost."""
+    kind = "a JSONSchema" if scope.payload.foreign else "open" if scope.payload.open else ""
+    if kind:
+        hint = 'take the other keys as Attribute("…", MapOf(String, Any), "…"), and send it by Body("…")'
+        scope.add(codes.UNKNOWN_KEYS, clause.source, kind=kind, hint=hint)
+
+
+def _body(
+    scope: MethodScope, clause: HTTP, verb: Verb, parameters: Parameters, paging: Paging | None
+) -> CheckedBody | None:
+    """Return the body; attributes that stand nowhere else go there, or into the query."""
+    written = single_clause(clause, clause.children, Body, scope.report)
+    rest = [field for field in scope.payload.fields if field.name not in parameters.sources]
+    if paging is not None and paging.style != "cursor":
+        rest = [field for field in rest if field.name != paging.cursor]  # the client reads it itself
+    if written is not None and verb in _BODILESS:
+        hint = "write Param for what stands in the query, or another verb"
+        scope.add(codes.BAD_BODY, written.source, fault=f"does not go with {verb}", hint=hint)
+        return None
+    if written is None:
+        if verb in _WITH_BODY and rest:
+            return CheckedBody(attributes=tuple(field.name for field in rest))
+        body = None
+    else:
+        body = _written_body(scope, written, rest, parameters)
+    if body is None or body.attribute:
+        for field in rest:
+            if body is None or field.name != body.attribute:
+                parameters.query(field, (written or clause.request).source)
+    return body
+
+
+def _written_body(
+    scope: MethodScope, clause: Body, rest: list[Field], parameters: Parameters
+) -> CheckedBody | None:
+    files = clauses_of_kind(clause.children, File)
+    media: Media = clause.media or ("multipart" if files else "json")
+    for fault, hint in _faults(clause, media):
+        scope.add(codes.BAD_BODY, clause.source, fault=fault, hint=hint)
+    attribute = _whole(scope, clause, media, rest)
+    if attribute is None:
+        return None
+    for name, source in [(attribute, clause.source), *((file.attribute, file.source) for file in files)]:
+        if name and (earlier := parameters.sources.get(name)):
+            related = [RelatedSource(message="it is sent here first", source=earlier)]
+            scope.add(codes.SENT_TWICE, source, related=related, what=f"attribute {name!r}")
+    if attribute:
+        return CheckedBody(media=media, attribute=attribute, content_type=clause.content_type)
+    _check_parts(scope, clause, media, rest)
+    return CheckedBody(
+        media=media,
+        attributes=tuple(field.name for field in rest),
+        files=tuple(dict.fromkeys(file.attribute for file in files)),
+        content_type=clause.content_type,
+    )
+
+
+def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
+    """Yield what does not go together in a body, each with its hint."""
+    if clause.children and media != "multipart":
+        yield f"has files, and media={media!r}", 'write media="multipart", or leave it out'
+    if clause.children and clause.attribute:
+        yield "is one attribute, and has files", "remove the attribute; those beside the files are parts too"
+    if clause.content_type and not _CONTENT_TYPE.fullmatch(clause.content_type):
+        yield (
+            f"has the content type {clause.content_type!r}",
+            'write one such as "application/merge-patch+json"',
+        )
+    elif clause.content_type and media == "multipart":
+        yield "is multipart, and has a content type", "remove it; the client adds the boundary"
+
+
+def _whole(scope: MethodScope, clause: Body, media: Media, rest: list[Field]) -> str | None:
+    """Return the attribute that is the whole body; "" for an object of several, None for one reported."""
+    objects = scope.operation.module.objects
+    name = clause.attribute
+    if not name:
+        if media not in ("text", "bytes"):
+            return ""
+        fits = [field.name for field in rest if can_be_body(field.type, media, objects)]
+        if len(fits) != 1:
+            fault = f"is {media}, and {'none' if not fits else 'several'} of the attributes may be it"
+            scope.add(codes.BAD_BODY, clause.source, fault=fault, hint=f'write Body("…", media="{media}")')
+            return None
+        name = fits[0]
+    field = scope.attribute(clause, name, scope.payload, "payload")
+    if field is None:
+        return None
+    if not can_be_body(field.type, media, objects):
+        _unsendable(scope, clause, field.name, field.type, f"be a body of {media}")
+    return name
+
+
+def _check_parts(scope: MethodScope, clause: Body, media: Media, rest: list[Field]) -> None:
+    """Check the types of the attributes that are parts of a form or of a multipart body."""
+    objects = scope.operation.module.objects
+    for file in clauses_of_kind(clause.children, File):
+        field = scope.attribute(file, file.attribute, scope.payload, "payload")
+        if field is not None and not can_be_file(field.type, objects):
+            _unsendable(scope, file, field.name, field.type, "be a file")
+    for field in rest:
+        if not can_be_part(field.type, media, objects):
+            _unsendable(scope, clause, field.name, field.type, "be a field of a form")
+
+
+def _unsendable(scope: MethodScope, clause: Body | File, name: str, type_: DataType, place: str) -> None:
+    hint = {
+        "be a file": "write Bytes, or String for the URI of an artifact",
+        "be a body of text": "write String, or remove the media",
+        "be a body of bytes": "write Bytes, or remove the media",
+    }.get(place, "send it as JSON, or take it apart into single values")
+    scope.add(codes.UNSENDABLE_TYPE, clause.source, name=name, type=type_text(type_), place=place, hint=hint)

@@ -1,0 +1,144 @@
+"""Credentials: schemes, and what each method needs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
+from toolgen.contract.transport import Security as CheckedSecurity
+from toolgen.expr import codes
+from toolgen.expr.source import Source
+
+from ...clause import Clause
+from ...security import (
+    APIKeySecurity,
+    AuthorizationCodeFlow,
+    BasicSecurity,
+    BearerSecurity,
+    ClientCredentialsFlow,
+    NoSecurity,
+    OAuth2Security,
+    Scheme,
+    Security,
+)
+from ..checks.names import Unique, check_snake, described
+from ..report import Report, suggestion
+from .headers import header_fault
+from .servers import is_address
+
+_Place: TypeAlias = Literal["header", "query", "cookie"]
+
+
+class Securities:
+    """The schemes of one service, each resolved once."""
+
+    def __init__(self, service: str, report: Report) -> None:
+        self._report = report
+        self._unique = Unique(report, f"service {service!r}")
+        self._schemes: dict[int, SecurityScheme] = {}
+
+    def of(self, children: Iterable[Clause]) -> CheckedSecurity | None:
+        """Return the alternatives that clauses of a service or a method name; None where there are none."""
+        written = [child for child in children if isinstance(child, Security | NoSecurity)]
+        if not written:
+            return None
+        if all(isinstance(child, NoSecurity) for child in written):
+            return ()
+        return tuple(self._all_of(child) if isinstance(child, Security) else () for child in written)
+
+    def _all_of(self, clause: Security) -> tuple[Requirement, ...]:
+        schemes = [self._scheme(scheme) for scheme in clause.children]
+        declared = list(dict.fromkeys(scope for scheme in schemes for scope in scheme.scopes))
+        for scope in clause.scopes:
+            if scope not in declared:
+                hint = suggestion(scope, declared, f'add Scope("{scope}", "…") to an OAuth2Security')
+                names = " and ".join(repr(scheme.name) for scheme in schemes)
+                self._report.add(codes.UNKNOWN_SCOPE, clause.source, scope=scope, schemes=names, hint=hint)
+        return tuple(
+            Requirement(scheme, tuple(scope for scope in clause.scopes if scope in scheme.scopes))
+            for scheme in schemes
+        )
+
+    def _scheme(self, clause: Scheme) -> SecurityScheme:
+        if id(clause) not in self._schemes:
+            check_snake(self._report, "a security scheme", clause.name, clause.source)
+            checked = self._checked(clause)
+            same = next((each for each in self._schemes.values() if each == checked), None)
+            if same is None:
+                self._unique.add("security scheme", clause.name, clause.source)
+            self._schemes[id(clause)] = checked
+        return self._schemes[id(clause)]
+
+    def _checked(self, clause: Scheme) -> SecurityScheme:
+        what = f"security scheme {clause.name!r}"
+        description = described(self._report, what, clause.description, clause.source)
+        match clause:
+            case APIKeySecurity():
+                return self._key(clause, description)
+            case BasicSecurity():
+                return SecurityScheme(name=clause.name, kind="basic", description=description)
+            case BearerSecurity():
+                return SecurityScheme(name=clause.name, kind="bearer", description=description)
+            case OAuth2Security():
+                return SecurityScheme(
+                    name=clause.name,
+                    kind="oauth2",
+                    description=description,
+                    flow=self._flow(clause.flow, clause.name),
+                    scopes={scope.name: self._scope(scope.name, scope) for scope in clause.children},
+                )
+
+    def _scope(self, name: str, clause: Clause) -> str:
+        description: str = vars(clause)["description"]
+        return described(self._report, f"scope {name!r}", description, clause.source)
+
+    def _key(self, clause: APIKeySecurity, description: str) -> SecurityScheme:
+        places: dict[_Place, str | None] = {
+            "header": clause.header,
+            "query": clause.query,
+            "cookie": clause.cookie,
+        }
+        written = [(place, key) for place, key in places.items() if key is not None]
+        if len(written) != 1:
+            fault = "has no place" if not written else f"has {len(written)} places"
+            hint = 'write one of header="X-Api-Key", query="key" and cookie="key"'
+            self._refuse(clause.name, fault, hint, clause.source)
+        place, key = written[0] if written else ("header", "")
+        fault = header_fault(key, is_credential=True) if written and place != "query" else ""
+        if written and (fault or not key):
+            text = f"has the {place} {key!r}, which {fault or 'is empty'}"
+            hint = f'write {place}="…" with the name that the service reads'
+            self._refuse(clause.name, text, hint, clause.source)
+        return SecurityScheme(name=clause.name, kind="api_key", description=description, place=place, key=key)
+
+    def _flow(self, flow: AuthorizationCodeFlow | ClientCredentialsFlow, scheme: str) -> OAuthFlow:
+        for fault, hint in _flow_faults(flow):
+            self._refuse(scheme, fault, hint, flow.source)
+        token, discovery = flow.token or "", flow.discovery or ""
+        if isinstance(flow, ClientCredentialsFlow):
+            return OAuthFlow(kind="client_credentials", token=token, discovery=discovery)
+        return OAuthFlow(
+            kind="authorization_code",
+            token=token,
+            authorize=flow.authorize or "",
+            refresh=flow.refresh or "",
+            discovery=discovery,
+        )
+
+    def _refuse(self, name: str, fault: str, hint: str, source: Source) -> None:
+        self._report.add(codes.BAD_SECURITY, source, name=name, fault=fault, hint=hint)
+
+
+def _flow_faults(flow: AuthorizationCodeFlow | ClientCredentialsFlow) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the addresses of a flow, each with its hint."""
+    needed: Sequence[str] = ("authorize", "token") if isinstance(flow, AuthorizationCodeFlow) else ("token",)
+    missing = [name for name in needed if getattr(flow, name) is None]
+    if missing and flow.discovery is None:
+        hint = f'write {missing[0]}="https://…", or discovery="https://…" for addresses in metadata'
+        yield f"does not say where to {'sign in' if missing[0] == 'authorize' else 'get a token'}", hint
+    for name in ("authorize", "token", "refresh", "discovery"):
+        url = getattr(flow, name, None)
+        if url is not None and not is_address(url):
+            fault = f"has {name}={url!r}, which is no absolute address of http or https"
+            yield fault, f'write {name}="https://…"'

@@ -1,0 +1,89 @@
+"""The transports of a service: of each method, how its client reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from toolgen.contract.names import Hint
+from toolgen.contract.tool_facts import ToolFacts
+from toolgen.contract.transport import HTTP as CheckedHTTP
+from toolgen.contract.transport import IDEMPOTENT_VERBS, SAFE_VERBS
+from toolgen.contract.transport import Function as CheckedFunction
+from toolgen.contract.transport import Server as CheckedServer
+from toolgen.expr import codes
+
+from ...security import NoSecurity, Security
+from ...services import Service
+from ...transports import HTTP, Function, Functions
+from ..bindings.methods import Operation
+from ..clause_lookup import single_clause
+from ..report import RelatedSource, Report
+from .functions import check_module, function_in, function_of
+from .requests import request_of
+from .scope import MethodScope
+from .security import Securities
+from .servers import servers_of
+
+Transport: TypeAlias = CheckedHTTP | CheckedFunction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTransport:
+    """Where a service answers, and how each of its methods is reached."""
+
+    servers: tuple[CheckedServer, ...] = ()
+    methods: Mapping[str, Transport] = field(default_factory=dict)
+    """Transports by the name of the method; None for one that somebody implements."""
+
+
+NO_TRANSPORT: Final = ServiceTransport()
+
+
+def transports_of(service: Service, operations: Sequence[Operation], report: Report) -> ServiceTransport:
+    """Return how the methods of a service are reached; mistakes are reported."""
+    servers = servers_of(service, report)
+    securities = Securities(service.name, report)
+    common = securities.of(service.children) or ()
+    functions = single_clause(service, service.children, Functions, report)
+    if functions:
+        check_module(functions, report)
+    methods: dict[str, Transport] = {}
+    for operation in operations:
+        scope, children = MethodScope(operation, report), operation.clause.children
+        http = single_clause(operation.clause, children, HTTP, report)
+        function = single_clause(operation.clause, children, Function, report)
+        own = securities.of(children)
+        if http and function:
+            related = [RelatedSource(message="the other one stands here", source=http.source)]
+            scope.add(codes.TWO_TRANSPORTS, function.source, related=related)
+        if http:
+            if not servers:
+                scope.add(codes.NO_SERVER, http.source, service=service.name)
+            methods[operation.name] = request_of(scope, http, common if own is None else own)
+            continue
+        for clause in children:
+            if isinstance(clause, Security | NoSecurity):
+                scope.add(codes.UNUSED_SECURITY, clause.source, clause=type(clause).__name__)
+        if function:
+            methods[operation.name] = function_of(scope, function)
+        else:
+            methods[operation.name] = function_in(functions, operation.name) if functions else None
+    return ServiceTransport(servers, methods)
+
+
+def with_verb_hints(facts: ToolFacts, transport: Transport) -> ToolFacts:
+    """Return the facts of a tool that is bound to a method, with the hint that the method's verb gives it.
+
+    A safe verb only reads, and one that may be sent twice is idempotent (RFC 9110, section 9.2); what the
+    author says of the tool counts first.
+    """
+    if not isinstance(transport, CheckedHTTP) or transport.verb not in IDEMPOTENT_VERBS:
+        return facts
+    hints = facts.annotations
+    hint: Hint = "read_only" if transport.verb in SAFE_VERBS else "idempotent"
+    changes = hints.get("destructive") or hints.get("edit")
+    if hint in hints or (hint == "read_only" and changes):
+        return facts
+    return replace(facts, annotations={**hints, hint: True})
