@@ -22,7 +22,9 @@ WorkerState = Literal["starting", "ready", "draining", "engine lost", "store unr
 
 _HEAD_BYTES: Final = 8192
 """Size of the request line and the headers; a larger request is refused with 431."""
-_LIMITS: Final = PortLimits(connections=64, per_address=32, per_identity=32, head_s=5.0, write_s=5.0)
+_LIMITS: Final = PortLimits(
+    connections=64, per_address=32, per_identity=32, head_s=5.0, write_s=5.0, unsent_bytes=2**20
+)
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,20}) (/[!-~]*) HTTP/1\.[01]")
 _HEADER: Final = re.compile(rb"[!#-'*+.^-z|~0-9A-Z-]+:[\t -~\x80-\xff]*")
 

@@ -6,6 +6,7 @@ It knows no socket and no event loop: `connections.py` is for those, and `reques
 from __future__ import annotations
 
 import ipaddress
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -29,6 +30,9 @@ class PortLimits:
     request, until the head of a request has come."""
     write_s: float
     """Seconds of which in each the peer has to take something of what is written to it, or it is closed."""
+    unsent_bytes: int
+    """Bytes in all that are written and not taken. Beyond them, of the peer with most of them the connection
+    is closed that has taken nothing for longest; what is written last stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Place:
         "admission",
         "answered",
         "close",
+        "held_bytes",
         "idle_since",
         "is_evictable",
         "peer",
@@ -69,15 +74,22 @@ class Place:
         self.close = close
         self.unsent_bytes = unsent_bytes
         """Returns how much of what was written waits to be taken."""
+        self.held_bytes = 0
+        """Those of a message that is written when all before it is taken."""
         self.requests = 0
         self.answered = 0
         """Those of the requests whose answer is written, and not yet taken."""
         self.unsent = 0
-        """Bytes that waited at `progress_at`."""
+        """Bytes that waited at `progress_at`, with those held."""
         self.progress_at = 0.0
         self.idle_since = 0.0
         self.is_evictable = False
         """Whether what came with the connection was read; before that no newer one closes it."""
+
+    @property
+    def unsent_now(self) -> int:
+        """Bytes that wait to be taken."""
+        return self.unsent_bytes() + self.held_bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +116,8 @@ class Admission:
         """Those with unsent bytes, the one first whose last progress is oldest."""
         self.connections = 0
         self.requests = 0
+        self.unsent = 0
+        """Bytes that waited to be taken when each connection was looked at last."""
 
     def enter(self, address: str, close: Callable[[], None], unsent_bytes: Callable[[], int]) -> Place:
         """Return the place of a new connection of an address, which `close` closes."""
@@ -122,7 +136,7 @@ class Admission:
         """Give the place of a connection back that is closed; once more does nothing."""
         if (peer := place.peer) is not None:
             self._mark_busy(place, peer)
-            self._writing.pop(place, None)
+            self._forget_unsent(place)
             self._move(place, None)
 
     def begin(self, place: Place) -> Refused | None:
@@ -149,11 +163,20 @@ class Admission:
         """Take note that a connection has unsent bytes, until `written`."""
         if place.peer is not None:
             self._note_progress(place)
+            self._evict_unsent(place)
+
+    def hold(self, place: Place, size: int) -> None:
+        """Take note that a message of so many bytes waits until all that was written before it is taken."""
+        if place in self._writing:
+            place.held_bytes += size
+            place.unsent += size
+            self.unsent += size
+            self._evict_unsent(place)
 
     def written(self, place: Place) -> None:
         """End the requests of a connection whose answers are taken, now that it has no unsent bytes."""
         if place in self._writing:
-            del self._writing[place]
+            self._forget_unsent(place)
             answered, place.answered = place.answered, 0
             self._end(place, answered)
 
@@ -194,7 +217,7 @@ class Admission:
             if now < (late := oldest.progress_at + self._limits.write_s):
                 due = min(due, late)
                 break
-            if oldest.unsent_bytes() >= oldest.unsent:
+            if oldest.unsent_now >= oldest.unsent:
                 self._close(oldest)
             else:
                 self._note_progress(oldest)
@@ -218,8 +241,30 @@ class Admission:
 
     def _note_progress(self, place: Place) -> None:
         self._writing.pop(place, None)
-        place.unsent, place.progress_at = place.unsent_bytes(), self._clock()
         self._writing[place] = None
+        self.unsent -= place.unsent
+        place.unsent, place.progress_at = place.unsent_now, self._clock()
+        self.unsent += place.unsent
+
+    def _forget_unsent(self, place: Place) -> None:
+        self._writing.pop(place, None)
+        self.unsent -= place.unsent
+        place.unsent = place.held_bytes = 0
+
+    def _evict_unsent(self, newest: Place) -> None:
+        """Close connections until no more bytes are unsent than may be, or all of them are of the newest."""
+        if self.unsent <= self._limits.unsent_bytes:
+            return
+        for place in tuple(self._writing):
+            if place.unsent_now < place.unsent:
+                self._note_progress(place)
+        while self.unsent > self._limits.unsent_bytes and len(self._writing) > 1:
+            others = [place for place in self._writing if place is not newest]
+            unsent = Counter[_Peer | None]()
+            for place in others:
+                unsent[place.peer] += place.unsent
+            [(most, _)] = unsent.most_common(1)
+            self._close(next(place for place in others if place.peer is most))
 
     def _mark_idle(self, place: Place) -> None:
         """Count a connection without a request for its address."""

@@ -33,7 +33,7 @@ class AdmittedRequests:
             await _refuse(refused, send)
             return
         try:
-            await self._app(scope, receive, _with_retry(send))
+            await self._app(scope, receive, _with_retry(_held(place, send)))
         finally:
             place.admission.end(place)
 
@@ -47,6 +47,16 @@ def assign(scope: _Message, identity: str) -> Refused | None:
 def _place_of(scope: _Message) -> Place | None:
     place = scope.get("state", {}).get(PLACE)
     return place if isinstance(place, Place) else None
+
+
+def _held(place: Place, send: _Send) -> _Send:
+    """Return a channel that counts what has to wait for it."""
+
+    async def held(message: _Message) -> None:
+        place.admission.hold(place, len(message.get("body", b"")))
+        await send(message)
+
+    return held
 
 
 def _with_retry(send: _Send) -> _Send:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -55,8 +57,9 @@ async def test_a_connection_without_a_request_is_closed(at_once: bytes, each_sec
         assert 7 <= loop.time() - began < 9
 
 
-async def taken_after(port: int, seconds: float) -> tuple[int, int]:
-    """Return the bytes of an answer's body, and how many of them come when they are read after a time."""
+@asynccontextmanager
+async def answered(port: int) -> AsyncIterator[tuple[int, Callable[[], Awaitable[int]]]]:
+    """Make a call with a long answer; yield the bytes of its body, and what reads and counts them."""
     call = modern_call("weigh", id="x" * 3_900_000)
     body = json.dumps(call["json"]).encode()
     fields = {**HEADERS, **call["headers"], "host": "localhost", "content-length": len(body)}
@@ -68,16 +71,28 @@ async def taken_after(port: int, seconds: float) -> tuple[int, int]:
         reader, writer = await asyncio.open_connection(sock=one, limit=1_024)
         writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
         said = await reader.readuntil(b"\r\n\r\n")
-        await asyncio.sleep(seconds)
-        count = 0
+        [length] = [line for line in said.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+
+        async def read() -> int:
+            count = 0
+            try:
+                while chunk := await reader.read(65_536):
+                    count += len(chunk)
+            except ConnectionError:
+                pass
+            return count
+
         try:
-            while chunk := await reader.read(65_536):
-                count += len(chunk)
-        except ConnectionError:
-            pass
-        writer.close()
-    [length] = [line for line in said.split(b"\r\n") if line.lower().startswith(b"content-length:")]
-    return int(length.partition(b":")[2]), count
+            yield int(length.partition(b":")[2]), read
+        finally:
+            writer.close()
+
+
+async def taken_after(port: int, seconds: float) -> tuple[int, int]:
+    """Return the bytes of an answer's body, and how many of them come when they are read after a time."""
+    async with answered(port) as (size, read):
+        await asyncio.sleep(seconds)
+        return size, await read()
 
 
 @in_virtual_time
@@ -93,6 +108,20 @@ async def test_the_connection_of_a_client_that_takes_nothing_is_closed() -> None
     async with desk_runtime(Desk()) as runtime, listening(runtime, head_s=7, write_s=30) as port:
         size, count = await taken_after(port, 61)
         assert count < size
+
+
+async def test_answers_that_nobody_takes_have_a_total_and_the_last_one_is_whole() -> None:
+    """Six of them kept 47 MB for a minute."""
+    async with (
+        asyncio.timeout(120),
+        desk_runtime(Desk()) as runtime,
+        listening(runtime, max_unsent_bytes=10_000_000, max_calls=1) as port,
+        AsyncExitStack() as stack,
+    ):
+        answers = [await stack.enter_async_context(answered(port)) for _ in range(6)]
+        counts = [(size, await read()) for size, read in answers]
+        assert counts[-1][0] == counts[-1][1] > 7_000_000
+        assert [size == count for size, count in counts[:3]] == [False] * 3
 
 
 async def test_requests_that_go_on_leave_places_to_others_and_to_refusals() -> None:

@@ -54,6 +54,9 @@ class HttpOptions:
     write_s: float = 60.0
     """Seconds of which in each a client has to take something of an answer that waits for it (`serve_http`);
     the connection of one that takes nothing is closed. While it takes some, an answer has no end."""
+    max_unsent_bytes: int = 64 * 2**20
+    """Bytes of answers in all that are written and not taken (`serve_http`). Beyond them the connection is
+    closed that has taken nothing for longest, of the peer with most of them; the last answer stays."""
     max_sessions: int = 1_000
     """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
     that was never used first, and is refused with 503 where none is idle. A stream by which a client listens
@@ -187,6 +190,7 @@ def _limits(host: str, options: HttpOptions) -> PortLimits:
         per_identity=share,
         head_s=options.head_s,
         write_s=options.write_s,
+        unsent_bytes=options.max_unsent_bytes,
     )
 
 
