@@ -6,26 +6,15 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 
 import pytest
 
 from tests.peers.hostile_connections import read_all
-from toolgen.ports.admission import Admission, Place, PortLimits
 from toolgen.ports.connections import Port
 
+from .book import Book, limits
+
 MB = 1_000_000
-
-
-def limits(unsent_bytes: int) -> PortLimits:
-    return PortLimits(
-        connections=100,
-        per_address=100,
-        per_identity=100,
-        head_s=60,
-        write_s=60,
-        unsent_bytes=unsent_bytes,
-    )
 
 
 class Writes(asyncio.Protocol):
@@ -60,7 +49,7 @@ class Peers:
 @asynccontextmanager
 async def writing(unsent_bytes: int) -> AsyncIterator[Peers]:
     loop = asyncio.get_running_loop()
-    port = Port(limits(unsent_bytes), loop)
+    port = Port(limits(unsent_bytes=unsent_bytes), loop)
     server = await loop.create_server(lambda: port.connection(lambda _: Writes()), "127.0.0.1", 0)
     with ExitStack() as stack:
         async with server, asyncio.timeout(20):
@@ -102,42 +91,8 @@ async def test_one_that_is_larger_than_the_total_is_written_all_the_same() -> No
         assert await taken(first) < MB
 
 
-@dataclass
-class Client:
-    """A connection without a socket."""
-
-    place: Place
-    buffer: int = 0
-    is_closed: bool = False
-
-
-class Book:
-    """The admission of a port, and its clients by name."""
-
-    def __init__(self, unsent_bytes: int) -> None:
-        self.admission = Admission(limits(unsent_bytes), lambda: 0.0)
-        self.clients: dict[str, Client] = {}
-
-    def connect(self, name: str, identity: str) -> None:
-        def close() -> None:
-            self.clients[name].is_closed = True
-
-        place = self.admission.enter(identity, close, lambda: self.clients[name].buffer)
-        self.clients[name] = Client(place)
-        self.admission.begin(place)
-        self.admission.assign(place, identity)
-
-    def write(self, name: str, size: int) -> None:
-        self.clients[name].buffer = size
-        self.admission.write(self.clients[name].place)
-
-    @property
-    def closed(self) -> list[str]:
-        return [name for name, client in self.clients.items() if client.is_closed]
-
-
 def test_the_peer_with_most_unsent_bytes_loses_them() -> None:
-    book = Book(100)
+    book = Book(unsent_bytes=100)
     for name, identity, size in (
         ("honest", "jonas", 30),
         ("m1", "mira", 20),
@@ -151,7 +106,7 @@ def test_the_peer_with_most_unsent_bytes_loses_them() -> None:
 
 
 def test_of_one_peer_who_takes_something_stays() -> None:
-    book = Book(100)
+    book = Book(unsent_bytes=100)
     for name in ("slow", "silent", "new"):
         book.connect(name, "mira")
     book.write("slow", 50)
@@ -162,7 +117,7 @@ def test_of_one_peer_who_takes_something_stays() -> None:
 
 
 def test_what_is_held_until_a_connection_takes_something_counts() -> None:
-    book = Book(100)
+    book = Book(unsent_bytes=100)
     for name in ("first", "second"):
         book.connect(name, "mira")
     first, second = (book.clients[name] for name in ("first", "second"))
@@ -184,7 +139,7 @@ def test_what_is_held_until_a_connection_takes_something_counts() -> None:
 
 @pytest.mark.parametrize("is_first", [False, True])
 def test_the_last_one_to_be_written_to_stays(is_first: bool) -> None:
-    book = Book(10)
+    book = Book(unsent_bytes=10)
     for name in ("old", "new"):
         book.connect(name, name)
     if not is_first:

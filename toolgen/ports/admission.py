@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -16,8 +17,10 @@ from typing import Final, Literal
 class PortLimits:
     """How many connections a port has at once, of which one in twelve, and one at least, is left to heads.
 
-    Beyond them the oldest idle connection is closed: one without a request. A further request is refused.
-    A request ends when its whole answer is taken.
+    Beyond them the oldest idle connection is closed: one without a request. For a further request the
+    connection is closed that waits for its client for longest: for a body, an answer to a question, or that
+    something is taken, or until the client no longer listens. Where none does, the request is refused. A
+    request ends when its whole answer is taken.
     """
 
     connections: int
@@ -62,6 +65,7 @@ class Place:
         "requests",
         "unsent",
         "unsent_bytes",
+        "waits",
     )
 
     def __init__(
@@ -77,6 +81,8 @@ class Place:
         self.held_bytes = 0
         """Those of a message that is written when all before it is taken."""
         self.requests = 0
+        self.waits = 0
+        """How much of what its requests wait for is for its client to do."""
         self.answered = 0
         """Those of the requests whose answer is written, and not yet taken."""
         self.unsent = 0
@@ -112,6 +118,8 @@ class Admission:
         self._clock = clock
         self._peers: dict[tuple[str, str], _Peer] = {}
         self._idle: dict[Place, None] = {}
+        self._waiting: dict[Place, None] = {}
+        """Those with a request that waits for its client, the one first that has waited for longest."""
         self._writing: dict[Place, None] = {}
         """Those with unsent bytes, the one first whose last progress is oldest."""
         self.connections = 0
@@ -136,15 +144,16 @@ class Admission:
         """Give the place of a connection back that is closed; once more does nothing."""
         if (peer := place.peer) is not None:
             self._mark_busy(place, peer)
-            self._forget_unsent(place)
             self._move(place, None)
+            self._forget_unsent(place)
 
     def begin(self, place: Place) -> Refused | None:
         """Begin a request, unless it is refused; `end` ends it."""
         if (peer := place.peer) is not None:
-            if self.requests >= _without_heads(self._limits.connections):
+            most = _without_heads(self._limits.connections)
+            if self.requests >= most and not self._evict_waiting(place):
                 return Refused(503, "the server has too many requests; try again later")
-            if peer.requests >= _without_heads(peer.most):
+            if peer.requests >= _without_heads(peer.most) and not self._evict_waiting(place, peer):
                 return _TOO_MANY
             self._mark_busy(place, peer)
             self.requests += 1
@@ -159,10 +168,22 @@ class Admission:
         else:
             self._end(place, 1)
 
+    @contextmanager
+    def waiting(self, place: Place) -> Iterator[None]:
+        """Let a request of a connection wait for its client while the context lasts."""
+        place.waits += 1
+        self._mark_waiting(place)
+        try:
+            yield
+        finally:
+            place.waits -= 1
+            self._mark_waiting(place)
+
     def write(self, place: Place) -> None:
         """Take note that a connection has unsent bytes, until `written`."""
         if place.peer is not None:
             self._note_progress(place)
+            self._mark_waiting(place)
             self._evict_unsent(place)
 
     def hold(self, place: Place, size: int) -> None:
@@ -194,7 +215,7 @@ class Admission:
         peer = self._peer(("identity", identity), self._limits.per_identity)
         if place.peer in (None, peer):
             return None
-        if peer.requests >= peer.most:
+        if peer.requests >= peer.most and not self._evict_waiting(place, peer):
             return _TOO_MANY
         self._move(place, peer)
         return None
@@ -235,6 +256,20 @@ class Admission:
                 return  # it may be closed when what came with it was read
             self._close(oldest)
 
+    def _evict_waiting(self, newer: Place, peer: _Peer | None = None) -> bool:
+        """Close a connection, of a peer where one is given, for a newer one; return whether one waited."""
+        for place in self._waiting:
+            if place is not newer and peer in (None, place.peer):
+                self._close(place)
+                return True
+        return False
+
+    def _mark_waiting(self, place: Place) -> None:
+        if place.peer is not None and (place.waits or place in self._writing):
+            self._waiting.setdefault(place)
+        else:
+            self._waiting.pop(place, None)
+
     def _close(self, place: Place) -> None:
         self.leave(place)
         place.close()
@@ -250,6 +285,7 @@ class Admission:
         self._writing.pop(place, None)
         self.unsent -= place.unsent
         place.unsent = place.held_bytes = 0
+        self._mark_waiting(place)
 
     def _evict_unsent(self, newest: Place) -> None:
         """Close connections until no more bytes are unsent than may be, or all of them are of the newest."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TypeAlias
 
 from .admission import Place, Refused
@@ -42,6 +43,13 @@ def assign(scope: _Message, identity: str) -> Refused | None:
     """Count a request that has begun, and its connection, for an identity, unless that has too many."""
     place = _place_of(scope)
     return None if place is None else place.admission.assign(place, identity)
+
+
+def waits_for_client(scope: _Message) -> AbstractContextManager[None]:
+    """Return a context in which a request that has begun waits for its client alone, and so for the longest
+    one makes room for others."""
+    place = _place_of(scope)
+    return nullcontext() if place is None else place.admission.waiting(place)
 
 
 def _place_of(scope: _Message) -> Place | None:

@@ -6,12 +6,13 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import Any
 
 import httpx2
 import pytest
 
+from tests.peers import hostile_client
 from tests.peers import hostile_connections as hostile
 from tests.virtual_time import in_virtual_time
 from toolgen.runtime import CallMeta
@@ -122,6 +123,60 @@ async def test_answers_that_nobody_takes_have_a_total_and_the_last_one_is_whole(
         counts = [(size, await read()) for size, read in answers]
         assert counts[-1][0] == counts[-1][1] > 7_000_000
         assert [size == count for size, count in counts[:3]] == [False] * 3
+
+
+def raw(session: str, body: bytes = b"", verb: str = "POST", **fields: Any) -> bytes:
+    """Return a request of a session of 2025-11-25, or of none."""
+    given = {**HEADERS, "host": "localhost", "content-length": len(body), **fields}
+    if session:
+        given["mcp-session-id"] = session
+    lines = [
+        f"{verb} /mcp HTTP/1.1",
+        *(f"{name}: {value}" for name, value in given.items()),
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def listen() -> bytes:
+    """Return the request of a client of 2026-07-28 that listens."""
+    meta = modern_call("count")["json"]["params"]["_meta"]
+    params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params})
+    fields = {"mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen"}
+    return raw("", body.encode(), **fields)
+
+
+WAITING: dict[str, tuple[Callable[[str], bytes], bytes]] = {
+    "a stream by which a client listens": (lambda session: raw(session, verb="GET"), b"HTTP/1.1 200"),
+    "the same since 2026-07-28": (lambda session: listen(), b"subscriptions/acknowledged"),
+    "a question": (
+        lambda session: raw(session, hostile_client.call(3, "send", b'{"id": "p"}')),
+        b"elicitation",
+    ),
+    "a body": (lambda session: raw(session, b"{}")[:-1], b""),
+}
+"""Requests that end by their client alone, and what the server says first."""
+
+
+@pytest.mark.parametrize("kind", WAITING)
+async def test_requests_that_wait_for_their_client_shut_nobody_out(kind: str) -> None:
+    """1,100 of one client, with one address as all of loopback, had everybody refused with 503 for ever."""
+    request, first = WAITING[kind]
+    async with asyncio.timeout(60), over_sockets(Desk(), max_connections=24) as (client, url):
+        loop, port = asyncio.get_running_loop(), httpx2.URL(url).port
+        assert port is not None
+        with ExitStack() as stack:
+            for _ in range(30):
+                answer = await client.post(url, json=hello(elicitation={"form": {}}))
+                assert answer.status_code == 200
+                session = answer.headers["mcp-session-id"]
+                [one] = stack.enter_context(hostile.requests_sent(port, [request(session)]))
+                said = b""
+                while first not in said:
+                    some = await loop.sock_recv(one, 65_536)
+                    assert some, said
+                    said += some
+            assert (await client.post(url, **modern_call("count"))).status_code == 200
 
 
 async def test_requests_that_go_on_leave_places_to_others_and_to_refusals() -> None:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolgen.calls.steps.boundary import Contained
 from toolgen.contract.logs import log_failure, logger
-from toolgen.ports.requests import assign
+from toolgen.ports.requests import assign, waits_for_client
 from toolgen.runtime import CallMeta
 
 from .identity import IDENTITY, owner_of, require_meta
@@ -73,8 +73,9 @@ class BodyDeadline:
         async def in_time() -> Message:
             if whole:
                 return await receive()
-            async with asyncio.timeout_at(is_done):
-                message = await receive()
+            with waits_for_client(scope):
+                async with asyncio.timeout_at(is_done):
+                    message = await receive()
             if message["type"] != "http.request":
                 raise ClientDisconnect
             if not message.get("more_body", False):

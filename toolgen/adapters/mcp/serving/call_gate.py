@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from toolgen.contract.limits import Limits
+from toolgen.ports.requests import waits_for_client
 
 from ..scanning import exceeded, id_of
 from .executing import SLOT, CallSlot, ExecutingCalls
@@ -94,7 +95,7 @@ class CallGate:
             stream.cancel()
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with anyio.CancelScope() as stream:
+        with waits_for_client(scope), anyio.CancelScope() as stream:
             self._streams.add(stream)
             try:
                 await self._app(scope, receive, send)

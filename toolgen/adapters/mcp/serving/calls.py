@@ -17,6 +17,7 @@ from toolgen.calls.steps.registered_tool import RegisteredTool
 from toolgen.contract.json_value import Json
 from toolgen.contract.logs import log_failure, logger
 from toolgen.contract.names import UNAVAILABLE
+from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import CallMeta, Runtime, Snapshot, Suspended, ToolResult
 from toolgen.waiting.errors import BadAnswerError, NotAllowedAnswerError, SuspensionError
 from toolgen.waiting.unfit import MOST_MISFITS, asks_again
@@ -24,7 +25,7 @@ from toolgen.waiting.unfit import MOST_MISFITS, asks_again
 from .changes import ListChanges
 from .executing import CallSlot, ExecutingCalls, slot_of
 from .forms import ASKED, answer_of, form_of, input_required, token_of
-from .identity import Context, Identities, call_name, is_modern
+from .identity import Context, Identities, call_name, is_modern, scope_of
 from .listing import ListedTool, Listing, page_of
 from .progress import progress_relay
 from .results import call_result, error_result
@@ -260,7 +261,7 @@ class ToolCalls:
         A client that fails has cancelled it.
         """
         form, elicited = form_of(asked, note), None
-        async with self._cancelled_with(request, asked), request.slot.asking():
+        async with self._cancelled_with(request, asked), self._gives_way(request):
             try:
                 elicited = await request.ctx.session.elicit_form(
                     form.message, form.requested_schema, request.ctx.request_id
@@ -268,6 +269,13 @@ class ToolCalls:
             except (MCPError, ValueError):
                 elicited = types.ElicitResult(action="cancel")
         return elicited if request.slot.has_client else None
+
+    @asynccontextmanager
+    async def _gives_way(self, request: _Request) -> AsyncIterator[None]:
+        """Leave the slot of a call to others, and make room at the port, until it is to be executed again."""
+        with waits_for_client(scope_of(request.ctx)):
+            async with request.slot.asking():
+                yield
 
     async def _left(self, request: _Request, asked: Suspended) -> types.CallToolResult:
         """Return the result of a call whose client is gone; it waits on where a file or its client keeps it.

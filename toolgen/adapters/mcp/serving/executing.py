@@ -14,7 +14,7 @@ from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult
 from mcp.types import INTERNAL_ERROR
 
-from .identity import Context, verified_owner
+from .identity import Context, scope_of, verified_owner
 
 SLOT: Final = "toolgen.slot"
 """Key of an ASGI scope: the `CallSlot` of the call that its request is."""
@@ -159,7 +159,7 @@ class CallSlot:
 
 def slot_of(ctx: Context, calls: ExecutingCalls) -> CallSlot:
     """Return the slot of the call that a request is; over HTTP the request has it already."""
-    slot = getattr(ctx.request, "scope", {}).get(SLOT)
+    slot = scope_of(ctx).get(SLOT)
     return slot if isinstance(slot, CallSlot) else CallSlot(calls, verified_owner(ctx), lambda: False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import replace
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -78,6 +78,12 @@ def call_name(params: CallToolRequestParams, meta: CallMeta) -> CallName | None:
     return CallName(door="mcp", call_id=call_id, checkpoint=owner_of(meta), is_detached=True)
 
 
+def scope_of(ctx: Context) -> MutableMapping[str, Any]:
+    """Return the ASGI scope of a request; nothing where it did not come over HTTP."""
+    scope: MutableMapping[str, Any] = getattr(ctx.request, "scope", {})
+    return scope
+
+
 def verified_owner(ctx: Context) -> str | None:
     """Return the owner that the verified token of a request names; None where there is none."""
     meta = _verified(ctx)
@@ -85,7 +91,7 @@ def verified_owner(ctx: Context) -> str | None:
 
 
 def _verified(ctx: Context) -> CallMeta | None:
-    meta = getattr(ctx.request, "scope", {}).get(IDENTITY)
+    meta = scope_of(ctx).get(IDENTITY)
     return meta if isinstance(meta, CallMeta) else None
 
 

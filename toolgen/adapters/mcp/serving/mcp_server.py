@@ -18,13 +18,14 @@ from pydantic import ValidationError
 from toolgen.capabilities import StoredArtifact
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.contract.logs import log_failure, logger
+from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
 from toolgen.waiting.options import WEEK_S
 
 from .calls import Approvals, ToolCalls
 from .changes import ListChanges
 from .executing import ExecutingCalls
-from .identity import Context, Identities, MetaHook, verified_owner
+from .identity import Context, Identities, MetaHook, scope_of, verified_owner
 from .tools import ToolSelection
 from .waits import known_approvals
 
@@ -89,7 +90,8 @@ def server(
     ) -> types.SubscriptionsListenResult:
         if params.notifications.tools_list_changed:
             await calls.remember_tools(ctx)
-        return await streams(ctx, params)
+        with waits_for_client(scope_of(ctx)):
+            return await streams(ctx, params)
 
     sdk: Server[Any] = Server(
         name,
