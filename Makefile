@@ -33,7 +33,10 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.temporal_demo
 
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile
+# By parts, each worker collects its part of the files alone; by file, a worker takes the next when it has done one.
+PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist
+PARTS := $(PYTEST) each
+FILES := $(PYTEST) loadfile
 FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -45,12 +48,12 @@ compiled: .venv/ready
 
 .PHONY: test
 test: compiled ## run the tests
-	$(PYTEST)
+	$(PARTS)
 
 .PHONY: conformance
 conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
-	$(PYTEST) -m exhaustive
-	$(PYTEST) -m '' --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
+	$(PARTS) -m exhaustive
+	$(FILES) -m '' --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
 
 .PHONY: fuzz
 fuzz: .venv/ready ## decode random documents and kill random runs, for FUZZ_SECONDS (10) each
@@ -66,7 +69,7 @@ lab-short: compiled ## kill processes at some moments of runs, and check what is
 lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
 lab: fuzz .peers/ready ## the same with hundreds of kills, and FUZZ_SECONDS (600) of each random input; for nightly runs
-	$(PYTEST) --override-ini faulthandler_timeout=0 tests/soak
+	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 
 .PHONY: lint
