@@ -25,7 +25,8 @@ from toolgen.cli import main
 
 settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
-gc.set_threshold(10_000)  # the default visits what a test process keeps so often that it takes a tenth of it
+# The default visits what a test process keeps so often that it takes a tenth of it.
+gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_collection_finish() -> None:
