@@ -33,8 +33,14 @@ class RawServer:
     received: list[Received] = field(default_factory=list)
     url: str = ""
     connections: int = 0
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection in a task of its own, which ends with the server."""
+        task = asyncio.create_task(self._serve(reader, writer))
+        self.tasks.add(task)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         number = self.connections
         try:
@@ -59,15 +65,18 @@ class RawServer:
 
 
 @asynccontextmanager
-async def serving(respond: Respond) -> AsyncIterator[RawServer]:
-    """Yield a server while it runs."""
+async def serving(respond: Respond, port: int = 0) -> AsyncIterator[RawServer]:
+    """Yield a server while it runs, by default at any free port."""
     server = RawServer(respond)
-    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    listening = await asyncio.start_server(server.accept, "127.0.0.1", port)
     server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     try:
         yield server
     finally:
         listening.close()
+        for task in server.tasks:
+            task.cancel()
+        await asyncio.gather(*server.tasks, return_exceptions=True)
 
 
 def answer(status: int = 200, body: bytes = b"{}", **headers: str) -> bytes:

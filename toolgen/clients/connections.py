@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -11,7 +12,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from toolgen.adapters.extras import extra
-from toolgen.contract.logs import logger
+from toolgen.contract.secrets import current, scrubbed
 
 from .failures import AnswerLostError, NotConnectedError
 from .servers import Origin, PrivateAddressError, public_addresses
@@ -23,6 +24,8 @@ ENCODINGS: Final = "gzip, deflate"
 """Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _MOST_CODINGS: Final = 2
+_LOGGERS: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
+"""They log addresses with their queries, and headers of answers."""
 _UNSENT: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -54,13 +57,14 @@ class TooLongError(AnswerLostError):
 class Connections:
     """Sends requests, and reads their answers within limits."""
 
-    def __init__(self, http: httpx.AsyncClient | None, *, most_bytes: int) -> None:
+    def __init__(self, http: httpx.AsyncClient | None, *, has_tls: bool, most_bytes: int) -> None:
         self._http = http
+        self._has_tls = has_tls
         self._most_bytes = most_bytes
         self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncHTTPTransport]
         self._pools = WeakKeyDictionary()
-        if http is not None:
-            logger("httpx")  # it logs addresses with their queries: from now on without secrets
+        for name in _LOGGERS:
+            logging.getLogger(name).addFilter(_redact)  # once, however many clients there are
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -129,7 +133,10 @@ class Connections:
         loop = asyncio.get_running_loop()
         pool = self._pools.get(loop)
         if pool is None:
-            pool = self._pools[loop] = httpx.AsyncHTTPTransport(trust_env=False)
+            pool = self._pools[loop] = httpx.AsyncHTTPTransport(
+                trust_env=False,
+                verify=self._has_tls,  # where none is spoken, no certificates are read
+            )
         return await pool.handle_async_request(request)
 
     async def _read(self, response: httpx.Response, verb: str) -> Answer:
@@ -246,6 +253,13 @@ class _Unpacker:
                 yield piece
             if self._inflater.eof:
                 return
+
+
+def _redact(record: logging.LogRecord) -> bool:
+    """Leave out the secrets of the running call."""
+    if current() is not None:
+        record.msg, record.args = scrubbed(record.getMessage()), None
+    return True
 
 
 def _reason(error: Exception) -> str:

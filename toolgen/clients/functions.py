@@ -218,6 +218,8 @@ def _plain(value: Any) -> Any:
             names = (*type(value).model_fields, *(value.model_extra or {}))
             return {name: _plain(inner) for name in names if (inner := getattr(value, name)) is not None}
         case Mapping():
+            if not all(isinstance(key, str) for key in value):
+                raise TypeError("the keys of its mappings are not all texts")
             return {key: _plain(inner) for key, inner in value.items()}
         case list() | tuple() | set() | frozenset():
             return [_plain(item) for item in value]

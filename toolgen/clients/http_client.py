@@ -70,7 +70,9 @@ class HTTPClient:
         self._base = base_of(self.servers, server, variables or {})
         self._credentials = credentials
         self._timeout_s = timeout_s
-        self._connections = Connections(http, most_bytes=max_response_bytes)
+        self._connections = Connections(
+            http, has_tls=self._base.origin.scheme == "https", most_bytes=max_response_bytes
+        )
         self._methods: dict[Operation[Any, Any], Method[Any]] = {}
 
     async def __aenter__(self) -> Self:

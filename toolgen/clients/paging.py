@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
 
 from toolgen.calls.errors import ToolError
 from toolgen.contract.json_pointer import tokens_of
@@ -18,11 +18,10 @@ from .styles import text_of
 _LONGEST: Final = 4_000
 """Characters of a cursor."""
 _NUMBER: Final = re.compile(r"[0-9]{1,12}")
-_QUERY: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/?%\[\]-]*")
-_LINK: Final = re.compile(
-    r"""<([^>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s",;]*))?)*)"""
-)
-_REL: Final = re.compile(r""";\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))""", re.IGNORECASE)
+_QUERY: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,=:@/?%\[\]-]*")
+_PARAMETER: Final = r"""\s*;\s*([\w!#$&+.^`|~*-]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|[^\s",;]*))?"""
+_LINK: Final = re.compile(rf"<([^>]*)>((?:{_PARAMETER})*)")
+"""A target and its parameters (RFC 8288, section 3)."""
 
 
 class PageError(Exception):
@@ -42,12 +41,16 @@ def page_query(paging: Paging, document: Mapping[str, Json], query: list[str]) -
     if paging.style == "link":
         if len(text) > _LONGEST or not _QUERY.fullmatch(text):
             raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
-        own = {part.partition("=")[0] for part in query}
-        return [*query, *(part for part in text.split("&") if part.partition("=")[0] not in own)]
+        own = set(map(_name, query))
+        return [*query, *(part for part in text.split("&") if _name(part) not in own)]
     if cursor is not None and not _NUMBER.fullmatch(text):
         raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
     number = paging.first if cursor is None else int(text)
     return [*query, f"{paging.name or paging.style}={number}"]
+
+
+def _name(part: str) -> str:
+    return unquote_plus(part.partition("=")[0])
 
 
 def set_next(
@@ -142,7 +145,8 @@ def _linked(header: str, url: str) -> Json:
 
 
 def _targets(header: str) -> Iterator[str]:
-    for match in _LINK.finditer(header):
-        rel = _REL.search(match[2])
-        if rel is not None and "next" in (rel[1] or rel[2] or "").lower().split():
-            yield match[1].strip()
+    """Yield the targets of the links that lead to a next page."""
+    for link in _LINK.finditer(header):
+        for name, value in re.findall(_PARAMETER, link[2]):
+            if name.lower() == "rel" and "next" in value.strip('"').lower().split():
+                yield link[1].strip()

@@ -139,7 +139,7 @@ class RequestPlan:
 
         path = _VARIABLE.sub(filled, self._path)
         if any(segment in (".", "..") for segment in path.split("/")):
-            raise ToolError(f"{self._name} was not sent: the path {path!r} leaves its place")
+            raise ToolError(f"{self._name} was not sent: its path would lead elsewhere")
         return path
 
     def _add_body(

@@ -192,8 +192,9 @@ class _Exchange:
 
     async def _exchanged(self, verb: Verb, url: str, credentials: Applied, *, has_body: bool) -> Answer:
         base, parts, call = self._method.base, self._parts, self._call
-        if credentials.query:
-            url = f"{url}{'&' if '?' in url else '?'}{'&'.join(credentials.query)}"
+        there = url.partition("?")[2].split("&")  # a redirect may have kept them
+        if keys := [part for part in credentials.query if part not in there]:
+            url = f"{url}{'&' if '?' in url else '?'}{'&'.join(keys)}"
         headers = {
             "Accept": self._method.accept,
             "Accept-Encoding": ENCODINGS,

@@ -1,0 +1,300 @@
+"""Connections and their failures: what was not sent, what may have run, limits of time and of answers."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.clients.books import GET_BOOK, Book, Books, GetBook, context, operation
+from tests.clients.clock import by_clock, put_forward
+from tests.clients.servers import Received, answer, answering, serving
+from toolgen.clients import HTTP, Body, Parameter, Response, calling
+from toolgen.runtime import (
+    OutcomeUnknownError,
+    Runtime,
+    Scheduling,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    func_tool,
+    function_toolset,
+)
+
+BOOK = b'{"id":"1","title":"Dune"}'
+POST = operation(
+    HTTP(verb="POST", path="/books", body=Body(attributes=("id",)), responses=(Response(200),)), errors={}
+)
+PUT = operation(
+    HTTP(verb="PUT", path="/books/{id}", parameters=(Parameter("id", "path"),), responses=(Response(200),)),
+    errors={},
+)
+
+
+async def never(request: Received, writer: asyncio.StreamWriter) -> None:
+    """Answer nothing, and let the time of the client end."""
+    put_forward(1_000)
+    await asyncio.Event().wait()
+
+
+async def failure_of(of: Any, respond: Any, **options: Any) -> ToolError:
+    async with serving(respond) as server, Books(server=server.url, **options) as client:
+        with pytest.raises(ToolError) as raised:
+            await client.send(of, GetBook(id="1"))
+        return raised.value
+
+
+def writes(*pieces: bytes) -> Any:
+    """Return what answers with these bytes, and closes the connection."""
+
+    async def respond(request: Received, writer: asyncio.StreamWriter) -> None:
+        for piece in pieces:
+            writer.write(piece)
+        await writer.drain()
+        writer.close()
+
+    return respond
+
+
+LOST = {
+    "closed": writes(b""),
+    "cut": writes(answer(200, BOOK)[:-3]),
+    "cut head": writes(b"HTTP/1.1 200 OK\r\nContent-Le"),
+    "cut chunks": writes(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"id"'),
+    "no HTTP": writes(b"220 mail.example ESMTP\r\n"),
+    "long head": writes(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000),
+    "many headers": writes(b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 40_000 + b"\r\n"),
+    "unknown coding": writes(answer(200, BOOK, Content_Encoding="br")),
+    "many codings": writes(answer(200, BOOK, Content_Encoding="gzip, gzip, gzip")),
+    "no gzip": writes(answer(200, BOOK, Content_Encoding="gzip")),
+    "cut gzip": writes(answer(200, gzip.compress(BOOK)[:-12], Content_Encoding="gzip")),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+async def test_a_lost_answer_is_unknown_where_the_request_may_not_repeat(case: str) -> None:
+    failure = await failure_of(POST, LOST[case])
+    assert isinstance(failure, OutcomeUnknownError)
+    assert str(failure).startswith("Books.get_book has no result: ")
+    assert str(failure).endswith("; it may have run")
+
+
+@pytest.mark.parametrize("of", [GET_BOOK, PUT])
+@pytest.mark.parametrize("case", LOST)
+async def test_a_lost_answer_may_be_asked_for_again_by_an_idempotent_verb(case: str, of: Any) -> None:
+    failure = await failure_of(of, LOST[case])
+    assert not isinstance(failure, OutcomeUnknownError)
+    assert failure.is_retryable
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.reason == "tool_unavailable"
+
+
+async def test_an_answer_that_is_too_long_is_not_asked_for_again() -> None:
+    long = answering(answer(200, BOOK + b" " * 1_000))
+    failure = await failure_of(GET_BOOK, long, max_response_bytes=1_000)
+    assert "more than 1000 bytes" in str(failure)
+    assert not failure.is_retryable
+    assert isinstance(await failure_of(POST, long, max_response_bytes=1_000), OutcomeUnknownError)
+
+
+async def test_a_bomb_is_unpacked_no_further_than_its_limit() -> None:
+    bomb = gzip.compress(b" " * 50_000_000)
+    twice = gzip.compress(bomb)
+    for packed, coding in ((bomb, "gzip"), (twice, "gzip, gzip")):
+        failure = await failure_of(GET_BOOK, writes(answer(200, packed, Content_Encoding=coding)))
+        assert "more than 4194304 bytes" in str(failure)
+
+
+async def test_an_endless_answer_ends_at_the_limit() -> None:
+    async def respond(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(b"x" * 65_536)
+            await writer.drain()
+
+    assert "more than 100000 bytes" in str(await failure_of(GET_BOOK, respond, max_response_bytes=100_000))
+
+
+async def test_of_a_failure_the_beginning_is_enough() -> None:
+    failure = await failure_of(POST, answering(answer(500, b"x" * 5_000)), max_response_bytes=1_000)
+    assert "answered with status 500" in str(failure)
+    assert not isinstance(failure, OutcomeUnknownError)
+    cut = await failure_of(POST, writes(answer(400, b"no such book")[:-2]))
+    assert "answered with status 400" in str(cut)
+
+
+@by_clock
+async def test_a_slow_answer_is_lost_when_the_time_is_over() -> None:
+    assert isinstance(await failure_of(POST, never), OutcomeUnknownError)
+    failure = await failure_of(GET_BOOK, never, timeout_s=5)
+    assert str(failure) == "Books.get_book has no result: no answer came within 5 seconds"
+    assert failure.retry_hint is not None
+    assert failure.retry_hint.reason == "timeout"
+
+
+@by_clock
+async def test_a_slow_body_is_lost_when_the_time_is_over() -> None:
+    async def respond(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(200, BOOK)[:-3])
+        await writer.drain()
+        await never(request, writer)
+
+    assert isinstance(await failure_of(POST, respond), OutcomeUnknownError)
+
+
+def closed_port() -> int:
+    """Return a port at which nobody answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.mark.parametrize("of", [GET_BOOK, POST])
+async def test_a_connection_that_was_not_made_is_no_unknown_outcome(of: Any) -> None:
+    async with Books(server=f"http://127.0.0.1:{closed_port()}") as client:
+        with pytest.raises(ToolError, match=r"was not run: 127\.0\.0\.1 cannot be reached") as raised:
+            await client.send(of, GetBook(id="1"))
+    assert not isinstance(raised.value, OutcomeUnknownError)
+    assert raised.value.is_retryable
+
+
+async def test_connections_are_used_again() -> None:
+    async with serving(answering(answer(200, BOOK))) as server, Books(server=server.url) as client:
+        for _ in range(3):
+            await client.send(GET_BOOK, GetBook(id="1"))
+        assert [request.connection for request in server.received] == [1, 1, 1]
+        await client.aclose()
+        assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+        assert server.connections == 2
+
+
+def test_a_client_is_used_in_one_loop_after_the_other() -> None:
+    port = closed_port()
+    client = Books(server=f"http://127.0.0.1:{port}")
+
+    async def use() -> int:
+        async with serving(answering(answer(200, BOOK)), port) as server:
+            await client.send(GET_BOOK, GetBook(id="1"))
+            await client.aclose()
+            return server.connections
+
+    assert [asyncio.run(use()), asyncio.run(use())] == [1, 1]
+
+
+async def test_cookies_of_one_answer_are_in_no_other_request() -> None:
+    answered = answer(200, BOOK, Set_Cookie="session=1; Path=/")
+    async with serving(answering(answered)) as server, httpx.AsyncClient() as http:
+        for client in (Books(server=server.url), Books(server=server.url, http=http)):
+            async with client:
+                await client.send(GET_BOOK, GetBook(id="1"))
+                await client.send(GET_BOOK, GetBook(id="1"))
+        assert not any("cookie" in request.headers for request in server.received)
+
+
+async def test_a_given_client_stays_open_and_has_no_say_in_what_is_followed() -> None:
+    redirect = answer(302, b"", Location="http://books.other/")
+    async with serving(answering(redirect)) as server, httpx.AsyncClient(follow_redirects=True) as http:
+        async with Books(server=server.url, http=http) as client:
+            with pytest.raises(ToolError, match=r"redirects to http://books\.other/"):
+                await client.send(GET_BOOK, GetBook(id="1"))
+        assert not http.is_closed
+        assert len(server.received) == 1
+
+
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{closed_port()}")
+    async with serving(answering(answer(200, BOOK))) as server, Books(server=server.url) as client:
+        assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+
+
+# Calls of a runtime: whether they begin, and how often they are made.
+
+
+async def called(
+    of: Any,
+    respond: Any,
+    *,
+    server: str = "",
+    annotations: Any = None,
+    contexts: list[ToolContext] | None = None,
+    **scheduling: Any,
+) -> tuple[ToolResult, list[Received]]:
+    """Return the result of a call of a tool that is bound to an operation, and what its server received."""
+    async with serving(respond) as raw, Books(server=server or raw.url) as client:
+
+        async def get_book(id: str, ctx: ToolContext) -> str:
+            """Get a book."""
+            if contexts is not None:
+                contexts.append(ctx)
+            with calling(ctx):
+                return str((await client.send(of, GetBook(id=id))).title)
+
+        runtime = Runtime(scheduling=Scheduling(**scheduling))
+        tool = func_tool(get_book, annotations=annotations or {})
+        runtime.tools.register(function_toolset("library.books", [tool]))
+        return await runtime.call("get_book", {"id": "1"}), raw.received
+
+
+async def test_a_lost_answer_of_a_tool_that_may_repeat_is_asked_for_again() -> None:
+    async def second_time(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer(200, BOOK) if request.connection == 2 else b"")
+        writer.close()
+
+    result, received = await called(POST, second_time, annotations={"idempotent": True})
+    assert (result.status, len(received)) == ("ok", 2)
+    result, received = await called(POST, second_time)
+    assert (result.status, len(received)) == ("unknown", 1)
+
+
+async def test_the_scheduler_waits_as_long_as_the_service_asks() -> None:
+    busy = answer(503, b"", Retry_After="0")
+    result, received = await called(
+        GET_BOOK, answering(busy, busy, answer(200, BOOK)), annotations={"read_only": True}
+    )
+    assert (result.status, len(received)) == ("ok", 3)
+    result, received = await called(
+        GET_BOOK, answering(answer(503, b"", Retry_After="3600")), annotations={"read_only": True}
+    )
+    assert (result.status, len(received)) == ("error", 1)
+    assert result.retry_hint is not None
+    assert result.retry_hint.retry_after == 3600
+
+
+@by_clock
+async def test_a_call_whose_time_is_over_is_unknown_once_it_was_sent() -> None:
+    result, received = await called(POST, never, tool_timeout_s=5)
+    assert (result.status, len(received)) == ("unknown", 1)
+    result, _ = await called(GET_BOOK, never, tool_timeout_s=5, annotations={"read_only": True})
+    assert (result.status, result.retry_hint and result.retry_hint.reason) == ("error", "timeout")
+
+
+@by_clock
+async def test_a_call_whose_connection_was_never_made_was_not_run_when_its_time_is_over() -> None:
+    """A host whose name takes long to resolve, as one that drops what it gets."""
+    loop = asyncio.get_running_loop()
+    contexts: list[ToolContext] = []
+
+    async def resolve(*args: Any, **options: Any) -> Any:
+        put_forward(1_000)
+        await asyncio.Event().wait()
+
+    loop.getaddrinfo = resolve  # type: ignore[method-assign]  # of this loop alone
+    result, _ = await called(POST, never, server="http://books.test", contexts=contexts, tool_timeout_s=5)
+    assert result.status == "error"
+    assert "was not run" in str(result.error)
+    assert not contexts[0].has_begun
+
+
+async def test_an_executor_that_has_done_something_itself_has_begun() -> None:
+    async with Books(server=f"http://127.0.0.1:{closed_port()}") as client:
+        for has_begun in (True, False):
+            ctx = context()
+            ctx.has_begun = True
+            with calling(ctx, has_begun=has_begun), pytest.raises(ToolError):
+                await client.send(POST, GetBook(id="1"))
+            assert ctx.has_begun == has_begun

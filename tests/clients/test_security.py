@@ -1,0 +1,230 @@
+"""Credentials of requests: where they stand, when another one is asked for, and that nothing tells them."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from base64 import b64encode
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.clients.books import Book, Books, GetBook, operation
+from tests.clients.servers import Received, Respond, answer, answering, serving
+from toolgen.clients import HTTP, OAuthFlow, Parameter, Requirement, Response, SecurityScheme, calling
+from toolgen.contract.credentials import Credential
+from toolgen.contract.transport import Security
+from toolgen.runtime import (
+    CredentialNeededError,
+    Runtime,
+    ToolContext,
+    ToolError,
+    func_tool,
+    function_toolset,
+)
+
+BOOK = answer(200, b'{"id":"1","title":"Dune"}')
+SECRET = "s3cret/key+with=signs"
+KEY = SecurityScheme(name="library_key", kind="api_key", key="X-Api-Key")
+IN_QUERY = SecurityScheme(name="query_key", kind="api_key", place="query", key="api key")
+IN_COOKIE = SecurityScheme(name="cookie_key", kind="api_key", place="cookie", key="key")
+BASIC = SecurityScheme(name="login", kind="basic")
+BEARER = SecurityScheme(name="token", kind="bearer")
+OAUTH = SecurityScheme(
+    name="google", kind="oauth2", flow=OAuthFlow(kind="client_credentials", token="https://t.example")
+)
+QUOTED = "s3cret%2Fkey%2Bwith%3Dsigns"
+
+
+class Known:
+    """Credentials by the names of their schemes; each refused one is replaced by the next."""
+
+    def __init__(self, **secrets: list[str]) -> None:
+        self._secrets = secrets
+        self.asked: list[str] = []
+
+    async def get(self, service: str, requirement: Requirement) -> Credential | None:
+        self.asked.append(f"{service}.{requirement.scheme.name}")
+        secrets = self._secrets.get(requirement.scheme.name)
+        return Credential(secret=secrets[0], username="frank") if secrets else None
+
+    async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
+        secrets = self._secrets[requirement.scheme.name]
+        if secrets and refused.secret == secrets[0]:
+            secrets.pop(0)
+        return Credential(secret=secrets[0], username="frank") if secrets else None
+
+    async def address(self, service: str, requirement: Requirement) -> str:
+        return ""
+
+
+def secured(*alternatives: tuple[SecurityScheme, ...]) -> Any:
+    security: Security = tuple(tuple(map(Requirement, schemes)) for schemes in alternatives)
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        parameters=(Parameter("id", "query"), Parameter("tags", "cookie")),
+        responses=(Response(200),),
+        security=security,
+    )
+    return operation(http, errors={})
+
+
+async def sent(of: Any, credentials: Any, respond: Respond | None = None) -> list[Received]:
+    async with serving(respond or answering(BOOK)) as server:
+        async with Books(server=server.url, credentials=credentials) as client:
+            assert await client.send(of, GetBook(id="1", tags=["a"])) == Book(id="1", title="Dune")
+        return server.received
+
+
+@pytest.mark.parametrize(
+    ("scheme", "header", "expected"),
+    [
+        (KEY, "x-api-key", SECRET),
+        (IN_COOKIE, "cookie", f"tags=a; key={QUOTED}"),
+        (BASIC, "authorization", f"Basic {b64encode(f'frank:{SECRET}'.encode()).decode()}"),
+        (BEARER, "authorization", f"Bearer {SECRET}"),
+        (OAUTH, "authorization", f"Bearer {SECRET}"),
+    ],
+)
+async def test_credentials_in_headers(scheme: SecurityScheme, header: str, expected: str) -> None:
+    [request] = await sent(secured((scheme,)), Known(**{scheme.name: [SECRET]}))
+    assert request.headers[header] == expected
+
+
+async def test_a_key_in_the_query() -> None:
+    [request] = await sent(secured((IN_QUERY,)), Known(query_key=[SECRET]))
+    assert request.target == f"/books?id=1&api%20key={QUOTED}"
+
+
+async def test_the_first_alternative_counts_whose_credentials_are_all_there() -> None:
+    of = secured((KEY, BASIC), (BEARER,), (IN_QUERY,))
+    [request] = await sent(of, Known(library_key=["1"], token=["2"], query_key=["3"]))
+    assert request.headers["authorization"] == "Bearer 2"
+    assert "x-api-key" not in request.headers
+    [both] = await sent(of, Known(library_key=["1"], login=["2"]))
+    assert (both.headers["x-api-key"], both.headers["authorization"]) == ("1", "Basic ZnJhbms6Mg==")
+
+
+async def test_an_alternative_may_need_nothing() -> None:
+    [request] = await sent(secured((KEY,), ()), Known())
+    assert "x-api-key" not in request.headers
+
+
+async def test_a_missing_credential_is_said_and_nothing_sent() -> None:
+    with pytest.raises(CredentialNeededError) as raised:
+        await sent(secured((OAUTH,), (BASIC,)), Known())
+    assert (raised.value.service, raised.value.requirement.scheme) == ("Books", OAUTH)
+    assert raised.value.address.startswith("http://127.0.0.1:")
+
+
+def refusing(*refused: str) -> Respond:
+    async def respond(request: Received, writer: Any) -> None:
+        key = request.headers.get("x-api-key", "")
+        writer.write(answer(401, f"no key {key}".encode()) if key in refused else BOOK)
+
+    return respond
+
+
+async def test_a_refused_credential_is_replaced_once() -> None:
+    requests = await sent(secured((KEY,)), Known(library_key=["old", "new"]), refusing("old"))
+    assert [request.headers["x-api-key"] for request in requests] == ["old", "new"]
+
+
+@pytest.mark.parametrize("secrets", [["old"], ["old", "older"], ["old", "older", "new"]])
+async def test_where_none_is_left_one_is_needed(secrets: list[str]) -> None:
+    with pytest.raises(CredentialNeededError):
+        await sent(secured((KEY,)), Known(library_key=secrets), refusing("old", "older"))
+
+
+async def test_a_401_without_credentials_is_a_status() -> None:
+    with pytest.raises(ToolError, match="answered with status 401"):
+        await sent(secured(), Known(), answering(answer(401, b"")))
+
+
+@pytest.mark.parametrize("secret", ["a\r\nX-Evil: 1", "a\x00", "é"])
+async def test_a_secret_breaks_no_header(secret: str) -> None:
+    for scheme in (KEY, BEARER, IN_QUERY, IN_COOKIE):
+        with pytest.raises(ToolError, match="has characters that no request may have") as raised:
+            await sent(secured((scheme,)), Known(**{scheme.name: [secret]}))
+        assert secret not in str(raised.value)
+
+
+async def test_a_redirect_takes_the_credentials_along() -> None:
+    moved = answer(307, b"", Location=f"/v2?api%20key={QUOTED}")
+    requests = await sent(secured((IN_QUERY,)), Known(query_key=[SECRET]), answering(moved, BOOK))
+    assert [request.target for request in requests] == [
+        f"/books?id=1&api%20key={QUOTED}",
+        f"/v2?api%20key={QUOTED}",
+    ]
+    moved = answer(307, b"", Location="/v2")
+    requests = await sent(secured((IN_QUERY,)), Known(query_key=[SECRET]), answering(moved, BOOK))
+    assert requests[1].target == f"/v2?api%20key={QUOTED}"
+
+
+async def test_the_environment_has_credentials_where_nobody_gave_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BOOKS_LIBRARY_KEY", "from the environment")
+    [request] = await sent(secured((KEY,)), None)
+    assert request.headers["x-api-key"] == "from the environment"
+
+
+# Tokens are hunted in all that a call tells.
+
+
+def echoing(status: int) -> Respond:
+    """Answer with all that a request had, as servers do that say too much."""
+
+    async def respond(request: Received, writer: Any) -> None:
+        said = f"{request.target} {request.headers}".encode()
+        writer.write(answer(status, said, Location=f"http://elsewhere.test{request.target}"))
+
+    return respond
+
+
+def forms(secret: str) -> list[str]:
+    return [secret, QUOTED, b64encode(f"frank:{secret}".encode()).decode()]
+
+
+@pytest.mark.parametrize("scheme", [KEY, IN_QUERY, IN_COOKIE, BASIC, BEARER, OAUTH])
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 500])
+@pytest.mark.parametrize("is_given", [False, True])
+async def test_nothing_tells_a_secret(
+    scheme: SecurityScheme, status: int, is_given: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    seen: list[str] = []
+    async with serving(echoing(status)) as server, httpx.AsyncClient() as http:
+        credentials = Known(**{scheme.name: [SECRET]})
+        client = Books(server=server.url, credentials=credentials, http=http if is_given else None)
+
+        async def get(ctx: ToolContext) -> str:
+            """Get a book."""
+            try:
+                with calling(ctx):
+                    await client.send(secured((scheme,)), GetBook(id="1"))
+            except ToolError as error:
+                seen.append("".join(traceback.format_exception(error)))
+                seen.append(repr(error))
+                raise
+            return "done"
+
+        runtime = Runtime()
+        runtime.tools.register(function_toolset("library.books", [func_tool(get)]))
+        result = await runtime.call("get", {})
+        with pytest.raises(ToolError) as raised:
+            await client.send(secured((scheme,)), GetBook(id="1"))
+        await client.aclose()
+    seen += [
+        result.json.decode(),
+        repr(result),
+        "".join(traceback.format_exception(raised.value)),
+        repr(client),
+        *(record.getMessage() for record in caplog.records),
+        caplog.text,
+    ]
+    for text in seen:
+        for form in forms(SECRET):
+            assert form not in text
