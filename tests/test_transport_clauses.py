@@ -147,7 +147,7 @@ class TestPlaces:
             (Body("book"), transport.Body(attribute="book")),
             (Body("book", media="form"), transport.Body(media="form", attribute="book")),
             (Body("text", media="text"), transport.Body(media="text", attribute="text")),
-            (Body(media="bytes"), transport.Body(media="bytes", attribute="cover")),
+            (Body("cover", media="bytes"), transport.Body(media="bytes", attribute="cover")),
             (
                 Body("book", content_type="application/merge-patch+json"),
                 transport.Body(attribute="book", content_type="application/merge-patch+json"),
@@ -216,15 +216,28 @@ class TestAnswers:
         found = sent(Error("gone", description="Gone."), HTTP(GET("/books"), Response(410, "gone")))
         assert found.responses == (transport.Response("2XX"), transport.Response(410, "gone"))
 
-    def test_a_text_is_the_attribute_that_can_be_it(self) -> None:
-        result = Result(
-            Attribute("text", String, "Text.", required=True), Attribute("photo", Bytes, "Photo.")
-        )
-        bytes_only = Result(Attribute("photo", Bytes, "Photo.", required=True))
-        found = sent(bytes_only, HTTP(GET("/"), Response(200, Body(media="bytes"))))
+    def test_a_body_is_read_by_its_media(self) -> None:
+        photo = Attribute("photo", Bytes, "Photo.", required=True)
+        found = sent(Result(photo), HTTP(GET("/"), Response(200, Body("photo", media="bytes"))))
         assert found.responses == (transport.Response(200, body="photo", media="bytes"),)
-        found = sent(result, HTTP(GET("/"), Response(200, Body("text", media="text"))))
+        text = Result(Attribute("text", String, "Text.", required=True))
+        found = sent(text, HTTP(GET("/"), Response(200, Body("text", media="text"))))
         assert found.responses == (transport.Response(200, body="text", media="text"),)
+        found = sent(text, HTTP(GET("/"), Response(200, Body(media="form"))))
+        assert found.responses == (transport.Response(200, media="form"),)
+
+    def test_the_details_of_an_error_come_from_parts_of_the_answer(self) -> None:
+        busy = Type(
+            "Busy",
+            "Busy.",
+            Attribute("why", String, "Why."),
+            Attribute("seconds", Int, "How long."),
+        )
+        response = Response(503, "busy", Body("why", media="text"), Header("seconds", "Retry-After"))
+        found = sent(Error("busy", busy, "Busy."), HTTP(GET("/"), response))
+        assert found.responses[1] == transport.Response(
+            503, "busy", body="why", headers={"seconds": "Retry-After"}, media="text"
+        )
 
     def test_errors_of_a_service_are_those_of_its_methods(self) -> None:
         """A method's own of the same name wins."""
@@ -310,7 +323,7 @@ class TestServers:
         design = built(Service("Books", "Books.", *servers, Method("find", "Find.", HTTP(GET("/")))))
         assert design.services[0].servers == (
             transport.Server(
-                "https://{region}.books.example/v1",
+                "https://{region}.books.example/v1/",
                 (transport.Variable(name="region", default="eu", values=("eu", "us")),),
             ),
             transport.Server(

@@ -118,7 +118,7 @@ BAD_SECURITY: Final = Rule(
 )
 UNKNOWN_SCOPE: Final = Rule(
     "unknown-scope",
-    "Security names the scope {scope!r}, which {schemes} does not have",
+    "Security names the scope {scope!r}, which is no scope of {schemes}",
     "{hint}",
     "`scopes` are among those that an `OAuth2Security` beside them declares.",
 )

@@ -8,7 +8,7 @@ from typing import Final
 _TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 """RFC 9110, section 5.6.2."""
 _OWNED: Final = frozenset(
-    "accept accept-encoding connection content-encoding content-length expect host keep-alive "
+    "accept-encoding connection content-encoding content-length expect host keep-alive "
     "proxy-connection te trailer transfer-encoding upgrade".split()
 )
 """What the client says of the connection, of the message and of what it reads."""

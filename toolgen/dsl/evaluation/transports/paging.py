@@ -19,7 +19,7 @@ from toolgen.shapes.fields import (
     StringType,
 )
 
-from ...transports import HTTP, Paging
+from ...transports import HTTP, Body, Cookie, Header, Paging, Param
 from ..clause_lookup import single_clause
 from ..report import suggestion
 from ..types.modules import UNKNOWN
@@ -34,12 +34,13 @@ _POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
 def paging_of(scope: MethodScope, clause: HTTP, reached: Reached) -> CheckedPaging | None:
     """Return how the next page is asked for; None for a method without pages."""
     paging = single_clause(clause, clause.children, Paging, scope.report)
-    return _Paging(scope, paging, reached).checked() if paging else None
+    return _Paging(scope, clause, paging, reached).checked() if paging else None
 
 
 class _Paging:
-    def __init__(self, scope: MethodScope, clause: Paging, reached: Reached) -> None:
+    def __init__(self, scope: MethodScope, http: HTTP, clause: Paging, reached: Reached) -> None:
         self._scope = scope
+        self._http = http
         self._clause = clause
         self._reached = reached
 
@@ -75,7 +76,7 @@ class _Paging:
             return
         field = of.field(name)
         if field is None:
-            if of.foreign is None:
+            if self._scope.knows(of):
                 choices = [each.name for each in of.fields]
                 hint = suggestion(name, choices, f"add it to the {where}")
                 self._refuse(f"has {argument}={name!r}, which the {where} does not have", hint)
@@ -86,11 +87,16 @@ class _Paging:
 
     def _check_style(self) -> None:
         """Check what the style needs beside the cursors."""
-        clause = self._clause
+        clause, scope = self._clause, self._scope
         counts = clause.style in ("offset", "page")
         for argument in ("items", "total", "name"):
             if getattr(clause, argument) and not counts:
                 self._refuse(f"has {argument}, and style={clause.style!r}", f"remove {argument}")
+        for sent in self._http.children:
+            is_own = isinstance(sent, Param | Header | Cookie | Body) and sent.attribute == clause.cursor
+            if is_own and clause.style != "cursor":
+                fault = f"has cursor={clause.cursor!r}, which {type(sent).__name__} sends"
+                self._refuse(fault, f"remove it: style={clause.style!r} says what of the cursor is sent")
         if clause.first is not None and not counts:
             self._refuse(f"has first, and style={clause.style!r}", "remove first")
         if clause.at and clause.style != "cursor":
@@ -99,11 +105,11 @@ class _Paging:
             )
         elif clause.at and not _POINTER.fullmatch(clause.at):
             self._refuse(f"has at={clause.at!r}, which is no JSON Pointer", 'write one such as "/meta/next"')
-        is_there = self._reached.whole or clause.next in self._reached.names
+        is_there = self._reached.whole or clause.next in self._reached.names or not scope.knows(scope.result)
         if clause.style == "cursor" and not clause.at and not is_there:
             hint = f'write Header("{clause.next}", "…") in the Response, or at="/…"'
             self._refuse(f"has next={clause.next!r}, which no Response gives", hint)
-        if counts and not self._items() and self._scope.operation.result_is_known:
+        if counts and not self._items() and scope.knows(scope.result):
             self._refuse("does not say which list has the items of a page", 'write items="…"')
 
     def _items(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolgen.contract.transport import Parameter, Place, Style
+from toolgen.contract.transport import Parameter, Place, Security, Style
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field, may_be_absent
@@ -82,8 +82,9 @@ class Parameters:
             fits = " or ".join(repr(each) for each in _STYLES[place])
             self._bad_style(clause, style, f"does not stand in {_IN[place]}", f"write style={fits}")
         if field is None:
+            self._names[_key(place, name)] = clause.source  # one cause gives one diagnostic
             return
-        form = form_of(field.type, scope.operation.module.objects)
+        form = form_of(field.type, scope.objects)
         if style == "deepObject" and form in ("value", "array"):
             self._bad_style(
                 clause, style, f"is not for {type_text(field.type)}", "remove it, or send an object"
@@ -92,6 +93,16 @@ class Parameters:
             self._bad_style(clause, style, f"is not for {type_text(field.type)}", "remove it, or send a list")
         own_name = "" if name == clause.attribute else name
         self._add(field, Parameter(field.name, place, own_name, style, explode), clause.source)
+
+    def check_credentials(self, security: Security) -> None:
+        """Report parameters that stand where a key of the method's security does."""
+        for scheme in {each.scheme.name: each.scheme for used in security for each in used}.values():
+            if scheme.kind == "api_key" and (source := self._names.get(_key(scheme.place, scheme.key))):
+                kind = {"header": "Header", "query": "Param", "cookie": "Cookie"}[scheme.place]
+                fault = f"is that of the security scheme {scheme.name!r}"
+                facts = {"clause": kind, "name": scheme.key, "fault": fault}
+                hint = "remove the attribute; the client gets the key from the host"
+                self._scope.add(codes.BAD_PARAMETER, source, **facts, hint=hint)
 
     def _bad_style(self, clause: Param | Header | Cookie, style: str, fault: str, hint: str) -> None:
         self._scope.add(
@@ -108,12 +119,15 @@ class Parameters:
         """Fill a variable of the path by the attribute of its name."""
         scope, source = self._scope, self._clause.request.source
         field = scope.payload.field(variable)
-        if field is None and not scope.operation.payload_is_known:
+        if field is None and not scope.knows(scope.payload):
             return
         if field is None or field.name in self.sources:
-            fault = "no attribute fills" if field is None else "its attribute does not fill"
-            hint = f'add Attribute("{variable}", String, "…", required=True) to the payload, or write '
-            hint += f'Param("…", "{variable}") with the attribute that fills it'
+            fault = "no attribute fills"
+            first = f'add Attribute("{variable}", String, "…", required=True) to the payload'
+            if field is not None:
+                fault = f"attribute {variable!r} stands elsewhere, and no other one fills"
+                first = f"remove the clause that sends {variable!r} elsewhere"
+            hint = f'{first}, or write Param("…", "{variable}") with the attribute that fills it'
             scope.add(codes.UNFILLED_VARIABLE, source, name=variable, fault=fault, hint=hint)
         else:
             self._add(field, Parameter(variable, "path"), source)
@@ -121,17 +135,17 @@ class Parameters:
     def _add(self, field: Field, parameter: Parameter, source: Source) -> None:
         scope, place = self._scope, parameter.place
         name = parameter.name or parameter.attribute
-        key = place, name.lower() if place == "header" else name
+        key = _key(place, name)
         for earlier, what in (
             (self.sources.get(field.name), f"attribute {field.name!r}"),
             (self._names.get(key), f"{name!r} of {_IN[place]}"),
         ):
             if earlier is not None:
                 related = [RelatedSource(message="it is sent here first", source=earlier)]
-                scope.add(codes.SENT_TWICE, source, related=related, what=what)
+                scope.add(codes.SENT_TWICE, source, related, what=what)
                 return
-        if not can_stand(field.type, place, scope.operation.module.objects):
-            hint = f'send it in the body: Body("{field.name}"), or take it apart into single values'
+        if not can_stand(field.type, place, scope.objects):
+            hint = f'take it apart into single values, or send it in a body: Body("{field.name}")'
             scope.add(
                 codes.UNSENDABLE_TYPE,
                 source,
@@ -147,6 +161,11 @@ class Parameters:
         self._placed[field.name] = parameter
         self.sources[field.name] = source
         self._names[key] = source
+
+
+def _key(place: Place, name: str) -> tuple[Place, str]:
+    """Return what no two parameters have in common; the case of headers does not count."""
+    return place, name.lower() if place == "header" else name
 
 
 def _name_fault(name: str, place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Which types can be sent where: in a path, a query, a header, a cookie, and in each kind of body."""
+"""Which types are sent where, and read from where: paths, queries, headers, cookies, and kinds of bodies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from toolgen.contract.transport import Media, Place
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
+    EnumType,
     MapType,
     NullableType,
+    NumberType,
     Objects,
     RefType,
     ScalarType,
@@ -28,6 +30,8 @@ _PLACES: Final[dict[Place, tuple[Form, ...]]] = {
     "header": ("value", "array"),
     "cookie": ("value", "array"),
 }
+_BYTES: Final = ScalarType(kind="bytes")
+_ANY: Final = ScalarType(kind="any")
 
 
 def form_of(type_: DataType, objects: Objects) -> Form:
@@ -46,7 +50,7 @@ def form_of(type_: DataType, objects: Objects) -> Form:
         case RefType():
             return "unknown"
         case _:
-            return "value" if _is_value(type_, objects) else "nested"
+            return "nested" if type_ == _ANY else "value"
 
 
 def _is_value(type_: DataType, objects: Objects) -> bool:
@@ -57,7 +61,7 @@ def _is_value(type_: DataType, objects: Objects) -> bool:
         case RefType():
             return _is_opaque(type_, objects)
         case _:
-            return not isinstance(type_, ArrayType | MapType | UnionType) and type_ != ScalarType(kind="any")
+            return not isinstance(type_, ArrayType | MapType | UnionType) and type_ != _ANY
 
 
 def _is_opaque(type_: RefType, objects: Objects) -> bool:
@@ -70,30 +74,58 @@ def _is_flat(type_: RefType, objects: Objects) -> bool:
     return not object_.open and all(_is_value(field.type, objects) for field in object_.fields)
 
 
+def _inner(type_: DataType) -> DataType:
+    return type_.inner if isinstance(type_, NullableType) else type_
+
+
 def can_stand(type_: DataType, place: Place, objects: Objects) -> bool:
-    """Return whether values of a type have a text in this place."""
+    """Return whether values of a type have a text in this place of a request."""
     form = form_of(type_, objects)
     return form == "unknown" or form in _PLACES[place]
 
 
 def can_be_body(type_: DataType, media: Media, objects: Objects) -> bool:
-    """Return whether values of a type are a whole body."""
-    type_ = type_.inner if isinstance(type_, NullableType) else type_
-    form = form_of(type_, objects)
-    if form == "unknown" or media == "json":
+    """Return whether values of a type are a whole body of a request."""
+    type_ = _inner(type_)
+    if media == "json" or type_ == UNKNOWN:
         return True
     if media == "bytes":
-        return type_ == ScalarType(kind="bytes")
-    return form == ("value" if media == "text" else "object")
+        return can_be_file(type_, objects)
+    if media == "text":
+        return form_of(type_, objects) in ("unknown", "value")
+    return _is_object(type_) or form_of(type_, objects) == "unknown"
 
 
-def can_be_part(type_: DataType, media: Media, objects: Objects) -> bool:
-    """Return whether values of a type are a field of a form, or of another body with several."""
-    return media != "form" or form_of(type_, objects) in ("unknown", "value", "array")
+def _is_object(type_: DataType) -> bool:
+    return isinstance(type_, RefType | MapType | UnionType) or type_ == _ANY
 
 
 def can_be_file(type_: DataType, objects: Objects) -> bool:
-    """Return whether values of a type are files: bytes, or texts that name an artifact."""
-    type_ = type_.inner if isinstance(type_, NullableType) else type_
-    is_file = isinstance(type_, StringType) or type_ in (ScalarType(kind="bytes"), ScalarType(kind="url"))
+    """Return whether values of a type are files: bytes, or texts that are the URI of an artifact."""
+    type_ = _inner(type_)
+    is_file = isinstance(type_, StringType) or type_ in (_BYTES, ScalarType(kind="url"))
     return is_file or form_of(type_, objects) == "unknown"
+
+
+def is_read_from(type_: DataType, source: Media | Literal["header"], objects: Objects) -> bool:
+    """Return whether a value of a type can be read from a whole body of an answer, or from a header of it."""
+    type_ = _inner(type_)
+    if source == "json" or form_of(type_, objects) == "unknown":
+        return True
+    if source == "bytes":
+        return type_ == _BYTES
+    if source == "form":
+        return _is_object(type_)
+    if isinstance(type_, ArrayType):
+        return source == "header" and _is_text(_inner(type_.items))
+    is_number = isinstance(type_, NumberType) or type_ == ScalarType(kind="boolean")
+    return _is_text(type_) or (source == "header" and is_number)
+
+
+def _is_text(type_: DataType) -> bool:
+    """Return whether values of a type are texts in JSON."""
+    if isinstance(type_, EnumType):
+        return isinstance(type_.values[0], str)
+    return isinstance(type_, StringType) or (
+        isinstance(type_, ScalarType) and type_.kind not in ("any", "boolean", "bytes")
+    )

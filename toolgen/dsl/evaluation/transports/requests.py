@@ -11,7 +11,7 @@ from toolgen.contract.transport import Body as CheckedBody
 from toolgen.contract.transport import Media, Paging, Verb
 from toolgen.contract.transport import Security as CheckedSecurity
 from toolgen.expr import codes
-from toolgen.shapes.fields import DataType, Field
+from toolgen.shapes.fields import ArrayType, Field
 
 from ...transports import HTTP, Body, File, Request
 from ..clause_lookup import clauses_of_kind, single_clause
@@ -20,7 +20,7 @@ from ..types.spelling import type_text
 from .answers import responses_of
 from .paging import paging_of
 from .parameters import Parameters
-from .placed_types import can_be_body, can_be_file, can_be_part
+from .placed_types import can_be_body, can_be_file
 from .scope import MethodScope
 
 _BODILESS: Final = frozenset({"GET", "HEAD"})
@@ -39,6 +39,7 @@ def request_of(scope: MethodScope, clause: HTTP, security: CheckedSecurity) -> C
     responses, reached = responses_of(scope, clause, verb)
     paging = paging_of(scope, clause, reached)
     body = _body(scope, clause, verb, parameters, paging)
+    parameters.check_credentials(security)
     return CheckedHTTP(
         verb=verb,
         path=clause.request.path,
@@ -74,7 +75,7 @@ def _body(
     if paging is not None and paging.style != "cursor":
         rest = [field for field in rest if field.name != paging.cursor]  # the client reads it itself
     if written is not None and verb in _BODILESS:
-        hint = "write Param for what stands in the query, or another verb"
+        hint = "remove it, so that the attributes stand in the query, or write another verb"
         scope.add(codes.BAD_BODY, written.source, fault=f"does not go with {verb}", hint=hint)
         return None
     if written is None:
@@ -83,6 +84,8 @@ def _body(
         body = None
     else:
         body = _written_body(scope, written, rest, parameters)
+        if body is None:  # what it is was reported, so nobody knows what stands beside it
+            return None
     if body is None or body.attribute:
         for field in rest:
             if body is None or field.name != body.attribute:
@@ -97,16 +100,16 @@ def _written_body(
     media: Media = clause.media or ("multipart" if files else "json")
     for fault, hint in _faults(clause, media):
         scope.add(codes.BAD_BODY, clause.source, fault=fault, hint=hint)
-    attribute = _whole(scope, clause, media, rest)
+    _check_files(scope, clause)
+    attribute = _whole(scope, clause, media)
     if attribute is None:
         return None
     for name, source in [(attribute, clause.source), *((file.attribute, file.source) for file in files)]:
         if name and (earlier := parameters.sources.get(name)):
             related = [RelatedSource(message="it is sent here first", source=earlier)]
-            scope.add(codes.SENT_TWICE, source, related=related, what=f"attribute {name!r}")
+            scope.add(codes.SENT_TWICE, source, related, what=f"attribute {name!r}")
     if attribute:
         return CheckedBody(media=media, attribute=attribute, content_type=clause.content_type)
-    _check_parts(scope, clause, media, rest)
     return CheckedBody(
         media=media,
         attributes=tuple(field.name for field in rest),
@@ -121,6 +124,8 @@ def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
         yield f"has files, and media={media!r}", 'write media="multipart", or leave it out'
     if clause.children and clause.attribute:
         yield "is one attribute, and has files", "remove the attribute; those beside the files are parts too"
+    if media in ("text", "bytes") and not clause.attribute:
+        yield f"is {media}, and names no attribute", f'write Body("…", media="{media}")'
     if clause.content_type and not _CONTENT_TYPE.fullmatch(clause.content_type):
         yield (
             f"has the content type {clause.content_type!r}",
@@ -130,43 +135,33 @@ def _faults(clause: Body, media: Media) -> Iterator[tuple[str, str]]:
         yield "is multipart, and has a content type", "remove it; the client adds the boundary"
 
 
-def _whole(scope: MethodScope, clause: Body, media: Media, rest: list[Field]) -> str | None:
+def _whole(scope: MethodScope, clause: Body, media: Media) -> str | None:
     """Return the attribute that is the whole body; "" for an object of several, None for one reported."""
-    objects = scope.operation.module.objects
-    name = clause.attribute
-    if not name:
-        if media not in ("text", "bytes"):
-            return ""
-        fits = [field.name for field in rest if can_be_body(field.type, media, objects)]
-        if len(fits) != 1:
-            fault = f"is {media}, and {'none' if not fits else 'several'} of the attributes may be it"
-            scope.add(codes.BAD_BODY, clause.source, fault=fault, hint=f'write Body("…", media="{media}")')
-            return None
-        name = fits[0]
-    field = scope.attribute(clause, name, scope.payload, "payload")
+    if not clause.attribute:
+        return None if media in ("text", "bytes") else ""
+    field = scope.attribute(clause, clause.attribute, scope.payload, "payload")
     if field is None:
         return None
-    if not can_be_body(field.type, media, objects):
-        _unsendable(scope, clause, field.name, field.type, f"be a body of {media}")
-    return name
+    if not can_be_body(field.type, media, scope.objects):
+        _unsendable(scope, clause, field, f"be a body of {media}")
+    return field.name
 
 
-def _check_parts(scope: MethodScope, clause: Body, media: Media, rest: list[Field]) -> None:
-    """Check the types of the attributes that are parts of a form or of a multipart body."""
-    objects = scope.operation.module.objects
+def _check_files(scope: MethodScope, clause: Body) -> None:
     for file in clauses_of_kind(clause.children, File):
         field = scope.attribute(file, file.attribute, scope.payload, "payload")
-        if field is not None and not can_be_file(field.type, objects):
-            _unsendable(scope, file, field.name, field.type, "be a file")
-    for field in rest:
-        if not can_be_part(field.type, media, objects):
-            _unsendable(scope, clause, field.name, field.type, "be a field of a form")
+        if field is None:
+            continue
+        type_ = field.type.items if isinstance(field.type, ArrayType) else field.type
+        if not can_be_file(type_, scope.objects):
+            _unsendable(scope, file, field, "be a file")
 
 
-def _unsendable(scope: MethodScope, clause: Body | File, name: str, type_: DataType, place: str) -> None:
+def _unsendable(scope: MethodScope, clause: Body | File, field: Field, place: str) -> None:
     hint = {
         "be a file": "write Bytes, or String for the URI of an artifact",
+        "be a body of bytes": "write Bytes, or String for the URI of an artifact",
         "be a body of text": "write String, or remove the media",
-        "be a body of bytes": "write Bytes, or remove the media",
-    }.get(place, "send it as JSON, or take it apart into single values")
-    scope.add(codes.UNSENDABLE_TYPE, clause.source, name=name, type=type_text(type_), place=place, hint=hint)
+    }.get(place, "write an object, or remove the media")
+    facts = {"name": field.name, "type": type_text(field.type), "place": place, "hint": hint}
+    scope.add(codes.UNSENDABLE_TYPE, clause.source, **facts)

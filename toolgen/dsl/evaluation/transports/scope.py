@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from toolgen.expr import codes
 from toolgen.expr.rule import Rule
 from toolgen.expr.source import Source
-from toolgen.shapes.fields import Field, ObjectType
+from toolgen.shapes.fields import Field, Objects, ObjectType
 
 from ...clause import Clause
 from ..bindings.methods import Operation
 from ..report import RelatedSource, Report, suggestion
+from ..types.modules import UNKNOWN
+
+_UNKNOWN: Final = ObjectType(name=UNKNOWN.name, description="", fields=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,6 @@ class MethodScope:
     report: Report
 
     @property
-    def name(self) -> str:
-        return self.operation.name
-
-    @property
     def payload(self) -> ObjectType:
         return self.operation.payload_type
 
@@ -34,22 +34,34 @@ class MethodScope:
     def result(self) -> ObjectType:
         return self.operation.result_type
 
+    @property
+    def unknown(self) -> ObjectType:
+        """An object that was reported."""
+        return _UNKNOWN
+
+    @property
+    def objects(self) -> Objects:
+        return self.operation.module.objects
+
     def add(
-        self, rule: Rule, source: Source, *, related: Iterable[RelatedSource] = (), **facts: object
+        self, rule: Rule, source: Source, related: Iterable[RelatedSource] = (), /, **facts: object
     ) -> None:
         """Report a mistake in the transport of this method."""
-        self.report.add(rule, source, related=related, method=self.name, **facts)
+        self.report.add(rule, source, related=related, method=self.operation.name, **facts)
+
+    def knows(self, of: ObjectType) -> bool:
+        """Return whether all attributes of an object of this method are known."""
+        if of is self.payload:
+            return self.operation.payload_is_known and of.foreign is None
+        if of is self.result:
+            return self.operation.result_is_known and of.foreign is None
+        return of is not _UNKNOWN
 
     def attribute(self, clause: Clause, name: str, of: ObjectType, where: str) -> Field | None:
         """Return the attribute that a clause names; an unknown one is reported where all are known."""
         field = of.field(name)
-        is_known = {"payload": self.operation.payload_is_known, "result": self.operation.result_is_known}
-        if field is None and of.foreign is None and is_known.get(where, True):
+        if field is None and self.knows(of):
             hint = suggestion(name, [field.name for field in of.fields], f"add it to the {where}")
             kind = type(clause).__name__
             self.add(codes.UNKNOWN_ATTRIBUTE, clause.source, clause=kind, name=name, where=where, hint=hint)
         return field
-
-    def source_of(self, of: ObjectType, name: str) -> Source:
-        """Return where an attribute was written."""
-        return self.operation.module.source_of(of.name, name) or self.operation.source

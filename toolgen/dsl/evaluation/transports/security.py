@@ -55,10 +55,23 @@ class Securities:
                 hint = suggestion(scope, declared, f'add Scope("{scope}", "…") to an OAuth2Security')
                 names = " and ".join(repr(scheme.name) for scheme in schemes)
                 self._report.add(codes.UNKNOWN_SCOPE, clause.source, scope=scope, schemes=names, hint=hint)
+        self._check_places(clause, schemes)
         return tuple(
             Requirement(scheme, tuple(scope for scope in clause.scopes if scope in scheme.scopes))
             for scheme in schemes
         )
+
+    def _check_places(self, clause: Security, schemes: Iterable[SecurityScheme]) -> None:
+        """Report two schemes that are needed at once and stand in one place."""
+        first: dict[tuple[str, str], SecurityScheme] = {}
+        for scheme in schemes:
+            key = scheme.key.lower() if scheme.place == "header" else scheme.key
+            place = (scheme.place, key) if scheme.kind == "api_key" else ("header", "authorization")
+            other = first.setdefault(place, scheme)
+            if other is not scheme:
+                fault = f"and {other.name!r} stand in one place, and are needed at once"
+                hint = "write a Security for each, so that they are alternatives"
+                self._refuse(scheme.name, fault, hint, clause.source)
 
     def _scheme(self, clause: Scheme) -> SecurityScheme:
         if id(clause) not in self._schemes:
@@ -86,12 +99,17 @@ class Securities:
                     kind="oauth2",
                     description=description,
                     flow=self._flow(clause.flow, clause.name),
-                    scopes={scope.name: self._scope(scope.name, scope) for scope in clause.children},
+                    scopes=self._scopes(clause, what),
                 )
 
-    def _scope(self, name: str, clause: Clause) -> str:
-        description: str = vars(clause)["description"]
-        return described(self._report, f"scope {name!r}", description, clause.source)
+    def _scopes(self, clause: OAuth2Security, what: str) -> dict[str, str]:
+        report, unique = self._report, Unique(self._report, what)
+        scopes: dict[str, str] = {}
+        for scope in clause.children:
+            if unique.add("scope", scope.name, scope.source):
+                text = f"scope {scope.name!r}"
+                scopes[scope.name] = described(report, text, scope.description, scope.source)
+        return scopes
 
     def _key(self, clause: APIKeySecurity, description: str) -> SecurityScheme:
         places: dict[_Place, str | None] = {

@@ -42,7 +42,7 @@ def servers_of(service: Service, report: Report) -> tuple[CheckedServer, ...]:
         ]
         servers.append(
             CheckedServer(
-                clause.url.rstrip("/"),
+                clause.url,
                 tuple(
                     CheckedVariable(name=each.name, default=each.default, values=tuple(each.values))
                     for each in variables
@@ -63,13 +63,14 @@ def _faults(server: Server) -> Iterator[tuple[str, str]]:
                 f"names {name!r}, which is no Variable of it",
                 suggestion(name, variables, f'add Variable("{name}", default="…")'),
             )
+    is_known = all(name in variables for name in named)
     for name, variable in variables.items():
-        if name not in named:
+        if is_known and name not in named:
             yield f"does not name its Variable {name!r}", f"write {{{name}}} into the address, or remove it"
         if variable.values and variable.default not in variable.values:
             fault = f"has a default of {name!r}, {variable.default!r}, that is none of its values"
             yield fault, f"write one of {listed(variable.values)}"
-    if all(name in variables for name in named):
+    if is_known:
         for url in _addresses(server.url, variables):
             yield from _address_faults(url)
 

@@ -57,7 +57,7 @@ def transports_of(service: Service, operations: Sequence[Operation], report: Rep
         own = securities.of(children)
         if http and function:
             related = [RelatedSource(message="the other one stands here", source=http.source)]
-            scope.add(codes.TWO_TRANSPORTS, function.source, related=related)
+            scope.add(codes.TWO_TRANSPORTS, function.source, related)
         if http:
             if not servers:
                 scope.add(codes.NO_SERVER, http.source, service=service.name)
