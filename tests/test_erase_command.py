@@ -99,7 +99,9 @@ def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]
     assert places(runs)
     done = runs.run("runs", "erase", *of, "--cancel")
     assert done.code == 0
-    assert done.out.splitlines()[-1] == ("session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0")
+    assert done.out.splitlines()[-1] == (
+        "session s-1  sessions 1  runs 1  state 1  artifacts 1  events 0  credentials 0"
+    )
     assert places(runs) == []
     again = runs.run("runs", "erase", "--session", "s-1")
     assert again == Done(2, "", f"error: nothing is kept of a session 's-1'\n{NOTHING}")

@@ -11,6 +11,7 @@ from typing import Final, Protocol, runtime_checkable
 from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
 from toolgen.runs import ErasingEngine, ForgottenRun, OnForget
+from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
 
 from .host import AgentHost
@@ -53,6 +54,8 @@ class Erased:
     """Versions of files of the session, and artifacts of its runs."""
     events: int = 0
     """Events that sinks stored beside the sessions."""
+    credentials: int = 0
+    """Credentials of services that were given for the session alone."""
 
 
 async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
@@ -81,22 +84,24 @@ async def erase(host: AgentHost, session_id: str, *, rewrite: bool) -> Erased:
     await _require_idle(host, session_id)  # one may have begun before the end
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     documents = await state.forget(session_id) if isinstance(state, StateCapability) else 0
+    credentials = await _forget_credentials(host, session_id)
     artifacts = 0 if keeper is None else await keeper.forget(session_id)
     events = await sessions.forget_events(session_id) if isinstance(sessions, KeepsEvents) else 0
     listed = await engine.list_runs(session=session_id, limit=sys.maxsize)
     await sessions.forget_runs([run.run_id for run in listed])  # such as those that answer direct calls
     runs = await engine.forget_session(session_id)
     await sessions.drop(session_id)
-    stores: tuple[object, ...] = (
-        engine,
-        sessions,
-        None if keeper is None else keeper.store,
-        state.store if isinstance(state, StateCapability) else None,
-    )
-    for store in stores if rewrite else ():
+    for store in (engine, sessions, *stores_of(host.tools.capabilities).values()) if rewrite else ():
         if isinstance(store, Vacuuming):
             await store.vacuum()
-    return Erased(sessions=int(is_there), runs=runs, state=documents, artifacts=artifacts, events=events)
+    return Erased(
+        sessions=int(is_there),
+        runs=runs,
+        state=documents,
+        artifacts=artifacts,
+        events=events,
+        credentials=credentials,
+    )
 
 
 async def _require_idle(host: AgentHost, session_id: str) -> None:
@@ -123,7 +128,7 @@ def forgetting(host: AgentHost) -> OnForget:
 
 
 async def drop_left(host: AgentHost, session_id: str) -> None:
-    """Drop what tools have left of a session: its state, its files, and the artifacts of its runs.
+    """Drop what tools have left of a session: state, credentials, files, and the artifacts of its runs.
 
     State stays in a store that has no `forget`.
     """
@@ -133,8 +138,16 @@ async def drop_left(host: AgentHost, session_id: str) -> None:
     keeper, state = host.tools.artifacts, host.tools.capabilities.get("state")
     if isinstance(state, StateCapability) and isinstance(state.store, ErasingStateStore):
         await state.forget(session_id)
+    await _forget_credentials(host, session_id)
     if keeper is not None:
         await keeper.forget(session_id)
+
+
+async def _forget_credentials(host: AgentHost, session_id: str) -> int:
+    from toolgen.capabilities import CredentialsCapability  # most hosts have none
+
+    credentials = host.tools.capabilities.get("credentials")
+    return await credentials.forget(session_id) if isinstance(credentials, CredentialsCapability) else 0
 
 
 class Retention:

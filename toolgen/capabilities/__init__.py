@@ -8,6 +8,9 @@ from toolgen.stores.environment import EnvironmentCredentials
 
 from .artifacts import ArtifactsCapability, ArtifactStore
 from .artifacts_stores import FileArtifactStore, MemoryArtifactStore, SqliteArtifactStore
+from .credential_places import CredentialScope, CredentialStore, Place
+from .credential_tables import MemoryCredentialStore, SqliteCredentialStore
+from .credentials import CREDENTIALS, CredentialsCapability
 from .disabling import DisabledTool, DisabledTools
 from .state import (
     BulkStateStore,
@@ -22,6 +25,7 @@ from .state import (
 from .state_tables import MemoryStateStore, SqliteStateStore
 
 __all__ = [
+    "CREDENTIALS",
     "ArtifactInfo",
     "ArtifactStore",
     "Artifacts",
@@ -32,18 +36,24 @@ __all__ = [
     "Change",
     "Conflict",
     "Credential",
+    "CredentialScope",
+    "CredentialStore",
     "Credentials",
+    "CredentialsCapability",
     "DisabledTool",
     "DisabledTools",
     "EnvironmentCredentials",
     "ErasingStateStore",
     "FileArtifactStore",
     "MemoryArtifactStore",
+    "MemoryCredentialStore",
     "MemoryStateStore",
     "Operation",
+    "Place",
     "ReadableState",
     "Scope",
     "SqliteArtifactStore",
+    "SqliteCredentialStore",
     "SqliteStateStore",
     "State",
     "StateCapability",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 from urllib.parse import quote, quote_plus
@@ -79,6 +79,11 @@ def request_of(service: str, requirement: Requirement, address: str) -> dict[str
     if scheme.description:
         request["description"] = scheme.description
     return request | {"scopes": list(requirement.scopes), "address": address}
+
+
+def is_of_service(request: Mapping[str, Json] | None) -> bool:
+    """Return whether a request is by `request_of`: the host keeps what it asks for."""
+    return request is not None and {"service", "scheme", "kind"} <= request.keys()
 
 
 def note(credential: Credential) -> None:

@@ -2,6 +2,7 @@
 
 from .errors import (
     ForeignFileError,
+    ForeignSecretError,
     LeaseLostError,
     ReplacedFileError,
     StoreClosedError,
@@ -18,6 +19,7 @@ from .errors import (
 
 __all__ = [
     "ForeignFileError",
+    "ForeignSecretError",
     "LeaseLostError",
     "ReplacedFileError",
     "StoreClosedError",

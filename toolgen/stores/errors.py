@@ -10,6 +10,7 @@ StoreError                   any other failure, such as of the disk
 ├── StoreCorruptError        the file is damaged
 ├── StoreFormatError         another version of toolgen wrote the file
 ├── ForeignFileError         the file holds something else
+├── ForeignSecretError       what it keeps was encrypted with another secret
 ├── UnsafeFileError          others than the user of this process can read or write the file
 ├── LeaseLostError           the file of a lock was removed or replaced, so that another process may have it
 ├── ReplacedFileError        the file is another one than before
@@ -74,6 +75,10 @@ class StoreFormatError(StoreError):
 
 class ForeignFileError(StoreError):
     """The file holds something else than the store keeps."""
+
+
+class ForeignSecretError(StoreError):
+    """What the store keeps was encrypted with another secret than it was opened with."""
 
 
 class UnsafeFileError(StoreError):

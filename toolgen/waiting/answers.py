@@ -16,6 +16,7 @@ from toolgen.calls.sensitive import note_typed
 from toolgen.calls.specs import ToolSpec
 from toolgen.calls.steps.failures import log
 from toolgen.calls.steps.result_encoding import bounds_of, portable_text
+from toolgen.contract.credentials import is_of_service
 from toolgen.contract.json_value import Json
 from toolgen.contract.limits import UNLIMITED, Limits, exceeded_limit
 from toolgen.contract.record import record
@@ -148,7 +149,7 @@ def validate_answer(
                 _refuse(frozen, value_issues(asked, decided["payload"], limits.issues, frozen.answer_schema))
             return answer
         case "credential":
-            _decision(frozen, answer, "available", ["message"])
+            _require_no_secret(frozen, answer)
             return answer
         case "pending":
             if spec is not None and failure_of(spec, answer, limits) is None:
@@ -212,6 +213,24 @@ def _decision(frozen: FrozenCall, answer: Json, key: str, optional: Collection[s
     if not isinstance(answer.get("message", ""), str):
         raise BadAnswerError("the message of the answer must be a string")
     return answer
+
+
+def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
+    """Raise for an answer that may hold a credential, which no journal takes; nothing of it is quoted.
+
+    Raises:
+        BadAnswerError: as said.
+    """
+    match answer:
+        case {"available": bool(), **rest} if not rest:
+            return
+        case {"available": bool(is_there), "message": str(), **rest} if not rest:
+            if not (is_there and is_of_service(frozen.request)):
+                return
+    raise BadAnswerError(
+        "the answer says only whether the credential is there, as {'available': true}, and never has it",
+        hint="give that by Runtime.waits.give(token, Credential(secret=…)), or by `toolgen approve ID`",
+    )
 
 
 def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:

@@ -109,9 +109,12 @@ class NoEngineError(SuspensionError):
 class BadAnswerError(SuspensionError):
     """The answer does not fit its schema; another one may be given."""
 
-    def __init__(self, message: str, issues: tuple[FieldIssue, ...] = ()) -> None:
-        super().__init__(
-            message,
-            hint="answer as `Suspended.answer_schema` says; `toolgen approve ID` shows it after `answer:`",
-        )
+    def __init__(
+        self,
+        message: str,
+        issues: tuple[FieldIssue, ...] = (),
+        *,
+        hint: str = "answer as `Suspended.answer_schema` says; `toolgen approve ID` shows it after `answer:`",
+    ) -> None:
+        super().__init__(message, hint=hint)
         self.issues = issues

@@ -12,6 +12,7 @@ from toolgen.calls.results import Suspended, ToolResult
 from toolgen.calls.steps.frame import RuntimeServices
 from toolgen.calls.steps.hook_tools import HookTools
 from toolgen.calls.toolsets.snapshot import Snapshot
+from toolgen.contract.credentials import Credential
 from toolgen.contract.json_value import Json
 from toolgen.runs import RunWait, WaitOverError, WaitStatus
 
@@ -28,6 +29,7 @@ from .asking import answer_question, suspended_at, suspended_calls
 from .awaiting_results import answered_result, expected_results, late_answer
 from .call_results import CallReader
 from .checking import CheckedCall, adopt_calls, checked_calls
+from .credentials import keeper_for
 from .errors import (
     ConflictingAnswerError,
     LateAnswerError,
@@ -108,6 +110,41 @@ class Waits:
                 await self._answer_planner(waits, opened, answer, by)
                 return await answered_result(self._reader(waits), opened, expected, wait_s, is_answered=False)
         return await self._answer_call(waits, opened, opened.record, answer, by, wait_s)
+
+    async def give(
+        self,
+        token: str,
+        credential: Credential,
+        *,
+        scope: str | None = None,
+        session_id: str | None = None,
+        by: str = "",
+        wait_s: float | None = 30.0,
+    ) -> ToolResult:
+        """Keep the credential that a call waits for, answer the call, and return its result.
+
+        The capability `credentials` keeps it; the answer, and so every journal, says only that it is there.
+
+        Args:
+            token: Of the call that waits.
+            credential: What it needs.
+            scope: Whose it is: `session`, `user` or `service`; by default of the call's user, if it has one.
+            session_id: As in `answer`, and so are `by` and `wait_s`.
+            by: As said.
+            wait_s: As said.
+
+        Raises:
+            SuspensionError: as `answer`; nothing was kept, unless the call ended meanwhile.
+            ToolgenError: the runtime keeps no credentials, or none for this scope.
+        """
+        waits = self._require()
+        opened = await waits.open(waits.sealer.open(token), session_id)
+        answer: Json = {"available": True}
+        if opened.record is not None and opened.status.answer is None:
+            keeper = keeper_for(self._services.capabilities, opened.record.call)
+            await self._check(waits, opened.status, opened.record, answer, by)
+            await keeper(credential, scope)
+        return await self.answer(token, answer, session_id=session_id, by=by, wait_s=wait_s)
 
     async def cancel(
         self,

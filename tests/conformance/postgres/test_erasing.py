@@ -43,8 +43,9 @@ OTHERS: Final = {
     "toolgen.migration": "the version of the schema",
     "toolgen.engine": "which engines have sessions",
     "toolgen.active": "which run has the turn of a session",
+    "toolgen.credential": "nothing that can be read; tests/capabilities/test_credentials.py erases it",
 }
-"""The tables that hold nothing of a session whose runs are over."""
+"""The tables that hold nothing of these sessions, whose runs are over."""
 LEFT: Final = {"toolgen.state", "toolgen.artifact", "toolgen.artifact_owner"}
 """The tables that have something of the user."""
 _NUMBERS = itertools.count(1)

@@ -17,12 +17,14 @@ from tests.runtime.kept_stores import goes_on, kept
 from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,
+    PostgresCredentialStore,
     PostgresEventStore,
     PostgresPayloads,
     PostgresSessionStore,
     PostgresStateStore,
 )
 from toolgen.adapters.postgres.migrations import MIGRATIONS
+from toolgen.capabilities import Place
 from toolgen.stores import StoreFormatError
 
 RACE = textwrap.dedent(
@@ -85,6 +87,9 @@ async def test_a_database_of_an_earlier_version_goes_on(
         ref = await PostgresPayloads(earlier).put(b"large")
         assert await PostgresPayloads(earlier).forget("r0") == int(number > 1)
         assert await PostgresPayloads(earlier).get(ref) == b"large"
+        credentials = PostgresCredentialStore(earlier, secret=b"s" * 32)
+        credential = await credentials.load(Place("user", "ann", "x"))
+        assert credential == ({"secret": "k"} if number > 3 else None)
     assert schema(other) == schema(conninfo)
 
 

@@ -3,6 +3,7 @@
 from .database import Postgres
 from .stores import (
     PostgresArtifactStore,
+    PostgresCredentialStore,
     PostgresEventSink,
     PostgresEventStore,
     PostgresPayloads,
@@ -13,6 +14,7 @@ from .stores import (
 __all__ = [
     "Postgres",
     "PostgresArtifactStore",
+    "PostgresCredentialStore",
     "PostgresEventSink",
     "PostgresEventStore",
     "PostgresPayloads",

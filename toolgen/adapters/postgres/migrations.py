@@ -11,6 +11,7 @@ import re
 from typing import Final, LiteralString
 
 from toolgen.capabilities.artifacts_stores import ARTIFACTS
+from toolgen.capabilities.credential_tables import CREDENTIALS
 from toolgen.capabilities.state_tables import STATE
 from toolgen.stores import StoreFormatError
 from toolgen.stores.session_tables import SESSION_MIGRATIONS
@@ -64,6 +65,7 @@ MIGRATIONS: Final = (
     ),
     _PAYLOADS,
     _HEARD,
+    CREDENTIALS.migrations[0],
 )
 """The migrations; the first has the number 1."""
 _TYPES: Final = {

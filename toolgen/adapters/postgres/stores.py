@@ -1,4 +1,4 @@
-"""Sessions, state, artifacts, events and payloads in PostgreSQL, shared by all processes that use it.
+"""Sessions, state, artifacts, credentials, events and payloads in PostgreSQL, shared by all its processes.
 
 Events are the documents of `as_json`, in the order in which they were written. Payloads are large values of
 runs, by the digest of their content.
@@ -16,6 +16,7 @@ from typing import Final
 
 from toolgen.agents.sessions.tables import TableSessionStore
 from toolgen.capabilities.artifacts_stores import TableArtifactStore
+from toolgen.capabilities.credential_tables import TableCredentialStore, cipher_of
 from toolgen.capabilities.state_tables import TableStateStore
 from toolgen.events.document import as_json, from_json
 from toolgen.events.hub import Events
@@ -140,6 +141,29 @@ class PostgresStateStore(TableStateStore):
 
 class PostgresArtifactStore(TableArtifactStore):
     """Keeps artifacts in a database: `PostgresArtifactStore(Postgres(conninfo))`."""
+
+
+class PostgresCredentialStore(TableCredentialStore):
+    """Keeps credentials in a database, encrypted: `PostgresCredentialStore(Postgres(conninfo), secret=…)`."""
+
+    def __init__(
+        self,
+        database: Postgres,
+        *,
+        secret: bytes | Sequence[bytes],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Construct a store.
+
+        Args:
+            database: Has the tables.
+            secret: That of the host, as `Runtime(secret=…)` has it; of several the first one encrypts.
+            clock: Returns seconds since 1970.
+
+        Raises:
+            ToolgenError: the secret is too short, or the extra `http` is not installed.
+        """
+        super().__init__(database, cipher_of(secret), where={"server": database.server}, clock=clock)
 
 
 class PostgresPayloads:

@@ -1,0 +1,60 @@
+"""Where credentials are kept: whose they are, under which name, in which store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias
+
+from toolgen.contract.json_value import Json
+
+CredentialScope: TypeAlias = Literal["session", "user", "service"]
+"""Owner of a credential; that of `service` serves everybody."""
+SCOPES: Final[tuple[CredentialScope, ...]] = ("session", "user", "service")
+"""Order in which a call looks for a credential."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is kept: whose it is, and its name."""
+
+    scope: CredentialScope
+    owner: str
+    """The id of the session or of the user; "" for a service."""
+    name: str
+
+
+class CredentialStore(Protocol):
+    """Keeps documents with secrets. Each method is one atomic step, over all processes."""
+
+    async def load(self, place: Place) -> dict[str, Json] | None:
+        """Return a document; None where there is none, or its time is over.
+
+        Raises:
+            StoreError: it cannot be read; the class says why.
+        """
+        ...
+
+    async def save(
+        self, place: Place, document: Mapping[str, Json], *, expires_at: float | None = None
+    ) -> None:
+        """Keep a document in the place of what is there; `expires_at` is in seconds since 1970."""
+        ...
+
+    async def drop(self, place: Place) -> bool:
+        """Drop a document; return whether it was there: of several that drop it, one gets true."""
+        ...
+
+    async def find(self, name: str) -> Place | None:
+        """Return where something of this name is kept, whose name no other owner has."""
+        ...
+
+    async def forget(self, scope: CredentialScope, owner: str) -> int:
+        """Drop all documents of an owner; return how many."""
+        ...
+
+
+def place_of(scope: CredentialScope, owner: str, service: str, scheme: str) -> Place:
+    """Return where the credential of a scheme of a service is kept."""
+    return Place(scope, owner, json.dumps([service, scheme]))

@@ -1,0 +1,211 @@
+"""Credentials in tables on any database of stores, encrypted with a secret of the host."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+from toolgen.stores.errors import ForeignSecretError, StoreCorruptError
+from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
+from toolgen.stores.sqlite_format import SqliteFormat
+from toolgen.stores.transactions import Database, Transaction
+
+from .credential_places import CredentialScope, Place
+
+if TYPE_CHECKING:
+    from .encryption import Cipher
+
+CREDENTIALS: Final = SqliteFormat(
+    content="credentials",
+    application_id=0x74674372,  # "tgCr"
+    migrations=(
+        (
+            """
+            CREATE TABLE credential (
+                scope TEXT NOT NULL,
+                owner TEXT NOT NULL,
+                name TEXT NOT NULL,
+                expires_at REAL,
+                key_id TEXT NOT NULL,
+                data BLOB NOT NULL,
+                PRIMARY KEY (scope, owner, name)
+            ) STRICT
+            """,
+            "CREATE INDEX credential_by_name ON credential (name)",
+            "CREATE INDEX credential_by_end ON credential (expires_at)",
+        ),
+    ),
+)
+_LOAD: Final = """
+    SELECT key_id, data FROM credential WHERE scope = ? AND owner = ? AND name = ?
+    AND (expires_at IS NULL OR expires_at > ?)
+"""
+_SAVE: Final = """
+    INSERT INTO credential (scope, owner, name, expires_at, key_id, data) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (scope, owner, name) DO UPDATE
+    SET expires_at = excluded.expires_at, key_id = excluded.key_id, data = excluded.data
+"""
+_PRUNE: Final = "DELETE FROM credential WHERE expires_at <= ?"
+_DROP: Final = "DELETE FROM credential WHERE scope = ? AND owner = ? AND name = ?"
+_FIND: Final = "SELECT scope, owner FROM credential WHERE name = ? AND expires_at > ?"
+_FORGET: Final = "DELETE FROM credential WHERE scope = ? AND owner = ?"
+
+
+class TableCredentialStore:
+    """Keeps each document in one row; a row that is moved to another place is not read there."""
+
+    def __init__(
+        self,
+        database: Database,
+        cipher: Cipher | None,
+        *,
+        where: Mapping[str, str | Path],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Construct a store.
+
+        Args:
+            database: Has the tables.
+            cipher: Encrypts the documents; None where they are in memory.
+            where: What the errors of the store name: `path` or `server`.
+            clock: Returns seconds since 1970.
+        """
+        self.database = database
+        self._cipher = cipher
+        self._where = dict(where)
+        self._clock = clock
+
+    async def load(self, place: Place) -> dict[str, Json] | None:
+        now = self._clock()
+
+        async def step(tx: Transaction) -> Sequence[tuple[str, bytes]]:
+            return await tx.rows(_LOAD, place.scope, place.owner, place.name, now)
+
+        for key_id, data in await self.database.read(step):
+            document: dict[str, Json] = json.loads(self._decrypted(key_id, bytes(data), place))
+            return document
+        return None
+
+    async def save(
+        self, place: Place, document: Mapping[str, Json], *, expires_at: float | None = None
+    ) -> None:
+        text, now = json.dumps(document).encode(), self._clock()
+        key_id, data = ("", text) if self._cipher is None else self._cipher.encrypt(text, _bound(place))
+
+        async def step(tx: Transaction) -> None:
+            await tx.change(_PRUNE, now)
+            await tx.change(_SAVE, place.scope, place.owner, place.name, expires_at, key_id, data)
+
+        await self.database.write(step, may_repeat=True)
+
+    async def drop(self, place: Place) -> bool:
+        return await self._change(_DROP, place.scope, place.owner, place.name) > 0
+
+    async def find(self, name: str) -> Place | None:
+        now = self._clock()
+        for scope, owner in await self.database.read(lambda tx: tx.rows(_FIND, name, now)):
+            return Place(scope, owner, name)
+        return None
+
+    async def forget(self, scope: CredentialScope, owner: str) -> int:
+        return await self._change(_FORGET, scope, owner)
+
+    async def _change(self, statement: str, *values: object) -> int:
+        return await self.database.write(lambda tx: tx.change(statement, *values))
+
+    def _decrypted(self, key_id: str, data: bytes, place: Place) -> bytes:
+        """Return a document of a row.
+
+        Raises:
+            ForeignSecretError: another secret has encrypted it.
+            StoreCorruptError: somebody has changed it.
+        """
+        if self._cipher is None:
+            return data
+        from .encryption import ChangedDocumentError, OtherSecretError
+
+        where: dict[str, Any] = self._where
+        try:
+            return self._cipher.decrypt(key_id, data, _bound(place))
+        except OtherSecretError:
+            raise ForeignSecretError(
+                "has credentials that were encrypted with another secret",
+                hint="give the secret that encrypted them too, after the new one: secret=(new, old)",
+                **where,
+            ) from None
+        except ChangedDocumentError:
+            raise StoreCorruptError(
+                f"has a credential of the {place.scope} that was changed, or moved there from another place",
+                hint="find out who has written to it, and let the credential be given again",
+                **where,
+            ) from None
+
+
+class MemoryCredentialStore(TableCredentialStore):
+    """Keeps credentials in the memory of the process."""
+
+    shared_instead: ClassVar = "PostgresCredentialStore(database, secret=…)"
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        """Construct a store; the clock returns seconds since 1970."""
+        super().__init__(SqliteMemory(CREDENTIALS), None, where={}, clock=clock)
+
+
+class SqliteCredentialStore(TableCredentialStore):
+    """Keeps credentials in a SQLite file, encrypted, shared by all processes that have it and the secret."""
+
+    shared_instead: ClassVar = "PostgresCredentialStore(database, secret=…)"
+
+    def __init__(
+        self, path: str | Path, *, secret: bytes | Sequence[bytes], clock: Callable[[], float] = time.time
+    ) -> None:
+        """Open the file, which is created where it is missing.
+
+        Args:
+            path: The file.
+            secret: That of the host, as `Runtime(secret=…)` has it; of several the first one encrypts.
+            clock: Returns seconds since 1970.
+
+        Raises:
+            StoreError: it cannot be opened, or it is something else than a file of credentials.
+            ToolgenError: the secret is too short, or the extra `http` is not installed.
+        """
+        cipher = cipher_of(secret)
+        self._file = SqliteFile(path, CREDENTIALS)
+        super().__init__(self._file, cipher, where={"path": Path(path)}, clock=clock)
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted; as `Vacuuming`."""
+        await self._file.vacuum()
+
+    def close(self) -> None:
+        """Close the file now, not when the store is garbage collected."""
+        self._file.close()
+
+
+def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:
+    """Return what encrypts with a secret of a host.
+
+    Raises:
+        ToolgenError: the secret is too short, or the extra `http` is not installed.
+    """
+    try:
+        from .encryption import Cipher
+
+        return Cipher(secret)
+    except ModuleNotFoundError as error:
+        message = f"credentials are encrypted by the package {error.name!r}, which is not installed"
+        raise ToolgenError(message, hint="pip install 'toolgen[http]'") from error
+    except ValueError as error:
+        raise ToolgenError(
+            str(error), hint="give the secret of the runtime: secrets.token_bytes(32)"
+        ) from None
+
+
+def _bound(place: Place) -> bytes:
+    return json.dumps([place.scope, place.owner, place.name]).encode()

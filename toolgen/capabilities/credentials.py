@@ -1,0 +1,213 @@
+"""Credentials of services: of a session, of a user, or of the service itself for everybody.
+
+A secret goes from whoever gives it into a store, and from there to the client of its service. It is in no
+journal, event or log: what a call gets is noted, so that it is redacted while the call goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from toolgen.calls.call import CallMeta
+from toolgen.calls.capability import CallScope, Conflict
+from toolgen.calls.context import Key
+from toolgen.calls.steps.bridge import Wait
+from toolgen.contract.credentials import Credential, Credentials, note
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import Requirement
+from toolgen.stores.environment import EnvironmentCredentials
+
+from .credential_places import SCOPES, CredentialScope, CredentialStore, Place, place_of
+from .renewals import Renewals, TokenSource, widened
+
+CREDENTIALS: Final[Key[Credentials]] = Key("credentials")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization:
+    """A page at which a person authorizes a service for an owner, until the callback of the host is told."""
+
+    address: str
+    """The page, with `state` in its query."""
+    verifier: str = field(repr=False)
+    """The verifier of PKCE (RFC 7636)."""
+    service: str
+    requirement: Requirement
+    session_id: str
+    user: str
+    """User of the call, who alone may finish it; "" where nobody said."""
+    scope: CredentialScope
+
+
+class CallCredentials(Credentials):
+    """The credentials that one call may use."""
+
+    def __init__(self, capability: CredentialsCapability, meta: CallMeta) -> None:
+        self._capability = capability
+        self._meta = meta
+
+    async def get(self, service: str, requirement: Requirement) -> Credential | None:
+        return await self._capability.find(self._meta, service, requirement)
+
+    async def replace(self, service: str, requirement: Requirement, refused: Credential) -> Credential | None:
+        return await self._capability.find(self._meta, service, requirement, refused=refused)
+
+    async def address(self, service: str, requirement: Requirement) -> str:
+        return await self._capability.authorize(self._meta, service, requirement)
+
+
+class ThreadCredentials:
+    """The credentials of a call for its synchronous executor."""
+
+    def __init__(self, credentials: CallCredentials, wait: Wait) -> None:
+        self._credentials = credentials
+        self._wait = wait
+
+    def get(self, service: str, requirement: Requirement) -> Credential | None:
+        """Return the credential of a service; as `Credentials.get`."""
+        credential: Credential | None = self._wait(self._credentials.get, service, requirement)
+        if credential is not None:
+            note(credential)
+        return credential
+
+
+class CredentialsCapability:
+    """Provides `ctx.credentials`, of which generated clients make use."""
+
+    name = "credentials"
+
+    def __init__(
+        self,
+        store: CredentialStore,
+        *,
+        oauth: TokenSource | None = None,
+        environment: EnvironmentCredentials | None = None,
+        user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
+        authorization_s: float = 7 * 86_400,
+    ) -> None:
+        """Construct the capability on a store.
+
+        Args:
+            store: Keeps what people and callbacks give, and tokens of OAuth 2.
+            oauth: Gets those tokens: `toolgen.adapters.oauth.OAuth`.
+            environment: Has what the store has not; by default that of this process.
+            user: Returns the user of a call, as that of `StateCapability` does.
+            authorization_s: Seconds for a person to authorize at the page that a call waits for.
+        """
+        self.store = store
+        self._oauth = oauth
+        self._environment = EnvironmentCredentials() if environment is None else environment
+        self._user = user
+        self._renewals = Renewals(store, oauth)
+        self._authorization_s = authorization_s
+
+    def open(self, call: CallScope) -> CallCredentials:
+        return CallCredentials(self, call.meta)
+
+    def for_thread(self, opened: CallCredentials, wait: Wait) -> ThreadCredentials:
+        return ThreadCredentials(opened, wait)
+
+    async def close(self, opened: Sequence[tuple[CallCredentials, bool]]) -> Sequence[Conflict]:
+        return ()
+
+    async def find(
+        self, meta: CallMeta, service: str, requirement: Requirement, *, refused: Credential | None = None
+    ) -> Credential | None:
+        """Return the first credential for a call that is another one than was refused; None for none.
+
+        Raises:
+            StoreError: the store cannot be read.
+            ToolError: an authorization server does not answer.
+        """
+        for scope, owner in self._owners(meta):
+            place = place_of(scope, owner, service, requirement.scheme.name)
+            if (stored := await self._renewals.find(place, service, requirement, refused)) is not None:
+                note(stored)
+                return stored
+        if refused is None:
+            return await self._environment.get(service, requirement)
+        return await self._environment.replace(service, requirement, refused)
+
+    async def authorize(self, meta: CallMeta, service: str, requirement: Requirement) -> str:
+        """Return the page where a person authorizes a service for a call; "" where there is none.
+
+        The callback of the host gets its `state` (`toolgen.adapters.oauth.OAuthCallback`).
+        """
+        owners = dict(self._owners(meta))
+        scope: CredentialScope = "user" if "user" in owners else "session"
+        if self._oauth is None or scope not in owners:
+            return ""
+        place = place_of(scope, owners[scope], service, requirement.scheme.name)
+        requirement = widened(requirement, await self.store.load(place))
+        page = await self._oauth.begin(service, requirement)
+        if page is None:
+            return ""
+        authorization = Authorization(
+            address=page.address,
+            verifier=page.verifier,
+            service=service,
+            requirement=requirement,
+            session_id=meta.session_id,
+            user=self._user(meta),
+            scope=scope,
+        )
+        await self.store.save(
+            Place(scope, place.owner, page.name),
+            asdict(authorization),
+            expires_at=self._renewals.clock() + self._authorization_s,
+        )
+        return page.address
+
+    async def keep(
+        self,
+        meta: CallMeta,
+        request: Mapping[str, Json],
+        credential: Credential,
+        scope: CredentialScope | None = None,
+    ) -> None:
+        """Keep what was given for a call that needs it: by default for its user, else for its session.
+
+        Raises:
+            ToolgenError: the call does not say whose it is, or what is missing.
+        """
+        service, scheme = request.get("service"), request.get("scheme")
+        owners = dict(self._owners(meta))
+        scope = scope or ("user" if "user" in owners else "session")
+        if scope not in owners or not isinstance(service, str) or not isinstance(scheme, str):
+            raise ToolgenError(
+                f"the credential cannot be kept for the {scope} of this call",
+                hint="name another scope: give(…, scope='service') keeps it for everybody",
+            )
+        await self.put(service, scheme, credential, scope=scope, owner=owners[scope])
+
+    async def put(
+        self,
+        service: str,
+        scheme: str,
+        credential: Credential,
+        *,
+        scope: CredentialScope = "service",
+        owner: str = "",
+    ) -> None:
+        """Keep the credential of a service, in the place of the one before.
+
+        Args:
+            service: Its name in the design.
+            scheme: That of the security scheme.
+            credential: It.
+            scope: Whose it is.
+            owner: The id of the session or of the user; "" for `service`.
+        """
+        await self.store.save(place_of(scope, owner, service, scheme), asdict(credential))
+
+    async def forget(self, session_id: str) -> int:
+        """Drop the credentials of a session; return how many. Those of a user: `store.forget("user", …)`."""
+        return await self.store.forget("session", session_id) if session_id else 0
+
+    def _owners(self, meta: CallMeta) -> list[tuple[CredentialScope, str]]:
+        """Return whose credentials a call may use, in the order in which they are looked for."""
+        ids = {"session": meta.session_id, "user": self._user(meta)}
+        return [(scope, ids.get(scope, "")) for scope in SCOPES if scope == "service" or ids[scope]]

@@ -1,0 +1,128 @@
+"""Kept credentials as they are used: renewed where their time is over, once for all calls."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Protocol
+from weakref import WeakValueDictionary
+
+from toolgen.contract.credentials import Credential, note
+from toolgen.contract.json_value import Json
+from toolgen.contract.transport import Requirement
+
+from .credential_places import CredentialStore, Place
+
+_EARLY_S: Final = 30.0
+"""Seconds before its end when a token is renewed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorizationPage:
+    """An authorization that a person goes on with."""
+
+    address: str
+    """Page of the authorization server."""
+    name: str
+    """Names it in the store; made of its `state`, and does not tell it."""
+    verifier: str = field(repr=False)
+
+
+class TokenSource(Protocol):
+    """Gets tokens of OAuth 2: `toolgen.adapters.oauth.OAuth`.
+
+    Each method raises a `ToolError` where the authorization server does not answer as it should.
+    """
+
+    async def issue(self, service: str, requirement: Requirement) -> Credential | None:
+        """Return a token for the client itself (RFC 6749, section 4.4); None where that is not its way."""
+        ...
+
+    async def renew(
+        self, service: str, requirement: Requirement, credential: Credential
+    ) -> Credential | None:
+        """Return the token in the place of an older one; None where the server refuses for good."""
+        ...
+
+    async def begin(self, service: str, requirement: Requirement) -> AuthorizationPage | None:
+        """Return the page where a person authorizes; None where that is not the way of the scheme."""
+        ...
+
+
+class Renewals:
+    """Finds kept credentials; those whose time is over are renewed by one call at a time."""
+
+    def __init__(
+        self, store: CredentialStore, oauth: TokenSource | None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.clock = clock
+        """Returns seconds since 1970."""
+        self._store = store
+        self._oauth = oauth
+        self._locks: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+
+    async def find(
+        self, place: Place, service: str, requirement: Requirement, refused: Credential | None
+    ) -> Credential | None:
+        """Return the credential at a place, and no refused one; None where there is none that serves."""
+        stored = await self._load(place, requirement)
+        if stored is not None and self._serves(stored, refused):
+            return stored
+        if self._oauth is None or requirement.scheme.kind != "oauth2":
+            return None
+        if stored is None and place.scope != "service":
+            return None
+        lock = self._locks.setdefault(place, asyncio.Lock())
+        async with lock:
+            stored = await self._load(place, requirement)  # another call may have renewed it
+            if stored is not None and self._serves(stored, refused):
+                return stored
+            return await self._renewed(place, service, requirement, stored)
+
+    async def _renewed(
+        self, place: Place, service: str, requirement: Requirement, stored: Credential | None
+    ) -> Credential | None:
+        """Return the next token, which is kept before anybody uses it; None where a person has to say yes."""
+        assert self._oauth is not None, "asked before"
+        renewed = None
+        if stored is not None and stored.refresh_token:
+            note(stored)
+            renewed = await self._oauth.renew(service, requirement, stored)
+            if renewed is None:
+                now = await self._load(place, requirement)
+                if now is not None and now.secret != stored.secret:  # another process was faster
+                    return now
+                await self._store.drop(place)
+        if renewed is None and place.scope == "service":
+            document = await self._store.load(place)
+            renewed = await self._oauth.issue(service, widened(requirement, document))
+        if renewed is not None:
+            await self._store.save(place, asdict(renewed))
+        return renewed
+
+    async def _load(self, place: Place, requirement: Requirement) -> Credential | None:
+        """Return what is kept, if it has the scopes; who gave it may not have said which it has."""
+        document = await self._store.load(place)
+        if document is None:
+            return None
+        stored = credential_of(document)
+        return stored if not stored.scopes or set(requirement.scopes) <= set(stored.scopes) else None
+
+    def _serves(self, stored: Credential, refused: Credential | None) -> bool:
+        if refused is not None and stored.secret == refused.secret:
+            return False
+        return stored.expires_at is None or stored.expires_at - _EARLY_S > self.clock()
+
+
+def credential_of(document: Mapping[str, Json]) -> Credential:
+    """Return the credential of a kept document."""
+    facts: dict[str, Any] = dict(document)
+    return Credential(**facts | {"scopes": tuple(facts["scopes"])})
+
+
+def widened(requirement: Requirement, stored: Mapping[str, Json] | None) -> Requirement:
+    """Return a requirement with the scopes that a kept credential has: the next one stands in its place."""
+    scopes = () if stored is None else credential_of(stored).scopes
+    return replace(requirement, scopes=tuple(dict.fromkeys((*requirement.scopes, *scopes))))

@@ -1,0 +1,47 @@
+"""Credentials that people give for calls that wait: kept by the host, and in no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from toolgen.calls.call import CallMeta
+from toolgen.contract.credentials import Credential, is_of_service
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+
+from .errors import BadAnswerError
+from .frozen import FrozenCall
+
+Keep: TypeAlias = Callable[[Credential, str | None], Awaitable[None]]
+"""Keeps a credential for the session, the user or the service."""
+
+
+@runtime_checkable
+class CredentialKeeper(Protocol):
+    """Keeps credentials of services: `CredentialsCapability`."""
+
+    async def keep(
+        self, meta: CallMeta, request: Mapping[str, Json], credential: Credential, scope: Any
+    ) -> None:
+        """Keep the credential that a call has asked for."""
+        ...
+
+
+def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
+    """Return what keeps the credential of a suspended call.
+
+    Raises:
+        BadAnswerError: the call waits for something else.
+        ToolgenError: the host keeps no credentials.
+    """
+    keeper = capabilities.get("credentials")
+    if not is_of_service(call.request) or call.request is None:
+        raise BadAnswerError("this call waits for no credential of a service", hint="give it to `answer`")
+    if not isinstance(keeper, CredentialKeeper):
+        raise ToolgenError(
+            "this runtime keeps no credentials",
+            hint="Runtime(capabilities=[CredentialsCapability(SqliteCredentialStore(…))])",
+        )
+    return partial(keeper.keep, call.meta, call.request)
