@@ -52,6 +52,12 @@ def waits_for_client(scope: _Message) -> AbstractContextManager[None]:
     return nullcontext() if place is None else place.admission.waiting(place)
 
 
+def waits(scope: _Message) -> bool:
+    """Return whether a request waits for its client alone, as `waits_for_client` says."""
+    place = _place_of(scope)
+    return place is not None and place.waits > 0
+
+
 def _place_of(scope: _Message) -> Place | None:
     place = scope.get("state", {}).get(PLACE)
     return place if isinstance(place, Place) else None

@@ -124,6 +124,18 @@ async def test_a_session_that_ends_ends_its_questions() -> None:
         assert await runtime.waits.list() == ()
 
 
+async def test_a_session_whose_client_is_asked_makes_room_for_another() -> None:
+    """As many as there may be with a question each refused every further client for ever."""
+    desk = Desk()
+    runtime = desk_runtime(desk)
+    served = server(runtime, session_id=MIRA)
+    async with asking(runtime, served, max_sessions=1) as mira, mira.asked(1):
+        assert (await mira.client.post(mira.url, json=hello())).status_code == 200
+        await served.executing.ended()
+        assert await runtime.waits.list() == ()
+        assert (await mira.post(id=2, method="ping")).status_code == 404
+
+
 async def test_a_call_that_is_answered_waits_for_a_slot() -> None:
     """Else one client has as many calls executed as it has questions open."""
     desk = Desk()

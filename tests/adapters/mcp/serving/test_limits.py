@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 from mcp.client._memory import InMemoryTransport
+from mcp.server import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus
 
 from tests.adapters.mcp.serving.desk import Desk, desk_runtime
 from tests.adapters.mcp.serving.web import HEADERS, URL, listening, modern_call, web
@@ -23,6 +25,7 @@ from tests.peers import hostile_connections as hostile
 from tests.peers.hostile_client import MESSAGES
 from toolgen.adapters.mcp import HttpOptions, serve_stdio, server
 from toolgen.adapters.mcp.scanning import message_limits
+from toolgen.adapters.mcp.serving.changes import Listeners
 from toolgen.adapters.mcp.serving.executing import CallsAtOnce
 from toolgen.adapters.mcp.serving.stdio import StdinLines
 from toolgen.runtime import Limits
@@ -228,3 +231,16 @@ async def test_a_limit_of_stdio_that_lets_nothing_in_is_refused(name: str) -> No
     async with desk_runtime(Desk()) as runtime:
         with pytest.raises(ValueError, match=rf"serve_stdio\({name}=0\); it must be at least 1"):
             await serve_stdio(server(runtime), **{name: 0})
+
+
+async def test_beyond_so_many_streams_the_first_ends_for_a_further_one() -> None:
+    """1,000 of one client had every other one refused."""
+    sdk: Server[Any] = Server("streams", on_subscriptions_listen=Listeners(InMemorySubscriptionBus(), 2))
+    async with (
+        asyncio.timeout(30),
+        Client(InMemoryTransport(sdk), mode="auto") as client,
+        client.listen(tools_list_changed=True) as first,
+        client.listen(tools_list_changed=True),
+        client.listen(tools_list_changed=True),
+    ):
+        assert [change async for change in first] == []

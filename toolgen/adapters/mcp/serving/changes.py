@@ -16,9 +16,10 @@ from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 import anyio
-from mcp import MCPError
+from mcp import MCPError, types
 from mcp.server.connection import Connection
-from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent, ToolsListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ServerEvent, ToolsListChanged
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from toolgen.contract.logs import log_failure, logger
 from toolgen.runtime import CallMeta, Runtime
@@ -63,6 +64,35 @@ class _Bus(InMemorySubscriptionBus):
             end()
 
         return ended
+
+
+class Listeners:
+    """Serves `subscriptions/listen`; beyond so many streams the oldest ends; its client may listen again."""
+
+    def __init__(self, bus: InMemorySubscriptionBus, most: int) -> None:
+        self._most = most
+        self._streams = ListenHandler(bus, max_subscriptions=2 * most)  # the oldest may end a little later
+        self._open: dict[anyio.CancelScope, None] = {}
+
+    async def __call__(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Return the end of a stream."""
+        if len(self._open) >= self._most:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.cancel()
+        with anyio.CancelScope() as stream:
+            self._open[stream] = None
+            try:
+                return await self._streams(ctx, params)
+            finally:
+                self._open.pop(stream, None)
+        return types.SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: ctx.request_id})
+
+    def close(self) -> None:
+        """End all streams."""
+        self._streams.close()
 
 
 class ListChanges:

@@ -60,7 +60,7 @@ class HttpOptions:
     max_sessions: int = 1_000
     """Sessions of MCP through 2025-11-25 that are open at once; a further one closes an idle one, the oldest
     that was never used first, and is refused with 503 where none is idle. A stream by which a client listens
-    is no use."""
+    is no use, nor is a question to it."""
     max_sessions_per_owner: int = 100
     """Sessions of one identity that a verifier of tokens names; a further one closes an idle one of these."""
     session_idle_s: float = 1_800.0

@@ -11,7 +11,6 @@ from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
-from mcp.server.subscriptions import ListenHandler
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
@@ -23,7 +22,7 @@ from toolgen.runtime import Runtime, UnknownArtifactError, UnknownToolError
 from toolgen.waiting.options import WEEK_S
 
 from .calls import Approvals, ToolCalls
-from .changes import ListChanges
+from .changes import ListChanges, Listeners
 from .executing import ExecutingCalls
 from .identity import Context, Identities, MetaHook, scope_of, verified_owner
 from .tools import ToolSelection
@@ -83,7 +82,7 @@ def server(
     changes = ListChanges()
     calls = ToolCalls(runtime, selection, identities, changes, known_approvals(approvals), pending_s)
     artifacts = ArtifactResources(runtime, identities)
-    streams = ListenHandler(changes.bus, max_subscriptions=_MOST_LISTENERS)
+    streams = Listeners(changes.bus, _MOST_LISTENERS)
 
     async def listen(
         ctx: Context, params: types.SubscriptionsListenRequestParams
@@ -127,7 +126,7 @@ class MCPServer:
         self,
         sdk: Server[Any],
         changes: ListChanges,
-        listen: ListenHandler,
+        listen: Listeners,
         executing: ExecutingCalls,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:

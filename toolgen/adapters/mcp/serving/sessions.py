@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,14 +17,16 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
+from toolgen.ports.requests import waits
+
 
 class OwnedSessions(StreamableHTTPSessionManager):
     """Has so many sessions open for all, and for each identity, and closes an idle one for a further one.
 
     First goes the oldest that was opened and never used, as a flood of `initialize` leaves them; then the
-    one that is idle for the longest. One with a request stays; a stream by which its client listens is none,
-    and ends with its session. The SDK decides under a lock in `_admit_session` whether there is another
-    session, and ends one by its `idle_scope`.
+    one that is idle for the longest, and then one whose client is asked something. One with another request
+    stays; a stream by which its client listens is none, and ends with its session. The SDK decides under a
+    lock in `_admit_session` whether there is another session, and ends one by its `idle_scope`.
     """
 
     def __init__(self, app: Server[Any], max_per_owner: int, **options: Any) -> None:
@@ -38,7 +40,7 @@ class OwnedSessions(StreamableHTTPSessionManager):
         if session is None:
             await super()._handle_stateful_request(scope, receive, send)
             return
-        with self._uses.setdefault(session, _Use()).counted(is_stream=scope["method"] == "GET"):
+        with self._uses.setdefault(session, _Use()).counted(scope):
             await super()._handle_stateful_request(scope, receive, send)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
@@ -63,22 +65,22 @@ class OwnedSessions(StreamableHTTPSessionManager):
         return True
 
     def _is_idle(self, session: StreamableHTTPServerTransport) -> bool:
-        """Return whether no request of a session is open, but for streams by which its client listens."""
+        """Return whether all requests of a session wait for its client, as those by which it listens do."""
         if (use := self._uses.get(session)) is not None and (use.requests or use.streams):
-            return not use.requests
+            return all(map(waits, use.requests))
         return session.idle_scope is not None and session.idle_scope.deadline < math.inf
 
-    def _rank(self, session_id: str) -> float:
-        """Return when the last request of a session ended; before all others where there was none."""
+    def _rank(self, session_id: str) -> tuple[bool, float]:
+        """Return whether requests of a session are open, and when the last one ended; -inf for none."""
         use = self._uses.get(self._server_instances[session_id])
-        return -math.inf if use is None else use.ended
+        return (False, -math.inf) if use is None else (bool(use.requests), use.ended)
 
 
 @dataclass(slots=True)
 class _Use:
     """What a client asked in a session after it was opened."""
 
-    requests: int = 0
+    requests: list[Scope] = field(default_factory=list)
     """Open now: all others."""
     streams: int = 0
     """Open now: `GET` requests that the client listens to."""
@@ -86,14 +88,18 @@ class _Use:
     """When the last request did, by the clock of the loop."""
 
     @contextmanager
-    def counted(self, *, is_stream: bool) -> Iterator[None]:
+    def counted(self, scope: Scope) -> Iterator[None]:
         """Count a request, or a stream, while it is open."""
-        self.streams += is_stream
-        self.requests += not is_stream
+        if scope["method"] == "GET":
+            self.streams += 1
+            try:
+                yield
+            finally:
+                self.streams -= 1
+            return
+        self.requests.append(scope)
         try:
             yield
         finally:
-            self.streams -= is_stream
-            self.requests -= not is_stream
-            if not is_stream:
-                self.ended = anyio.current_time()
+            self.requests.remove(scope)
+            self.ended = anyio.current_time()
