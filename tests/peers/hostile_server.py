@@ -87,6 +87,14 @@ def chatter(id: Any, params: Params) -> None:
 
 
 @attack
+def changes(id: Any, params: Params) -> None:
+    """Say 900 times before the answer that the list of tools has changed."""
+    for _ in range(900):
+        send(method="notifications/tools/list_changed")
+    echo(id, params)
+
+
+@attack
 def progress(id: Any, params: Params) -> None:
     """Tell 100,000 steps of progress before the answer."""
     token = params.get("_meta", {}).get("progressToken", id)

@@ -29,7 +29,7 @@ _BRACKET: Final = re.compile(rb"[\[{\]}]")
 _ESCAPED_PAIR: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _ESCAPED_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{\]}]', re.DOTALL)
-_METHOD: Final = re.compile(rb'"method"\s*:')
+_METHOD: Final = re.compile(rb'"method"\s*:\s*(?:"([a-zA-Z/_]{1,100})")?')
 _ID: Final = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\\x00-\x1f]{0,200}")\s*[,}]')
 
 
@@ -148,7 +148,17 @@ def id_of(message: bytes) -> int | str | None:
 
 def is_answer(message: bytes) -> bool:
     """Return whether a message looks like a response, which has no method; it is not decoded."""
-    return _METHOD.search(_head(message)) is None and _METHOD.search(_tail(message)) is None
+    return _found_method(message) is None
+
+
+def method_of(message: bytes) -> str:
+    """Return the method of a message of JSON-RPC without decoding it; "" where there is none in sight."""
+    match = _found_method(message)
+    return "" if match is None else (match[1] or b"").decode()
+
+
+def _found_method(message: bytes) -> re.Match[bytes] | None:
+    return _METHOD.search(_head(message)) or _METHOD.search(_tail(message))
 
 
 def _head(message: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -128,7 +129,7 @@ async def test_notifications_beyond_the_budget_are_dropped_and_the_answer_is_not
 async def test_a_notification_that_holds_too_much_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
     async with served(hostile()) as (_, snapshot):
         assert (await snapshot.call("loud", {})).status == "ok"
-    assert "is dropped: it has more than 20000 keys" in caplog.text
+    assert "is not read: it has more than 20000 keys" in caplog.text
 
 
 NOTE = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}'
@@ -174,6 +175,55 @@ def test_a_server_may_ask_as_often_as_its_credit_says() -> None:
         assert taking.admitted(ASKED, 100) == 100
     with pytest.raises(MCPServerError, match="it asked more than 100 times"):
         taking.admitted(ASKED, 1)
+
+
+def asking(method: str, form: object) -> bytes:
+    document = {"id": "q", "method": method, "params": {"message": "?", "requestedSchema": form}}
+    return json.dumps({"jsonrpc": "2.0", **document}).encode()
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ("a" * 2**18, "has more than 262144 bytes"),
+        ([0] * 10_001, "has more than 10000 keys and items in all"),
+    ],
+)
+def test_of_a_request_that_holds_too_much_nothing_is_decoded(form: object, reason: str) -> None:
+    intake = Taking().intake
+    for id_last in (False, True):
+        message = asking("elicitation/create", form)
+        if id_last:
+            message = message.replace(b'"id": "q", ', b"")[:-1] + b', "id": "q"}'
+        read = json.loads(intake.admitted(message) or b"")
+        assert (read["id"], read["method"]) == ("q", "elicitation/create")
+        assert intake.refusal_of(read["params"].pop("_meta")) == reason
+        assert read["params"] == {"message": "", "requestedSchema": {"type": "object", "properties": {}}}
+    read = json.loads(intake.admitted(asking("sampling/createMessage", form)) or b"")
+    assert read == {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage"}
+    assert intake.admitted(asking("elicitation/create", "a" * 2**17)) == asking(
+        "elicitation/create", "a" * 2**17
+    )
+
+
+def test_no_server_says_that_its_own_question_is_declined() -> None:
+    intake = Taking().intake
+    for facts in (None, {}, {"toolgen.exceeded": "0 has more"}, {"toolgen.exceeded": ["x"]}):
+        assert intake.refusal_of(facts) == ""
+
+
+async def test_the_log_of_a_connection_has_few_lines_of_one_kind(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    intake = Taking().intake
+    for _ in range(100):
+        intake.admitted(b'{"jsonrpc": "2.0", "method": "a", "params": [' + b"1," * 30_000 + b"1]}")
+    async with served(hostile(clock=lambda: 0.0)) as (_, snapshot):
+        assert (await snapshot.call("changes", {})).status == "ok"
+    lines = [record.getMessage() for record in caplog.records]
+    for kind in ("has changed its list of tools", "is not read: it has"):
+        alike = [line for line in lines if kind in line]
+        assert len(alike) == 10
+        assert alike[-1].endswith("(more of this connection is not logged)")
 
 
 def test_no_server_makes_the_error_that_stands_for_its_answer() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from tests.adapters.mcp.client.conftest import bare, served
 from toolgen.adapters.mcp import Elicitation
+from toolgen.adapters.mcp.client import forms
+from toolgen.adapters.mcp.client.errors import cleaned
 from toolgen.adapters.mcp.client.forms import UnaskableError, question_of
 from toolgen.runtime import CallMeta
 
@@ -82,6 +84,17 @@ async def test_nobody_is_asked_what_no_form_has(caplog: pytest.LogCaptureFixture
     assert "declined: it asks for 101 values at once; 100 are allowed" in caplog.text
 
 
+async def test_nobody_is_asked_by_a_form_that_takes_long_to_read(caplog: pytest.LogCaptureFixture) -> None:
+    host = Host({})
+    fields = {f"p{n}": {"type": "string", "description": "a" * 30_000} for n in range(100)}
+    assert await told(host, requestedSchema={"type": "object", "properties": fields}) == "decline"
+    fields = {f"p{n}": {"type": "string", "description": "a" * 2_000} for n in range(100)}
+    assert await told(host, requestedSchema={"type": "object", "properties": fields}) == "decline"
+    assert host.asked == []
+    assert "declined: it has more than 262144 bytes" in caplog.text
+    assert "declined: it has a form of more than 131072 characters" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answer", "action", "logged"),
     [
@@ -146,3 +159,44 @@ def test_no_rule_of_a_field_hides_anything_or_is_too_long(rules: dict[str, Any])
 def test_no_required_name_hides_anything() -> None:
     with pytest.raises(UnaskableError):
         question_of("?", {**form(), "required": ["a\u202e"]})
+
+
+def of_choices(number: int, each: int) -> dict[str, Any]:
+    choices = [{"const": "x" * each, "title": "y" * each} for _ in range(number)]
+    return {"type": "string", "oneOf": choices}
+
+
+@pytest.mark.parametrize(
+    ("fields", "why", "most"),
+    [
+        ({"a": of_choices(1_000, 50)}, "", 4_000),
+        ({"a": of_choices(300, 200), "b": of_choices(300, 200)}, "131072 characters", 0),
+        ({f"p{n}": of_choices(60, 900) for n in range(100)}, "131072 characters", 0),
+        ({"a": {"type": "string", "enum": ["x" * 700] * 18_000}}, "10000 keys and values", 0),
+        ({"a": {"type": "string", "default": ["x"] * 18_000}}, "10000 keys and values", 0),
+        ({"a" * 131_073: {"type": "string"}}, "131072 characters", 0),
+    ],
+)
+def test_a_form_is_counted_before_it_is_read(
+    fields: dict[str, Any], why: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+
+    def counted(text: str, longest: int) -> str:
+        looks.append(text)
+        return cleaned(text, longest)
+
+    monkeypatch.setattr(forms, "cleaned", counted)
+    form = {"type": "object", "properties": fields}
+    if why:
+        with pytest.raises(UnaskableError, match=f"a form of more than {why}"):
+            question_of("?", form)
+    else:
+        question_of("?", form)
+    assert len(looks) <= most
+
+
+def test_an_address_of_many_characters_is_none() -> None:
+    forms.page_of("?", "https://a.example/" + "a" * 8_000)
+    with pytest.raises(UnaskableError):
+        forms.page_of("?", "https://a.example/" + "a" * 8_192)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from functools import partial
@@ -36,6 +37,7 @@ from .errors import (
 from .intake import Intake
 from .listing import Listing, Pages, read_listing
 from .messages import fault_of, is_closed
+from .peer_log import PeerLog
 from .servers import Streams
 from .transport import Watched
 
@@ -84,7 +86,8 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._garbage = ""
-        self._questions = Elicitations(name, on_elicitation)
+        self._questions = Elicitations(name, on_elicitation, self._intake.refusal_of)
+        self._log = PeerLog()
 
     @property
     def is_lost(self) -> bool:
@@ -367,5 +370,5 @@ class Connection:
         return self._changes != self._listed_changes
 
     def _spoil(self) -> None:
-        log.info("the MCP server %r has changed its list of tools", self._name)
+        self._log.log(logging.INFO, "the MCP server %r has changed its list of tools", self._name)
         self._changes += 1

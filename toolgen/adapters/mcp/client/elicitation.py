@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ with extra("mcp"):  # the first import of the SDK by this package, whose other m
     from mcp.client.session import ClientRequestContext
 
 from .forms import Question, UnaskableError, page_of, question_of, with_defaults
+from .peer_log import PeerLog
 
 log = logger("toolgen.mcp")
 
@@ -50,10 +52,20 @@ OnElicitation: TypeAlias = Callable[[Elicitation], Awaitable[Mapping[str, Json] 
 class Elicitations:
     """Answers the questions that come on one connection while calls are open."""
 
-    def __init__(self, server: str, callback: OnElicitation | None) -> None:
-        """Take the name of the toolset, and the callback of the host; without one everything is declined."""
+    def __init__(
+        self,
+        server: str,
+        callback: OnElicitation | None,
+        refusal_of: Callable[[Mapping[str, Any] | None], str],
+    ) -> None:
+        """Take the name of the toolset, and the callback of the host; without one everything is declined.
+
+        `refusal_of` returns by its `_meta` why a question was not decoded, "" where it was.
+        """
         self._server = server
         self._callback = callback
+        self._refusal_of = refusal_of
+        self._log = PeerLog()
         self._open: list[CallMeta] = []
         self._asked: set[asyncio.Task[Any]] = set()
 
@@ -76,9 +88,10 @@ class Elicitations:
         if self._callback is None or not self._open:
             return _DECLINED
         try:
-            question = _question(params)
+            question = self._question(params)
         except UnaskableError as error:
-            log.warning("a question of the MCP server %r is declined: it %s", self._server, error.message)
+            what = "a question of the MCP server %r is declined: it %s"
+            self._log.log(logging.WARNING, what, self._server, error.message)
             return _DECLINED
         task = asyncio.ensure_future(self._result(self._callback, question))
         self._asked.add(task)
@@ -91,6 +104,18 @@ class Elicitations:
             return _CANCELLED
         finally:
             self._asked.discard(task)
+
+    def _question(self, params: types.ElicitRequestParams) -> Question:
+        """Return what a person is asked.
+
+        Raises:
+            UnaskableError: nobody can be.
+        """
+        if reason := self._refusal_of(params.meta):
+            raise UnaskableError(reason)
+        if isinstance(params, types.ElicitRequestURLParams):
+            return page_of(params.message, params.url)
+        return question_of(params.message, params.requested_schema)
 
     async def _result(self, callback: OnElicitation, question: Question) -> types.ElicitResult:
         """Return what the host says; one that fails, or whose answer does not fit, has cancelled it."""
@@ -114,12 +139,6 @@ class Elicitations:
         content = with_defaults(question.schema, answer)
         if issues := answer_issues(question.schema, content, 1):
             message = "the answer to a question of the MCP server %r does not fit: %s"
-            log.error(message, self._server, issues[0])
+            self._log.log(logging.ERROR, message, self._server, issues[0])
             return _CANCELLED
         return types.ElicitResult(action="accept", content=content)
-
-
-def _question(params: types.ElicitRequestParams) -> Question:
-    if isinstance(params, types.ElicitRequestURLParams):
-        return page_of(params.message, params.url)
-    return question_of(params.message, params.requested_schema)

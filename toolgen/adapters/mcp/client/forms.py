@@ -15,12 +15,18 @@ from .errors import cleaned
 
 _ADDRESSES: Final = ("https://", "http://")
 """Addresses that a person may be sent to: a browser executes `javascript:` and opens files by `file:`."""
+_LONGEST_ADDRESS: Final = 8_192
+"""Characters of one."""
 _LONGEST_QUESTION: Final = 4_096
 """Characters of its text."""
 _LONGEST_TEXT: Final = 1_000
 """Characters of a name, a title, a description, a choice or a pattern."""
 _MOST_FIELDS: Final = 100
 _MOST_CHOICES: Final = 1_000
+_MOST_PARTS: Final = 10_000
+"""Keys and values of a form, its choices among them."""
+_MOST_CHARACTERS: Final = 2**17
+"""Characters of all texts of a form."""
 _TEXTS: Final = ("title", "description")
 _RULES: Final = (
     *("type", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"),
@@ -47,12 +53,14 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
     """Return a question with its form, rebuilt of the keywords that MCP has for it.
 
     Raises:
-        UnaskableError: it is no flat object of values and choices, or has characters that nobody sees.
+        UnaskableError: it is no flat object of values and choices, has characters that nobody sees, or is too
+            large, which is found before any of it is looked at.
     """
     properties = requested.get("properties")
     fields = properties if isinstance(properties, Mapping) else {}
     if len(fields) > _MOST_FIELDS:
         raise UnaskableError(f"asks for {len(fields)} values at once; {_MOST_FIELDS} are allowed")
+    _require_small(requested)
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {_shown(name): _field(part) for name, part in fields.items()},
@@ -66,13 +74,35 @@ def question_of(message: str, requested: Mapping[str, Any]) -> Question:
     return Question(message=cleaned(message, _LONGEST_QUESTION), schema=schema)
 
 
+def _require_small(requested: Mapping[str, Any]) -> None:
+    """Raise for a form that takes long to read; no more of it is counted than is allowed.
+
+    Raises:
+        UnaskableError: as said.
+    """
+    parts, characters = 0, 0
+    waiting: list[Any] = [requested]
+    while waiting:
+        value = waiting.pop()
+        inner = [*value, *value.values()] if isinstance(value, Mapping) else value
+        if isinstance(inner, list):
+            parts += len(inner)
+            if parts > _MOST_PARTS:
+                raise UnaskableError(f"has a form of more than {_MOST_PARTS} keys and values")
+            waiting += inner
+        elif isinstance(value, str):
+            characters += len(value)
+            if characters > _MOST_CHARACTERS:
+                raise UnaskableError(f"has a form of more than {_MOST_CHARACTERS} characters")
+
+
 def page_of(message: str, url: str) -> Question:
     """Return a question for which a person opens a page.
 
     Raises:
         UnaskableError: the address is of no web page.
     """
-    if not url.lower().startswith(_ADDRESSES):
+    if len(url) > _LONGEST_ADDRESS or not url.lower().startswith(_ADDRESSES):
         raise UnaskableError("asks a person to open what is no address of a web page")
     return Question(message=cleaned(message, _LONGEST_QUESTION), schema={}, url=url)
 

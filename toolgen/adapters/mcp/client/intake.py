@@ -7,8 +7,9 @@ has credit for them: each of our requests gives it some, and so does time.
 from __future__ import annotations
 
 import json
+import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -16,12 +17,20 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits
-from toolgen.contract.logs import logger
 
 from ..credit import Credit
-from ..scanning import ROOM_DEPTH, cut_to_depth, exceeded, id_of, is_answer, without_lone_surrogates
+from ..scanning import (
+    ROOM_DEPTH,
+    cut_to_depth,
+    exceeded,
+    id_of,
+    is_answer,
+    method_of,
+    without_lone_surrogates,
+)
 from .errors import MalformedAnswerError, MCPServerError
 from .messages import LONGEST_MESSAGE
+from .peer_log import PeerLog
 
 MOST_MESSAGES: Final = 1_000
 """Messages for one call or one list; further notifications are dropped."""
@@ -48,10 +57,11 @@ LIST_LIMITS: Final = Limits(bytes=LONGEST_MESSAGE, keys=100_000, depth=200)
 
 One tool that exceeds the limits of documents is left out, and does not cost the list.
 """
+REQUEST_LIMITS: Final = Limits(bytes=2**18, keys=10_000, depth=ROOM_DEPTH + 8)
+"""A request of the server, such as a question with its form."""
 _EXCEEDED: Final = "toolgen.exceeded"
-"""Key of the data of an error that stands for an answer that was not decoded."""
-
-log = logger("toolgen.mcp")
+"""Key of the data of an error, and of the facts of a question, that stand for what was not decoded."""
+_ASKS: Final = "elicitation/create"
 
 
 class Intake:
@@ -80,6 +90,7 @@ class Intake:
         self._open = 0
         self._lists = 0
         self._is_dropping = False
+        self._log = PeerLog()
         self._mark = secrets.token_hex(8)
         """Nothing that a server sends has it."""
 
@@ -127,7 +138,7 @@ class Intake:
         is_reply = message[:64].lstrip().startswith(b"{") and is_answer(message)
         if not self._has_credit(is_reply, is_request=not is_reply and id_of(message) is not None):
             return None
-        return self.measured(message, id_of(message)) if is_reply else self._unasked(message)
+        return self.measured(message, id_of(message)) if is_reply else self._unasked(message, id_of(message))
 
     def measured(self, answer: bytes, request_id: Any) -> bytes:
         """Return an answer to a request, or the error in its place where it holds too much.
@@ -159,12 +170,34 @@ class Intake:
     def _limits(self) -> Limits:
         return LIST_LIMITS if self._lists else RESULT_LIMITS
 
-    def _unasked(self, message: bytes) -> bytes | None:
-        """Return a notification or a request of the server; None where it holds too much."""
-        if (too_much := exceeded(message, RESULT_LIMITS)) is None:
+    def refusal_of(self, facts: Mapping[str, Any] | None) -> str:
+        """Return why a question is declined that stands for one which was not decoded; "" for any other one.
+
+        `facts` are its `_meta`.
+        """
+        mark, _, reason = str((facts or {}).get(_EXCEEDED, "")).partition(" ")
+        return reason if mark == self._mark else ""
+
+    def _unasked(self, message: bytes, request_id: int | str | None) -> bytes | None:
+        """Return a notification or a request of the server.
+
+        Of a request that holds too much the method is returned alone, so that it is answered, and of a
+        question one that is declined; None for a notification.
+        """
+        too_much = exceeded(message, RESULT_LIMITS if request_id is None else REQUEST_LIMITS)
+        if too_much is None:
             return without_lone_surrogates(message)
-        log.warning("a message of the MCP server %r is dropped: it has %s", self._server, too_much)
-        return None
+        method = method_of(message)
+        if request_id is not None and method == _ASKS:
+            facts = {_EXCEEDED: f"{self._mark} has {too_much}"}
+            empty = {"message": "", "requestedSchema": {"type": "object", "properties": {}}, "_meta": facts}
+            asked = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": empty}
+            return json.dumps(asked).encode()
+        what = "a message of the MCP server %r is not read: it has %s"
+        self._log.log(logging.WARNING, what, self._server, too_much)
+        if request_id is None:
+            return None
+        return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method}).encode()
 
     def _has_credit(self, is_reply: bool, is_request: bool) -> bool:
         now = self._clock()
@@ -181,6 +214,6 @@ class Intake:
         elif not self._is_dropping:
             self._is_dropping = True
             what = "a message beyond the %d of one request is dropped, and so are others"
-            log.warning(f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
+            self._log.log(logging.WARNING, f"the MCP server %r: {what}", self._server, MOST_MESSAGES)
             self._dropped()
         return left >= 0 or is_reply or is_request

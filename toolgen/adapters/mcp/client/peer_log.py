@@ -1,0 +1,28 @@
+"""What the log says of one connection: a server may send as much as it likes, and the log is the host's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from toolgen.contract.logs import logger
+
+_MOST_ALIKE: Final = 10
+"""Lines of one kind about one connection; the last one says that it is the last."""
+
+log = logger("toolgen.mcp")
+
+
+class PeerLog:
+    """Logs what a server does, the first few times that it does so."""
+
+    def __init__(self) -> None:
+        self._lines: Counter[str] = Counter()
+
+    def log(self, level: int, message: str, *values: Any) -> None:
+        """Log a line, unless as many of its message are there already."""
+        self._lines[message] += 1
+        if self._lines[message] < _MOST_ALIKE:
+            log.log(level, message, *values)
+        elif self._lines[message] == _MOST_ALIKE:
+            log.log(level, f"{message} (more of this connection is not logged)", *values)
