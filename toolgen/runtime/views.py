@@ -6,15 +6,19 @@ A view keeps the name of what it is a view of, and the ids of its tools. Views o
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from weakref import WeakKeyDictionary
 
 from toolgen.calls.errors import RegistrationError
 from toolgen.calls.specs import ConfirmSpec, ToolSpec
 from toolgen.calls.toolsets.dynamic import (
     DynamicToolset,
     ListedTools,
+    ListKey,
     ReadonlyContext,
     SnapshotError,
     as_toolset,
@@ -29,17 +33,26 @@ if TYPE_CHECKING:
 Predicate: TypeAlias = Callable[[ToolSpec[Any, Any], ReadonlyContext], bool | Awaitable[bool]]
 """Whether a tool is there for a request."""
 
-Change: TypeAlias = Callable[[Sequence[BoundTool], ReadonlyContext], Awaitable[Sequence[BoundTool]]]
+Change: TypeAlias = Callable[[Sequence[BoundTool]], Sequence[BoundTool]]
+
+_MOST_CHOICES: Final = 16
+"""Choices of a predicate among the tools of one list of which the lists are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """A toolset that changes the list of another one."""
+    """A toolset that changes the list of another one, once for each list."""
 
     inner: DynamicToolset
     change: Change
+    predicate: Predicate | None = None
+    """Whether a tool is there for a request, before the change; None where all are."""
     own_prefix: str | None = None
     """Beginning of the names that another prefix replaces; None where the inner toolset says it."""
+    _made: WeakKeyDictionary[ListKey, OrderedDict[bytes, ListedTools]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
+    )
+    """What was made of a list, by the tools that were chosen; a byte for each."""
 
     @property
     def name(self) -> str:
@@ -54,18 +67,26 @@ class _View:
         return native_of(self.inner)
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
-        tools = await self.inner.tools(context)
-        changed = await self.change(tools, context)
-        return ListedTools(changed, left_out) if (left_out := getattr(tools, "left_out", {})) else changed
+        listed = await self.inner.tools(context)
+        chosen = None if self.predicate is None else await _chosen(self.predicate, listed, context)
+        if not isinstance(listed, ListedTools):
+            return self._changed(listed, chosen)
+        of_list = self._made.setdefault(listed.key, OrderedDict())
+        choice = chosen or b""
+        made = of_list.get(choice)
+        if made is None:
+            made = of_list[choice] = ListedTools(self._changed(listed, chosen), listed.left_out)
+            if len(of_list) > _MOST_CHOICES:
+                of_list.popitem(last=False)
+        return made
+
+    def _changed(self, listed: Sequence[BoundTool], chosen: bytes | None) -> Sequence[BoundTool]:
+        return self.change(listed if chosen is None else list(compress(listed, chosen)))
 
 
 def filter_toolset(toolset: DynamicToolset | ToolsetRegistration, predicate: Predicate) -> DynamicToolset:
     """Return the toolset with those tools that the predicate accepts, for each tool of each request."""
-
-    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
-        return [tool for tool in tools if await _is_taken(predicate, tool, context)]
-
-    return _View(inner=as_toolset(toolset), change=change)
+    return _View(inner=as_toolset(toolset), change=list, predicate=predicate)
 
 
 def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> DynamicToolset:
@@ -76,7 +97,7 @@ def allow_tools(toolset: DynamicToolset | ToolsetRegistration, *names: str) -> D
     if not names:
         raise RegistrationError("allow_tools has no names", hint="name the tools that it lets through")
 
-    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+    def change(tools: Sequence[BoundTool]) -> Sequence[BoundTool]:
         return _named(inner.name, tools, names)
 
     inner = as_toolset(toolset)
@@ -94,7 +115,7 @@ def prefixed(toolset: DynamicToolset | ToolsetRegistration, prefix: str) -> Dyna
     def named(spec: ToolSpec[Any, Any]) -> ToolSpec[Any, Any]:
         return replace(spec, name=prefix + spec.name.removeprefix(own))
 
-    async def change(tools: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+    def change(tools: Sequence[BoundTool]) -> Sequence[BoundTool]:
         return [replace(tool, spec=named(tool.spec)) for tool in tools]
 
     return _View(inner=inner, change=change, own_prefix="")
@@ -108,7 +129,7 @@ def with_confirmation(
     `hint` is what the person is asked, in the place of the design's own; `{field}` stands for an argument.
     """
 
-    async def change(listed: Sequence[BoundTool], context: ReadonlyContext) -> Sequence[BoundTool]:
+    def change(listed: Sequence[BoundTool]) -> Sequence[BoundTool]:
         asked = {tool.spec.id for tool in (_named(inner.name, listed, tools) if tools else listed)}
         return [_confirmed(tool, hint) if tool.spec.id in asked else tool for tool in listed]
 
@@ -142,6 +163,10 @@ def _confirmed(tool: BoundTool, hint: str) -> BoundTool:
     return replace(tool, spec=replace(tool.spec, confirm=confirm))
 
 
-async def _is_taken(predicate: Predicate, tool: BoundTool, context: ReadonlyContext) -> bool:
-    answer = predicate(tool.spec, context)
-    return await answer if inspect.isawaitable(answer) else answer
+async def _chosen(predicate: Predicate, listed: Sequence[BoundTool], context: ReadonlyContext) -> bytes:
+    """Return for each tool whether it is there for a request: 1 or 0."""
+    chosen = bytearray()
+    for tool in listed:
+        answer = predicate(tool.spec, context)
+        chosen.append(bool(await answer if inspect.isawaitable(answer) else answer))
+    return bytes(chosen)

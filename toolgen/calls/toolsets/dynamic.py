@@ -76,16 +76,24 @@ class DynamicToolset(Protocol):
         ...
 
 
+class ListKey:
+    """Stands for one list where something of it is kept; lists have no hash."""
+
+    __slots__ = ("__weakref__",)
+
+
 class ListedTools(list[BoundTool]):
     """The tools of a request, and why others of its toolset are not among them.
 
-    A list, so that whoever asks a toolset for its tools may take it for one.
+    A list, so that whoever asks a toolset for its tools may take it for one. It stays as it is: a toolset
+    that lists other tools returns another one.
     """
 
     def __init__(self, tools: Iterable[BoundTool], left_out: Mapping[str, str]) -> None:
         """Take the tools, and the reasons by the ids of those that are left out."""
         super().__init__(tools)
         self.left_out = left_out
+        self.key = ListKey()
         self.registered: tuple[DynamicToolset, RuntimeOptions, ToolList] | None = None
         """What `list_tools` made of it, for which toolset and runtime: once, where the list stays."""
 
@@ -98,13 +106,17 @@ class StaticToolset:
     bound: tuple[BoundTool, ...]
     instructions: str = ""
     native: tuple[NativeTool, ...] = ()
+    _listed: ListedTools = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_listed", ListedTools(self.bound, {}))
 
     @property
     def tool_ids(self) -> frozenset[str]:
         return frozenset(tool.spec.id for tool in self.bound)
 
     async def tools(self, context: ReadonlyContext) -> Sequence[BoundTool]:
-        return self.bound
+        return self._listed
 
 
 class SnapshotError(RegistrationError):
@@ -136,12 +148,8 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
         RegistrationError: it is none, or its executor lacks a method.
     """
     if isinstance(toolset, ToolsetRegistration):
-        return StaticToolset(
-            name=toolset.name,
-            bound=bound_tools(toolset),
-            instructions=toolset.instructions,
-            native=tuple(toolset.native),
-        )
+        name, bound, native = toolset.name, bound_tools(toolset), tuple(toolset.native)
+        return StaticToolset(name=name, bound=bound, instructions=toolset.instructions, native=native)
     if isinstance(toolset, type) or not isinstance(toolset, DynamicToolset):
         name = getattr(toolset, "__name__", type(toolset).__name__)
         raise RegistrationError(
