@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
+from toolgen.shapes.foreign import bounded_patterns, counted_patterns
+from toolgen.shapes.foreign.bounded_patterns import is_quick, work_to_compile
 from toolgen.shapes.foreign.rules import Rules
+from toolgen.shapes.pattern_steps import steps_of_automata
 
 LONG = "ab" * 2_000_000
 QUADRATIC = "(?=.*c)[ab]*"
@@ -111,3 +115,56 @@ def test_a_text_of_usual_length_is_matched() -> None:
     assert codes(of("^[ab]*a[ab]{90}c"), "x" * 20_000) == ["invalid_pattern"]
     assert codes(of("^[ab]*a[ab]{90}c"), "x" * 30_000) == []
     assert codes({"properties": {"a": {"maxLength": 3}}}, {"a": LONG}) == ["invalid_length"]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s" * 41, r"\W" * 2_000, r"(?i)[\x{0}-\x{10FFFF}]" * 100, r"a(?i:" + r"\p{L}" * 700 + ")"],
+    ids=["spaces", "words", "ranges", "folded"],
+)
+def test_a_pattern_that_takes_long_to_compile_is_not_tried(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """jsonschema-rs compiles 2,000 `\\s` in 20 s, and each large class where case does not count in 5 ms."""
+    tried = []
+
+    def compiled(schema: Any, **options: Any) -> None:
+        tried.append(schema)
+
+    monkeypatch.setattr(bounded_patterns, "Draft202012Validator", compiled)
+    assert not is_quick(pattern)
+    assert tried == []
+    assert is_quick(r"\s" * 40)
+    assert len(tried) == 1
+
+
+def test_no_automaton_is_built_before_a_document_has_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+
+    def building(patterns: Iterable[str]) -> Mapping[str, int]:
+        built.append(patterns)
+        return steps_of_automata(patterns)
+
+    monkeypatch.setattr(counted_patterns, "steps_of_automata", building)
+    words = "|".join(f"(w{number})" for number in range(30))
+    rules = bounded(of(f"^({words})$"))
+    assert rules.issues("w7") == ()
+    assert [issue.constraint for issue in rules.issues("w30")] == ["invalid_pattern"]
+    assert built == []
+    rules.issues("w" * 1_000_000)
+    assert len(built) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least"),
+    [
+        ("a" * 1_000, 100),
+        ("^[a-z]{1000}$", 15),
+        (r"\p{L}{1,20}", 40),
+        ("(?:.{30}){30}", 60),
+        (r"\s" * 40, 200),
+        (r"(?i)[\x{0}-\x{10FFFF}]", 200),
+    ],
+)
+def test_the_work_of_a_pattern_is_read_off_its_text(pattern: str, least: int) -> None:
+    assert least <= work_to_compile(pattern) <= 2 * least

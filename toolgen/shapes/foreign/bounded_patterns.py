@@ -8,6 +8,7 @@ accepts all that the whole schema accepts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
@@ -21,6 +22,19 @@ from .schema import MAPS, VALUES
 SMALL: Final = RegexOptions(size_limit=100_000)
 """Rust's regex, which does not backtrack; the bytes are those of one compiled pattern, some sixty a state."""
 _MOST_PATTERNS: Final = 200
+_ESCAPES: Final = re.compile(r"\\[dwsDWS]")
+"""What jsonschema-rs writes out as classes, in time that grows with the square of their number."""
+_MOST_ESCAPES: Final = 40
+"""Of one pattern; so many take up to 10 ms."""
+_FOLDS: Final = re.compile(r"\(\?[a-zA-Z]*i")
+_WIDE: Final = re.compile(r"\\[pPxuU]|[^\x00-\x7f]")
+"""What may be a large class; where case does not count, each takes some 5 ms."""
+_MOST_FOLDED: Final = 4
+_COUNTED: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_NOT_ASCII: Final = re.compile(r"\\[DWS]|\[\^|\.")
+_MOST_WORK_OF_STATES: Final = 60
+"""Of one pattern: the engine stops at the bytes of `SMALL`."""
+_WORK_OF_FOLDED: Final = 100
 _A_STRING: Final = 16
 """Characters that match in the time that a string takes beside its own."""
 _REFUSING: Final = frozenset(
@@ -43,11 +57,14 @@ class BoundedPatterns:
         """What is checked of a document where patterns are matched."""
         self.without = _relaxed(schema, patterns) if patterns else schema
         """What is checked of any other."""
-        self._most_text = PatternUse(self.checked, is_linear=True).most_text if patterns else None
+        self._use = PatternUse(self.checked, is_linear=True) if patterns else None
 
     def are_matched_in(self, document: Json) -> bool:
         """Return whether patterns are matched in a document."""
-        return self._most_text is None or not _has_more_text(document, self._most_text)
+        use = self._use
+        if use is None or not _has_more_text(document, use.text_of_any):
+            return True
+        return not _has_more_text(document, use.most_text)
 
 
 def _patterns(schema: Any) -> Iterator[str]:
@@ -60,11 +77,42 @@ def _patterns(schema: Any) -> Iterator[str]:
 
 def is_quick(pattern: str) -> bool:
     """Return whether a pattern is compiled into few states, and matched without backtracking."""
+    if _is_refused(pattern):
+        return False
     try:
         Draft202012Validator({"pattern": pattern}, pattern_options=SMALL)
     except ValueError:
         return False
     return True
+
+
+def _is_refused(pattern: str) -> bool:
+    """Return whether a pattern would take long to compile, and is not tried."""
+    if len(_ESCAPES.findall(pattern)) > _MOST_ESCAPES:
+        return True
+    return _FOLDS.search(pattern) is not None and len(_WIDE.findall(pattern)) > _MOST_FOLDED
+
+
+def work_to_compile(pattern: str) -> int:
+    """Return what it takes to find out whether a pattern is quick, and to compile it then; one is 50 µs.
+
+    It is read off the text: its length, how often its atoms are repeated at most, and its classes.
+    """
+    size = len(pattern.encode(errors="replace"))
+    if _is_refused(pattern):
+        return 4 + size // 10
+    states, times = len(pattern), 1
+    for repeated in _COUNTED.finditer(pattern):
+        most = max(int(repeated[2]), int(repeated[3] or 0), 1)
+        if repeated[1]:
+            times *= most
+        else:
+            states += most
+    wide = len(_WIDE.findall(pattern))
+    a_unit = 1 if wide else 6 if _NOT_ASCII.search(pattern) else 60
+    of_states = min(states * times // a_unit, _MOST_WORK_OF_STATES)
+    of_classes = wide * _WORK_OF_FOLDED if _FOLDS.search(pattern) else 8 * min(wide, 8)
+    return 4 + size // 10 + of_states + of_classes + len(_ESCAPES.findall(pattern)) ** 2 // 8
 
 
 def _relaxed(schema: Any, dropped: Collection[str], *, is_map: bool = False) -> Any:

@@ -130,11 +130,15 @@ class PatternUse:
         return 1 if text in self._automata else parts_a_character(text)
 
     @property
+    def text_of_any(self) -> int:
+        """The characters that all patterns are matched with in the steps of one document, or fewer."""
+        return MOST_STEPS * A_STEP // max(1, self.parts)
+
+    @property
     def most_text(self) -> int:
-        """The characters that all patterns are matched with in the steps of one document."""
+        """The same, exactly: to build the automata for it may take longer than all else of a schema."""
         parts, building = self.once_built
-        built = (MOST_STEPS - building) * A_STEP // max(1, parts)
-        return max(built, MOST_STEPS * A_STEP // max(1, self.parts))
+        return max((MOST_STEPS - building) * A_STEP // max(1, parts), self.text_of_any)
 
     @property
     def keywords(self) -> dict[str, Any]:

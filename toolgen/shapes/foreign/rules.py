@@ -101,9 +101,14 @@ class Rules:
                 self._validator = self._make(plain, pattern_options=OF_KEYS)
         else:
             self._validator = self._make(self._bounded.checked, pattern_options=SMALL)
-            self._without = self._make(self._bounded.without, pattern_options=SMALL)
             if fault := self._looks.fault:
                 raise ValueError(f"{fault!r} may lead to more than one place, or out of the schema")
+
+    @cached_property
+    def _without_patterns(self) -> Any:
+        """The validator of documents in which no pattern is matched."""
+        assert self._bounded is not None, "its patterns are bounded"
+        return self._make(self._bounded.without, pattern_options=SMALL)
 
     @cached_property
     def _looks(self) -> Looks:
@@ -165,7 +170,7 @@ class Rules:
     def _validator_for(self, document: Json, size: int, steps: Steps) -> Any:
         """Return what checks a document, and take the steps of its patterns where they are not counted."""
         if self._bounded is not None:
-            return self._validator if self._bounded.are_matched_in(document) else self._without
+            return self._validator if self._bounded.are_matched_in(document) else self._without_patterns
         return self._counting if self._patterns.are_counted(document, size, steps) else self._validator
 
     def _first(self, errors: Sequence[ValidationError], most: int) -> Findings:

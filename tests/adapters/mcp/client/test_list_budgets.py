@@ -68,19 +68,24 @@ async def test_tools_of_a_page_and_of_a_list_are_limited(
         counting.cancel()
 
 
-def patterned(name: str, work: int) -> types.Tool:
-    """Return a tool whose pattern takes so much work, and its keys five."""
-    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "é" * 5 * (work - 5)}}}
-    return types.Tool(name=name, input_schema=schema)
+def sized(name: str, work: int) -> types.Tool:
+    """Return a tool whose schema takes so much work."""
+    return types.Tool(name=name, input_schema={"type": "object", "required": ["b"] * (work - 2)})
+
+
+def patterned(name: str, patterns: list[str]) -> types.Tool:
+    properties = {f"p{at}": {"type": "string", "pattern": pattern} for at, pattern in enumerate(patterns)}
+    return types.Tool(name=name, input_schema={"type": "object", "properties": properties})
 
 
 def test_the_work_of_a_tool_is_that_of_its_keys_items_references_and_patterns() -> None:
-    assert work_of(types.Tool(name="a", input_schema={"type": "object"})) == 1
-    assert work_of(patterned("a", 1_000)) == 1_000
+    assert work_of(types.Tool(name="a", input_schema={"type": "object"})) == (1, 0)
+    assert work_of(sized("a", 1_000)) == (1_000, 0)
+    assert work_of(patterned("a", ["a" * 100] * 2)) == (2 + 2 + 4 + 2 * 15, 2 * 15)
     of_keys = {"type": "object", "patternProperties": {"a" * 100: {}}, "required": ["b"] * 50}
-    assert work_of(types.Tool(name="a", input_schema=of_keys)) == 3 + 1 + 10 + 50
+    assert work_of(types.Tool(name="a", input_schema=of_keys)) == (3 + 1 + 50 + 15, 15)
     referring = {"type": "object", "anyOf": [{"$ref": "#/a"}] * 5}
-    assert work_of(types.Tool(name="a", input_schema={"type": "object"}, output_schema=referring)) == 18
+    assert work_of(types.Tool(name="a", input_schema={"type": "object"}, output_schema=referring)) == (18, 0)
 
 
 class Made:
@@ -95,7 +100,9 @@ class Made:
         return f"made of {wire_name}"
 
     async def left_out(self, *works: int) -> dict[str, str]:
-        tools = tuple(patterned(f"t{number}", work) for number, work in enumerate(works))
+        return await self.left_out_of(*[sized(f"t{number}", work) for number, work in enumerate(works)])
+
+    async def left_out_of(self, *tools: types.Tool) -> dict[str, str]:
         return dict((await self.bindings.tools(Listing(tools=tools))).left_out)
 
 
@@ -127,10 +134,33 @@ async def test_tools_beyond_the_work_of_a_list_are_left_out_each_time() -> None:
         found = await made.left_out(*works)
         beyond = [id_ for id_, reason in found.items() if not reason.startswith("made of")]
         assert beyond == ["mcp.s.t9", "mcp.s.t11"]
-        assert found["mcp.s.t9"] == (
-            "with others its schemas exceed the 200000 keys, items and pattern bytes of a list"
-        )
+        assert found["mcp.s.t9"] == "with others its schemas exceed the 200000 keys and items of a list"
     assert len(made.threads) == 10
+
+
+ALTERNATIVES = ["|".join(f"w{at}x{number}" for number in range(120)) for at in range(30)]
+UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+
+
+@pytest.mark.parametrize(
+    ("patterns", "most"),
+    [
+        (ALTERNATIVES, 40_000 // (30 * 60)),
+        ([rf"\p{{L}}{{1,{20 + at}}}" for at in range(30)], 40_000 // (30 * 40)),
+        ([r"\s" * (10 + at) for at in range(30)], 40_000 // (30 * 70)),
+        ([rf"(?i)[\u0100-\uffff]{at}" for at in range(30)], 40_000 // (30 * 200)),
+    ],
+)
+async def test_tools_beyond_the_work_of_the_patterns_of_a_list_are_left_out(
+    patterns: list[str], most: int
+) -> None:
+    made = Made()
+    found = await made.left_out_of(*[patterned(f"t{number}", patterns) for number in range(100)])
+    assert 0 < len(made.threads) <= most
+    assert found["mcp.s.t99"] == "with others its patterns exceed the work of 40000 for those of a list"
+    assert found["mcp.s.t0"] == "made of t0"
+    plain = await Made().left_out_of(*[patterned(f"t{number}", [UUID] * 2) for number in range(1_500)])
+    assert all(reason.startswith("made of") for reason in plain.values())
 
 
 @pytest.mark.parametrize(

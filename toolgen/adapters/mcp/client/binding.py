@@ -15,6 +15,7 @@ import mcp_types as types
 from toolgen.calls.toolsets.dynamic import ListedTools
 from toolgen.contract.json_value import Json
 from toolgen.runtime import BoundTool
+from toolgen.shapes.foreign.bounded_patterns import work_to_compile
 
 from .listing import MOST_TOOLS, Listing
 from .pins import Pins
@@ -26,10 +27,11 @@ WORK_OF_A_TURN: Final = 1_000
 """Work of schemas, as `work_of` counts it, before other tasks have their turn; some 50 ms of CPU."""
 WORK_OF_A_LIST: Final = 200_000
 """Work of all schemas of a list; a tool beyond it is left out, and the same ones each time."""
-_BYTES_OF_A_PATTERN: Final = 10
-"""Bytes of a pattern that are compiled by the work of one key."""
-_TOO_MUCH: Final = (
-    f"with others its schemas exceed the {WORK_OF_A_LIST} keys, items and pattern bytes of a list"
+PATTERN_WORK_OF_A_LIST: Final = 40_000
+"""The part of it that patterns take, some 2 s of CPU; a UUID written out takes 11."""
+_TOO_MUCH: Final = f"with others its schemas exceed the {WORK_OF_A_LIST} keys and items of a list"
+_TOO_MUCH_OF_PATTERNS: Final = (
+    f"with others its patterns exceed the work of {PATTERN_WORK_OF_A_LIST} for those of a list"
 )
 _MOST_KEPT: Final = 2 * MOST_TOOLS
 """Specs that are kept, of the lists of all identities."""
@@ -71,16 +73,19 @@ class Bindings:
         names = wire_names(portable, self._prefix)
         tools: list[BoundTool] = []
         left_out = {f"{self._ids}.{shown}": reason for shown, reason in listing.left_out.items()}
-        left, of_turn = WORK_OF_A_LIST, 0
+        left, left_of_patterns, of_turn = WORK_OF_A_LIST, PATTERN_WORK_OF_A_LIST, 0
         for number, tool in enumerate(listing.tools, 1):
             id_ = f"{self._ids}.{portable[tool.name]}"
             changed = "" if self._pins is None else self._pins.changed(tool)
-            work = work_of(tool)
-            if work <= left:
-                left -= work
-                bound = changed or await self._tool_of(tool, id_, names[tool.name], work)
+            work, of_patterns = work_of(tool)
+            if work > left:
+                bound: BoundTool | str = changed or _TOO_MUCH
+            elif of_patterns > left_of_patterns:
+                bound = changed or _TOO_MUCH_OF_PATTERNS
             else:
-                bound = changed or _TOO_MUCH
+                left -= work
+                left_of_patterns -= of_patterns
+                bound = changed or await self._tool_of(tool, id_, names[tool.name], work)
             if isinstance(bound, BoundTool):
                 tools.append(bound)
             else:
@@ -112,12 +117,12 @@ class Bindings:
         return await asyncio.shield(task)
 
 
-def work_of(tool: types.Tool) -> int:
-    """Return what the spec of a tool takes: a key or an item of its schemas is one, some 50 µs of CPU.
+def work_of(tool: types.Tool) -> tuple[int, int]:
+    """Return what the spec of a tool takes, and what of it its patterns take; one is some 50 µs of CPU.
 
-    Ten bytes of a pattern are one, and a reference is one more.
+    A key or an item of its schemas is one, and a reference is one more.
     """
-    work = 0
+    work = of_patterns = 0
     waiting: list[Json] = [tool.input_schema, tool.output_schema]
     while waiting:
         match waiting.pop():
@@ -126,9 +131,9 @@ def work_of(tool: types.Tool) -> int:
                 for key, value in members.items():
                     match key, value:
                         case "pattern", str(pattern):
-                            work += _work_of_pattern(pattern)
+                            of_patterns += work_to_compile(pattern)
                         case "patternProperties", dict(of_keys):
-                            work += sum(map(_work_of_pattern, of_keys))
+                            of_patterns += sum(map(work_to_compile, of_keys))
                         case "$ref" | "$dynamicRef" | "$recursiveRef", _:
                             work += 1
                         case _:
@@ -140,8 +145,4 @@ def work_of(tool: types.Tool) -> int:
                 waiting += [item for item in items if isinstance(item, dict | list)]
             case _:
                 pass
-    return work
-
-
-def _work_of_pattern(pattern: str) -> int:
-    return len(pattern.encode(errors="replace")) // _BYTES_OF_A_PATTERN
+    return work + of_patterns, of_patterns
