@@ -79,8 +79,6 @@ class DynamicToolset(Protocol):
 class ListKey:
     """Stands for one list where something of it is kept; lists have no hash."""
 
-    __slots__ = ("__weakref__",)
-
 
 class ListedTools(list[BoundTool]):
     """The tools of a request, and why others of its toolset are not among them.
@@ -152,9 +150,8 @@ def as_toolset(toolset: DynamicToolset | ToolsetRegistration) -> DynamicToolset:
         return StaticToolset(name=name, bound=bound, instructions=toolset.instructions, native=native)
     if isinstance(toolset, type) or not isinstance(toolset, DynamicToolset):
         name = getattr(toolset, "__name__", type(toolset).__name__)
-        raise RegistrationError(
-            f"{name} is no toolset", hint="it has a `name` and `async def tools(self, context)`"
-        )
+        hint = "it has a `name` and `async def tools(self, context)`"
+        raise RegistrationError(f"{name} is no toolset", hint=hint)
     return toolset
 
 
@@ -217,9 +214,8 @@ async def list_tools(toolset: DynamicToolset, context: ReadonlyContext, options:
     if last is not None and last[0] is toolset and last[1] is options:
         return last[2]
     if not isinstance(listed, list | tuple):
-        raise SnapshotError(
-            f"toolset {toolset.name!r} listed a {type(listed).__name__}, not a list of BoundTool"
-        )
+        what = f"listed a {type(listed).__name__}, not a list of BoundTool"
+        raise SnapshotError(f"toolset {toolset.name!r} {what}")
     foreign, left_out = is_foreign(toolset), dict(getattr(listed, "left_out", {}))
     problems = [(tool, problem) for tool in listed if (problem := _problem(tool))]
     if foreign:

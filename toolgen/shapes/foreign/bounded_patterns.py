@@ -25,7 +25,7 @@ _MOST_PATTERNS: Final = 200
 _ESCAPES: Final = re.compile(r"\\[dwsDWS]")
 """What jsonschema-rs writes out as classes, in time that grows with the square of their number."""
 _MOST_ESCAPES: Final = 40
-"""Of one pattern; so many take up to 10 ms."""
+"""Escapes of one pattern that are compiled, in up to 10 ms."""
 _FOLDS: Final = re.compile(r"\(\?[a-zA-Z]*i")
 _WIDE: Final = re.compile(r"\\[pPxuU]|[^\x00-\x7f]")
 """What may be a large class; where case does not count, each takes some 5 ms."""
@@ -33,7 +33,7 @@ _MOST_FOLDED: Final = 4
 _COUNTED: Final = re.compile(r"(\)?)\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
 _NOT_ASCII: Final = re.compile(r"\\[DWS]|\[\^|\.")
 _MOST_WORK_OF_STATES: Final = 60
-"""Of one pattern: the engine stops at the bytes of `SMALL`."""
+"""Work of the states of one pattern at most: the engine stops at the bytes of `SMALL`."""
 _WORK_OF_FOLDED: Final = 100
 _A_STRING: Final = 16
 """Characters that match in the time that a string takes beside its own."""
