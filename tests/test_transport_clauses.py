@@ -215,6 +215,9 @@ class TestAnswers:
     def test_every_success_is_the_result_where_nothing_else_is_said(self) -> None:
         found = sent(Error("gone", description="Gone."), HTTP(GET("/books"), Response(410, "gone")))
         assert found.responses == (transport.Response("2XX"), transport.Response(410, "gone"))
+        found = sent(HTTP(GET("/books"), Response(304)))
+        assert found.responses == (transport.Response("2XX"), transport.Response(304))
+        assert sent(HTTP(GET("/books"), Response("default"))).responses == (transport.Response("default"),)
 
     def test_a_body_is_read_by_its_media(self) -> None:
         photo = Attribute("photo", Bytes, "Photo.", required=True)

@@ -148,6 +148,8 @@ _EMPTY: Final[Mapping[object, object]] = {tuple: (), Sequence: (), dict: {}, Map
 _INSTEAD: Final[Mapping[tuple[type[Clause], str], object]] = {
     (Design, "name"): "design",
     (History, "keep_turns"): 1,
+    (Server, "url"): "https://example.org",
+    (Response, "status"): "default",
     (Clause, "description"): "?",
 }
 """What stands for a wrong argument that has no default, and that the clause can be used without."""

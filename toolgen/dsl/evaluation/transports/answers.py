@@ -52,7 +52,7 @@ def responses_of(scope: MethodScope, clause: HTTP, verb: Verb) -> tuple[tuple[Ch
         for fault, hint in _faults(scope, written):
             _refuse(scope, written.source, written.status, fault, hint)
         responses.append(_response(scope, written))
-    if all(response.error for response in responses):
+    if not any(_is_success(response) for response in responses):
         responses.insert(0, CheckedResponse("2XX"))
     for response in responses:
         if not response.error:
@@ -60,6 +60,12 @@ def responses_of(scope: MethodScope, clause: HTTP, verb: Verb) -> tuple[tuple[Ch
             _check_result(scope, response, source, verb == "HEAD", reached)
     _check_errors(scope, {response.error for response in responses})
     return tuple(responses), reached
+
+
+def _is_success(response: CheckedResponse) -> bool:
+    """Return whether the result comes with a status for success, or with every status."""
+    is_success = response.status in (*range(200, 300), "2XX", "default")
+    return is_success and not response.error
 
 
 def _response(scope: MethodScope, clause: Response) -> CheckedResponse:

@@ -9,7 +9,7 @@ from typing import Final
 from toolgen.contract.transport import Parameter, Place, Security, Style
 from toolgen.expr import codes
 from toolgen.expr.source import Source
-from toolgen.shapes.fields import Field, may_be_absent
+from toolgen.shapes.fields import Field, may_be_absent, may_be_none
 
 from ...transports import HTTP, Cookie, Header, Param
 from ..clause_lookup import clauses_of_kind
@@ -154,9 +154,11 @@ class Parameters:
                 place=f"stand in {_IN[place]}",
                 hint=hint,
             )
-        if place == "path" and may_be_absent(field):
-            hint = f"add required=True or a default to {field.name!r}"
-            fault = f"attribute {field.name!r}, which may be absent, fills"
+        if place == "path" and may_be_none(field):
+            state, hint = "null", "write the type without Nullable"
+            if may_be_absent(field):
+                state, hint = "absent", f"add required=True or a default to {field.name!r}"
+            fault = f"attribute {field.name!r}, which may be {state}, fills"
             scope.add(codes.UNFILLED_VARIABLE, source, name=name, fault=fault, hint=hint)
         self._placed[field.name] = parameter
         self.sources[field.name] = source
