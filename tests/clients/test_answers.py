@@ -22,7 +22,7 @@ from tests.clients.books import (
 )
 from tests.clients.servers import answer, answering, serving
 from toolgen.clients import HTTP, Response
-from toolgen.runtime import DeclaredError, ToolError, ToolModel
+from toolgen.runtime import DeclaredError, ErrorSpec, ToolError, ToolModel
 
 
 def body(**values: Any) -> bytes:
@@ -102,6 +102,20 @@ async def test_a_declared_error_has_its_details() -> None:
     assert isinstance(failure, DeclaredError)
     assert (failure.code, failure.details, str(failure)) == ("not_found", NotFound(id="1"), "Gone for good.")
     assert not failure.is_retryable
+
+
+async def test_details_stand_in_headers_too() -> None:
+    class Busy(ToolModel):
+        why: str
+        seconds: int | None = None
+
+    response = Response(503, "busy", body="why", headers={"seconds": "Retry-After"}, media="text")
+    http = HTTP(verb="GET", path="/books", responses=(Response(200), response))
+    failure = await error(
+        answer(503, b"at lunch", Retry_After="60"), operation(http, errors={ErrorSpec("busy"): Busy})
+    )
+    assert isinstance(failure, DeclaredError)
+    assert failure.details == Busy(why="at lunch", seconds=60)
 
 
 async def test_a_declared_error_without_a_text_has_that_of_the_design() -> None:

@@ -37,7 +37,9 @@ class AnswerPlan(Generic[R]):
         self._reader = Reader(result)
         self._kinds = _kinds(result)
         self._errors = {spec.name: spec for spec in errors}
-        self._details = {spec.name: Reader(type_) for spec, type_ in errors.items() if type_ is not None}
+        detailed = {spec.name: type_ for spec, type_ in errors.items() if type_ is not None}
+        self._details = {name: Reader(type_) for name, type_ in detailed.items()}
+        self._detail_kinds = {name: _kinds(type_) for name, type_ in detailed.items()}
 
     def response(self, status: int) -> Response | None:
         """Return what the design says of a status: of itself, of its class, or of all others."""
@@ -92,10 +94,7 @@ class AnswerPlan(Generic[R]):
             result = {}
         else:
             raise MisfitError("what is no object")
-        for attribute, name in response.headers.items():
-            text = answer.headers.get(name)
-            if text is not None:
-                result[attribute] = _value_of(text, self._kinds.get(attribute, str))
+        result |= _header_values(response, answer, self._kinds)
         if paging is not None:
             set_next(paging, sent, result, body, answer.headers, url)
         return to_json(result)
@@ -133,10 +132,7 @@ class AnswerPlan(Generic[R]):
         details: dict[str, Any] = dict(body) if isinstance(body, dict) else {}
         if response.body:
             details = {response.body: body}
-        for attribute, name in response.headers.items():
-            if (text := answer.headers.get(name)) is not None:
-                details[attribute] = text
-        return to_json(details)
+        return to_json(details | _header_values(response, answer, self._detail_kinds[response.error]))
 
 
 def _body_value(response: Response, answer: Answer) -> Json:
@@ -181,6 +177,15 @@ def _kind(annotation: Any) -> type:
         if part is not annotation and get_args(part) and (inner := _kind(part)) is not str:
             return inner
     return str
+
+
+def _header_values(response: Response, answer: Answer, kinds: Mapping[str, type]) -> dict[str, Json]:
+    """Return the attributes that stand in headers, each as its kind has it."""
+    return {
+        attribute: _value_of(text, kinds.get(attribute, str))
+        for attribute, name in response.headers.items()
+        if (text := answer.headers.get(name)) is not None
+    }
 
 
 def _value_of(text: str, kind: type) -> Json:
