@@ -90,8 +90,9 @@ class HttpOptions:
             value = getattr(self, option.name)
             if option.name.startswith("max_") and value is not None and not value >= 1:
                 raise ValueError(f"HttpOptions({option.name}={value}); it must be at least 1")
-            if option.name in _PERIODS and not value > 0:
-                raise ValueError(f"HttpOptions({option.name}={value}); it must be more than 0")
+        for name in _PERIODS:
+            if not (seconds := getattr(self, name)) > 0:
+                raise ValueError(f"HttpOptions({name}={seconds}); it must be more than 0")
         if not self.drain_s >= 0:
             raise ValueError(f"HttpOptions(drain_s={self.drain_s}); it must be at least 0")
 
