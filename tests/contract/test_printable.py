@@ -9,7 +9,7 @@ import pytest
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.logs import logger
-from toolgen.contract.printable import printable, printable_lines
+from toolgen.contract.printable import hides, printable, printable_lines
 
 HOSTILE = {
     "escape sequence": "\x1b[2J\x1b]0;title\x07",
@@ -84,3 +84,27 @@ def test_the_hint_of_an_error_stands_in_its_line(caplog: pytest.LogCaptureFixtur
 def test_a_logger_is_made_safe_once() -> None:
     assert len(logger("toolgen.x").filters) == len(logger("toolgen.x").filters) == 1
     assert logger("toolgen.x") is logging.getLogger("toolgen.x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0d28\u0d4d\u200d", "\u0915\u094d\u200d\u0937",
+        "\U0001f469\u200d\U0001f4bb", "\u2764\ufe0f\u200d\U0001f525", "\U0001f468\U0001f3fd\u200d\U0001f680",
+        "\u2699\ufe0f Status", "1\ufe0f\u20e3", "#\ufe0f\u20e3", "\u203c\ufe0f", "\u2139\ufe0f", "a\u3000b\n",
+    ],
+)  # fmt: skip
+def test_what_joins_characters_is_seen_between_those_that_it_changes(text: str) -> None:
+    assert not hides(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pass\u200cword", "a\u200db", "\u200da", "a\u200d", "_\u200c_", "\xe9\u200d\xe9",
+        "\u0431\u200c\u0432", "\u4e2d\u200d\u6587", "\u0645\u200c", "\u0645\u200ca", "\u0645\u200c\u200c\u062e",
+        "\U0001f469\u200d", "a\ufe0f", "\ufe0f", "a \ufe0f", "1\ufe0f\ufe0f", "-\ufe0f", "\u2014\u200d\u2014",
+    ],
+)  # fmt: skip
+def test_what_joins_nothing_hides(text: str) -> None:
+    assert hides(text)

@@ -18,8 +18,25 @@ empty Braille pattern. Python itself tells of controls, formats, separators and 
 
 _HIDDEN_CATEGORIES: Final = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of Unicode: controls, formats, surrogates, separators of lines and paragraphs."""
-_OF_WORDS: Final = frozenset("\t\n\r\u200c\u200d\ufe0e\ufe0f")
-"""What shows by its neighbours: line breaks, joiners of Persian and of emoji, and the forms of emoji."""
+_BREAKS: Final = frozenset("\t\n\r")
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""What shows by its neighbours: in Persian and the scripts of India, and in emoji."""
+_FORMS: Final = frozenset("\ufe0e\ufe0f")
+"""The forms of emoji, and of the characters that have one, such as `1` and `#`."""
+_UNJOINED: Final = (
+    "LATIN",
+    "GREEK",
+    "CYRILLIC",
+    "ARMENIAN",
+    "GEORGIAN",
+    "CJK",
+    "HANGUL",
+    "HIRAGANA",
+    "KATAKANA",
+)
+"""Beginnings of the names of letters that no joiner changes."""
+_VIRAMA: Final = 9
+"""Combining class of the sign that a joiner may follow at the end of a word."""
 
 _SHORT: Final = {"\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
@@ -42,17 +59,36 @@ def printable_lines(text: str) -> str:
 def hides(text: str) -> bool:
     """Return whether a value holds what no reader sees, or sees in another order: controls, bidi, tags.
 
-    Spaces of any kind, line breaks and what joins characters to a word are seen where they stand.
+    Spaces of any kind and line breaks are seen where they stand, and so is what joins characters, or gives
+    one its form, between those that it changes.
     """
     if text.isascii() and text.isprintable():
         return False
-    return any(_is_hidden(char) for char in text)
+    around = zip(("", *text), text, (*text[1:], ""), strict=False)
+    return any(_is_hidden(before, char, after) for before, char, after in around)
 
 
-def _is_hidden(char: str) -> bool:
-    if char in _OF_WORDS:
+def _is_hidden(before: str, char: str, after: str) -> bool:
+    if char in _BREAKS:
         return False
+    if char in _JOINERS:
+        is_last = before != "" and unicodedata.combining(before) == _VIRAMA
+        return not (_is_joined(before) and (is_last or _is_joined(after)))
+    if char in _FORMS:
+        is_symbol = unicodedata.category(before or " ")[0] in "SP" and (
+            not before.isascii() or before in "#*"
+        )
+        return before in _FORMS or not (before.isdigit() or is_symbol or _is_joined(before))
     return unicodedata.category(char) in _HIDDEN_CATEGORIES or _HIDDEN.match(char) is not None
+
+
+def _is_joined(char: str) -> bool:
+    """Return whether a joiner may change a character: a letter or a mark of some scripts, or an emoji."""
+    if char.isascii():  # "" is, too
+        return False
+    if char in _FORMS or not char.isalpha():
+        return char in _FORMS or unicodedata.category(char) in ("Mn", "Mc", "Me", "So", "Sk")
+    return not unicodedata.name(char, "").startswith(_UNJOINED)
 
 
 def _shown(char: str) -> str:
