@@ -102,8 +102,9 @@ def test_what_joins_characters_is_seen_between_those_that_it_changes(text: str) 
     "text",
     [
         "pass\u200cword", "a\u200db", "\u200da", "a\u200d", "_\u200c_", "\xe9\u200d\xe9",
-        "\u0431\u200c\u0432", "\u4e2d\u200d\u6587", "\u0645\u200c", "\u0645\u200ca", "\u0645\u200c\u200c\u062e",
-        "\U0001f469\u200d", "a\ufe0f", "\ufe0f", "a \ufe0f", "1\ufe0f\ufe0f", "-\ufe0f", "\u2014\u200d\u2014",
+        "\u0431\u200c\u0432", "\u4e2d\u200d\u6587", "\u0645\u200c", "\u0645\u200ca",
+        "\u0645\u200c\u200c\u062e", "\U0001f469\u200d", "a\ufe0f", "\ufe0f", "a \ufe0f",
+        "1\ufe0f\ufe0f", "-\ufe0f", "\u2014\u200d\u2014",
     ],
 )  # fmt: skip
 def test_what_joins_nothing_hides(text: str) -> None:
