@@ -23,7 +23,8 @@ class Operation(Generic[P, R]):
     name: str
     transport: HTTP | Function
     payload: type[P] = field(kw_only=True)
-    result: type[R] = field(kw_only=True)
+    result: Any = field(kw_only=True)
+    """`R`: a class, or an alias of types."""
     errors: Mapping[ErrorSpec[Any], Any] = field(kw_only=True, default_factory=dict)
     """Its declared errors, each with the class of its details; None for an error without them."""
 

@@ -80,7 +80,7 @@ class Method(Generic[R]):
             raise not_connected(exchange.request, str(error)) from None
         except AnswerLostError as error:
             raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
-        return self._answers.result(exchange.request, answer, document, url)
+        return self._answers.result(exchange.request, answer, document, url)  # type: ignore[no-any-return]  # of the operation's class
 
     def request(self, call: ServedCall | None) -> Request:
         """Return what errors say of a request."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from toolgen.expr.tree import Agent, Design, Service, Tool, Toolset
+from toolgen.expr.tree import Agent, ClientKind, Design, Service, Tool, Toolset
 from toolgen.shapes.fields import (
     ArrayType,
     DataType,
@@ -38,6 +38,11 @@ def service_package(service: str) -> Module:
 
 def service_module(service: str) -> Module:
     return (*service_package(service), "service")
+
+
+def client_module(service: str, kind: ClientKind) -> Module:
+    """Return the module of a generated client of the service."""
+    return (*service_package(service), kind)
 
 
 def completions_module(service: str) -> Module:

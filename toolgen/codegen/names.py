@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from toolgen.contract.tool_facts import Error
-from toolgen.expr.tree import Completion, Method, Tool, Toolset
+from toolgen.expr.tree import ClientKind, Completion, Method, Service, Tool, Toolset
 from toolgen.shapes.naming import (
     class_name,
     completion_functions,
@@ -50,6 +50,26 @@ def executor(toolset: Toolset) -> str:
 
 def bound_executor(toolset: Toolset) -> str:
     return class_name("bound", toolset.name, "executor")
+
+
+def client(service: Service, kind: ClientKind) -> str:
+    """Return the class that implements the methods with a transport: `BooksClient`, `RoomsFunctions`."""
+    return class_name(service.name, kind)
+
+
+def service_method(service: Service, method: Method) -> str:
+    """Return the method of the protocol of a service; clients have some names for themselves."""
+    return method_name(method.name, of_client=bool(service.clients))
+
+
+def apart(names: Mapping[str, str], taken: Collection[str], word: str) -> dict[str, str]:
+    """Return constants by key, of which those that are taken end with a word."""
+    constants = dict[str, str]()
+    for key, name in names.items():
+        while name in taken or name in constants.values():
+            name = constant(name, word)
+        constants[key] = name
+    return constants
 
 
 def stub_module(toolset: Toolset) -> str:

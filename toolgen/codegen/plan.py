@@ -22,6 +22,7 @@ from .layout import (
     agent_package,
     agents_package,
     all_objects,
+    client_module,
     completions_module,
     completions_scope,
     is_large,
@@ -33,6 +34,7 @@ from .layout import (
     toolset_scope,
 )
 from .views.agent import agent_specs_view, agent_view
+from .views.client import client_view
 from .views.codecs import codecs_view
 from .views.executor import executor_view, export_view
 from .views.package import (
@@ -87,6 +89,7 @@ def _files(design: Design, head: Head) -> Iterator[tuple[str, View | str]]:
 class _DesignContext:
     """The shared names and modules for the files of one place."""
 
+    design: Design
     head: Head
     shared: Scope
     services: dict[str, Scope]
@@ -113,6 +116,7 @@ def _design_context(design: Design, head: Head) -> _DesignContext:
     }
     native = {tool.id: catalog.native(head, toolset, tool) for toolset in toolsets for tool in toolset.native}
     return _DesignContext(
+        design=design,
         head=head,
         shared=shared,
         services={service.name: service_scope(service, shared) for service in design.services},
@@ -127,6 +131,9 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
     yield _path(folder, "__init__.py"), service_package_view(service)
     if service.methods:
         yield _path(service_module(service.name)), service_view(service, whole.services[service.name])
+    for kind in service.clients:
+        scope = whole.services[service.name]
+        yield _path(client_module(service.name, kind)), client_view(service, kind, scope)
     own = [toolset for toolset in service.toolsets if not toolset.exporter]
     if own:
         text = f"The toolsets of {service.name}."
@@ -148,7 +155,7 @@ def _service(service: Service, whole: _DesignContext) -> Iterator[tuple[str, Vie
 def _agent(agent: Agent, whole: _DesignContext) -> Iterator[tuple[str, View | str]]:
     folder = agent_package(agent)
     yield _path(folder, "__init__.py"), agent_package_view(agent)
-    yield _path(folder, "agent.py"), agent_view(agent)
+    yield _path(folder, "agent.py"), agent_view(whole.design, agent)
     yield _path(folder, "specs.py"), agent_specs_view(agent)
     entries = agent_entries(whole.head, agent, whole.tools)
     root = Root(path=f"{'../' * len(folder)}{CATALOG}", entries=whole.entries)
@@ -174,7 +181,7 @@ def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, Vie
         if not toolset.exporter:
             if any(tool.binding for tool in toolset.tools):
                 yield _path(folder, "transforms.py"), transforms_view(toolset, scope, whole.services)
-            yield _path(folder, "executor.py"), executor_view(toolset, scope)
+            yield _path(folder, "executor.py"), executor_view(whole.design, toolset, scope)
         yield _path(folder, "calls.py"), calls_view(toolset)
     yield _path(folder, CATALOG), whole.catalogue(toolset)
 

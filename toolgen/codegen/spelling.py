@@ -42,6 +42,8 @@ RUNTIME = "toolgen.runtime"
 """Has what authors write too."""
 GENERATED = "toolgen.runtime.generated"
 """Has what generated code alone needs."""
+CLIENTS = "toolgen.clients"
+"""Has what generated clients of services are made of."""
 
 _FORMATS = {"email": "Email", "hostname": "Hostname", "ipv4": "IPv4", "ipv6": "IPv6"}
 _SCALARS: dict[ScalarKind, tuple[str, str]] = {

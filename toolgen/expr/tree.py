@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from toolgen.contract.json_value import Json
 from toolgen.contract.policy import RunPolicy
@@ -255,6 +255,11 @@ class Method:
     """How the generated client calls it; None where somebody implements it."""
 
 
+ClientKind: TypeAlias = Literal["client", "functions"]
+"""A generated implementation of a service, over HTTP or of functions, and the name of its module."""
+_CLIENTS: Final[Mapping[type[HTTP | Function], ClientKind]] = {HTTP: "client", Function: "functions"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     name: str
@@ -270,6 +275,18 @@ class Service:
     """Every object of its `completions` module but the shared ones."""
     servers: tuple[Server, ...] = ()
     """Where its methods over HTTP answer, the preferred one first."""
+
+    @property
+    def clients(self) -> tuple[ClientKind, ...]:
+        """The clients that are generated for it, by the transports of its methods."""
+        kinds = {_CLIENTS[type(method.transport)] for method in self.methods if method.transport}
+        return tuple(kind for kind in _CLIENTS.values() if kind in kinds)
+
+    @property
+    def client(self) -> ClientKind | None:
+        """The client that implements all of its methods; None where somebody implements some of them."""
+        is_whole = len(self.clients) == 1 and all(method.transport for method in self.methods)
+        return self.clients[0] if is_whole else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,3 +306,19 @@ class Design:
     @cached_property
     def shared(self) -> Objects:
         return {object_.name: object_ for object_ in self.types}
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Service]:
+        return {service.name: service for service in self.services}
+
+    def bound_method(self, binding: Binding) -> Method:
+        """Return the method behind a tool."""
+        methods = self.by_name[binding.service].methods
+        return next(method for method in methods if method.name == binding.method)
+
+    def needs_executor(self, toolset: Toolset) -> bool:
+        """Return whether somebody writes what executes the tools: not where clients alone do it."""
+        return any(
+            tool.binding is None or self.by_name[tool.binding.service].client is None
+            for tool in toolset.tools
+        )

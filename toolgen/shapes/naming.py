@@ -22,6 +22,8 @@ _ANNOTATIONS = frozenset("bool bytes dt float int list object property str super
 _MODULE_NAMES = frozenset(
     "annotations calls codecs executor registration self specs transforms types".split()
 )
+CLIENT_NAMES: Final = frozenset(["aclose", "operations", "send", "servers"])
+"""Names that `HTTPClient` and `FunctionsClient` have, of which generated clients are subclasses."""
 _CONSTANTS = frozenset(["SPECS", "TYPE_CHECKING"])
 _BUILTINS = frozenset(name for name in dir(builtins) if name[0].isupper() and not keyword.iskeyword(name))
 """Pydantic would find these where an annotation names a class that stands further down."""
@@ -59,9 +61,12 @@ def field_name(key: str) -> str:
     return f"{name}_" if taken else name
 
 
-def method_name(name: str) -> str:
-    """Return the executor's or service's method, and the call builder, of a tool or method name."""
-    taken = keyword.iskeyword(name) or name in _MODULE_NAMES
+def method_name(name: str, *, of_client: bool = False) -> str:
+    """Return the executor's or service's method, and the call builder, of a tool or method name.
+
+    `of_client` is for the methods of a service whose clients are generated.
+    """
+    taken = keyword.iskeyword(name) or name in _MODULE_NAMES or (of_client and name in CLIENT_NAMES)
     return f"{name}_" if taken else name
 
 

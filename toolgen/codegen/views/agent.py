@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from toolgen.contract.policy import History, RunPolicy
-from toolgen.expr.tree import Agent, Toolset, UsedTool
+from toolgen.expr.tree import Agent, Design, Toolset, UsedTool
 
 from .. import names
 from ..catalog import non_default_limits, own_confirmation, toolsets_of
@@ -39,7 +39,7 @@ class AgentView:
     client_docstring: str
 
 
-def agent_view(agent: Agent) -> AgentView:
+def agent_view(design: Design, agent: Agent) -> AgentView:
     imports = _imports()
     wired = _agent_toolsets(agent)
     for toolset in wired:
@@ -57,6 +57,7 @@ def agent_view(agent: Agent) -> AgentView:
         spec=spec,
         parameters=tuple(
             f"{toolset.parameter}: {toolset.module}.{names.executor(toolset.toolset)} | RawExecutor"
+            f"{'' if design.needs_executor(toolset.toolset) else ' | None = None'}"
             for toolset in executed
         ),
         register_docstring=docstring(_register_text(bool(executed)), 4),

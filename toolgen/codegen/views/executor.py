@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from toolgen.expr.tree import Binding, Export, Tool, Toolset
+from toolgen.expr.tree import Binding, Design, Export, Service, Tool, Toolset
 from toolgen.shapes.fields import may_be_none
 from toolgen.shapes.naming import class_name, method_name, module_name, snake
 
 from .. import names
 from ..imports import Imports
-from ..layout import Scope, relative, service_module, toolset_package
-from ..spelling import GENERATED, RUNTIME
+from ..layout import Scope, client_module, relative, service_module, toolset_package
+from ..spelling import CLIENTS, GENERATED, RUNTIME
 from ..text import docstring, quote
 from .codecs import type_name
 from .specs import with_errors
@@ -36,8 +36,35 @@ class BoundToolView:
     method: str
     to_payload: str
     to_result: str
+    is_called: bool
+    """Its method has a transport, whose client has to know the call."""
     artifacts: tuple[str, ...]
     """Items of the outcome's artifacts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundServiceView:
+    name: str
+    type: str
+    module: str
+    client: str
+    """The generated client that implements the whole service, and its module; "" for none."""
+    is_lazy: bool
+    """The client is made at its first use: one over HTTP, whose imports take a while."""
+
+    @property
+    def parameter(self) -> str:
+        return f"{self.name}: {self.type}{' | None = None' if self.client else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorArgumentView:
+    """The parameter of the registration."""
+
+    parameter: str
+    docstring: str
+    value: str
+    """Expression of what executes the tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,26 +85,31 @@ class ExecutorView:
     tools: tuple[ToolView, ...]
     bound_executor: str
     bound_docstring: str
-    services: tuple[str, ...]
+    services: tuple[BoundServiceView, ...]
     parameters: str
     """The services with their types."""
+    cached: str
+    calling: str
+    """What makes a client at its first use, and what tells it of the call; "" where nothing is called."""
     bound_tools: tuple[BoundToolView, ...]
+    registration: ExecutorArgumentView
 
 
-def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
+def executor_view(design: Design, toolset: Toolset, scope: Scope) -> ExecutorView:
     bound = [(tool, tool.binding) for tool in toolset.tools if tool.binding]
     full_name = f"{toolset.service}.{toolset.name}"
     imports, typing_imports = _imports(toolset, bound)
     views = {tool.name: _tool(toolset, tool, scope, typing_imports) for tool in toolset.tools}
     tool_method, abstract = imports.name(GENERATED, "tool_method"), imports.name("abc", "abstractmethod")
-    services = {module_name(binding.service): binding.service for _, binding in bound}
-    package = toolset_package(toolset)
-    parameters = [
-        f"{name}: {typing_imports.name(relative(package, service_module(service)), class_name(service))}"
-        for name, service in services.items()
-    ]
+    behind = dict.fromkeys(binding.service for _, binding in bound)
+    services = tuple(_service(design.by_name[name], toolset, typing_imports) for name in behind)
+    tools = tuple(_bound_tool(design, tool, binding, views[tool.name]) for tool, binding in bound)
     return ExecutorView(
         docstring=docstring(f"What executes the tools of {full_name}."),
+        cached=imports.name("functools", "cached_property")
+        if any(service.is_lazy for service in services)
+        else "",
+        calling=imports.name(CLIENTS, "calling") if any(tool.is_called for tool in tools) else "",
         imports=imports.text(),
         typing_imports=typing_imports.text(4),
         toolset=quote(full_name),
@@ -89,9 +121,35 @@ def executor_view(toolset: Toolset, scope: Scope) -> ExecutorView:
         tools=tuple(views.values()),
         bound_executor=names.bound_executor(toolset),
         bound_docstring=docstring(f"Executes the bound tools of {full_name} by the services behind them.", 4),
-        services=tuple(services),
-        parameters=", ".join(parameters),
-        bound_tools=tuple(_bound_tool(tool, binding, views[tool.name]) for tool, binding in bound),
+        services=services,
+        parameters=", ".join(service.parameter for service in services),
+        bound_tools=tools,
+        registration=_registration(design, toolset),
+    )
+
+
+def _service(of: Service, toolset: Toolset, typing_imports: Imports) -> BoundServiceView:
+    package = toolset_package(toolset)
+    return BoundServiceView(
+        name=module_name(of.name),
+        type=typing_imports.name(relative(package, service_module(of.name)), class_name(of.name)),
+        module=relative(package, client_module(of.name, of.client)) if of.client else "",
+        client=names.client(of, of.client) if of.client else "",
+        is_lazy=of.client == "client",
+    )
+
+
+def _registration(design: Design, toolset: Toolset) -> ExecutorArgumentView:
+    type_ = f"{names.executor(toolset)} | RawExecutor"
+    text = "Return the toolset as a runtime registers it, executed by `executor`"
+    if design.needs_executor(toolset):
+        return ExecutorArgumentView(
+            parameter=f"executor: {type_}", docstring=docstring(f"{text}."), value="executor"
+        )
+    return ExecutorArgumentView(
+        parameter=f"executor: {type_} | None = None",
+        docstring=docstring(f"{text}.\n\nWithout one, the clients of its services execute them.", 4),
+        value=f"{names.bound_executor(toolset)}() if executor is None else executor",
     )
 
 
@@ -143,15 +201,17 @@ def _description(toolset: Toolset, tool: Tool) -> str:
     return f"{text}\n\n{tool.facts.deprecated.added_to('', replacement)}"
 
 
-def _bound_tool(tool: Tool, binding: Binding, view: ToolView) -> BoundToolView:
+def _bound_tool(design: Design, tool: Tool, binding: Binding, view: ToolView) -> BoundToolView:
+    service, method = design.by_name[binding.service], design.bound_method(binding)
     return BoundToolView(
         name=view.name,
         payload=view.payload,
         returns=view.returns,
         service=module_name(binding.service),
-        method=method_name(binding.method),
+        method=names.service_method(service, method),
         to_payload=names.to_method_payload(tool),
         to_result=names.to_result(tool),
+        is_called=method.transport is not None,
         artifacts=tuple(_artifacts(tool, binding)),
     )
 

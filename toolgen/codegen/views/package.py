@@ -12,7 +12,7 @@ from toolgen.shapes.naming import class_name
 
 from .. import names
 from ..imports import Imports, sorted_names
-from ..layout import class_names, completions_module, service_module, types_modules
+from ..layout import class_names, client_module, completions_module, service_module, types_modules
 from ..spelling import GENERATED
 from ..text import docstring, quote
 
@@ -99,7 +99,7 @@ def types_package_view(of: Toolset) -> SurfaceView:
 
 
 def service_package_view(of: Service) -> SurfaceView | PackageView:
-    """Return the package of a service: its protocol, the types of its methods, and its completions.
+    """Return the package of a service: its protocol, its clients, the types of its methods, its completions.
 
     A name that both modules have is the service's.
     """
@@ -113,6 +113,7 @@ def service_package_view(of: Service) -> SurfaceView | PackageView:
         home = f".{service_module(of.name)[-1]}"
         errors = [names.error_spec(method, error) for method in of.methods for error in method.errors]
         modules |= dict.fromkeys([class_name(of.name), *class_names(of.objects), *errors], home)
+    modules |= {names.client(of, kind): f".{client_module(of.name, kind)[-1]}" for kind in of.clients}
     return _lazy(text, Imports(), modules) if modules else package_view(text)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from toolgen.contract.names import COMPLETION_SCHEMAS
 from toolgen.expr.tree import Completion, Service
-from toolgen.shapes.naming import class_name, method_name
+from toolgen.shapes.naming import class_name
 
 from .. import names
 from ..imports import Imports
@@ -76,7 +76,7 @@ def service_view(of: Service, scope: Scope) -> ServiceView:
         service_docstring=docstring(of.description or f"The service {of.name}.", 4),
         methods=tuple(
             MethodView(
-                name=method_name(method.name),
+                name=names.service_method(of, method),
                 payload=method.payload.name,
                 result=method.result.name,
                 docstring=docstring(with_errors(method.description, method), 8),

@@ -1,0 +1,166 @@
+"""`client.py` and `functions.py`: a service whose methods are requests over HTTP, or calls of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar, Final
+
+from toolgen.contract.tool_facts import Error
+from toolgen.contract.transport import HTTP, SecurityScheme
+from toolgen.expr.tree import ClientKind, Method, Service
+from toolgen.shapes.naming import class_name, constant
+
+from .. import names
+from ..imports import Imports
+from ..layout import Scope, relative, service_module, service_package
+from ..spelling import CLIENTS
+from ..text import docstring, literal
+from .specs import ConstantView
+
+_BASES: Final[Mapping[ClientKind, str]] = {"client": "HTTPClient", "functions": "FunctionsClient"}
+_HOW: Final[Mapping[ClientKind, str]] = {"client": "over HTTP", "functions": "by functions"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientMethodView:
+    name: str
+    payload: str
+    result: str
+    operation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientView:
+    template: ClassVar[str] = "client.py.jinja"
+    docstring: str
+    imports: str
+    schemes: tuple[tuple[str, str], ...]
+    """Constant and expression."""
+    operations: tuple[ConstantView, ...]
+    name: str
+    base: str
+    service: str
+    class_docstring: str
+    facts: tuple[tuple[str, str], ...]
+    """Attributes of the class, and their expressions."""
+    methods: tuple[ClientMethodView, ...]
+
+
+def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
+    methods = tuple(method for method in of.methods if method.transport and _kind(method) == kind)
+    name, operations = names.client(of, kind), {method.name: constant(method.name) for method in methods}
+    schemes = _schemes(methods)
+    constants = names.apart({key: constant(*key.split()) for key in schemes}, operations.values(), "scheme")
+    imports = Imports({name, *operations.values(), *constants.values()})
+    imports.name("__future__", "annotations")
+    printer = _Printer(of, scope, imports, constants)
+    return ClientView(
+        docstring=docstring(f"The service {of.name}, {_HOW[kind]}."),
+        schemes=tuple((constants[key], printer.made(scheme)) for key, scheme in schemes.items()),
+        operations=tuple(printer.operation(of, method, operations[method.name]) for method in methods),
+        facts=(("servers", printer.value(of.servers)),)
+        if kind == "client"
+        else (("operations", f"({', '.join(operations.values())}{',' * (len(operations) == 1)})"),),
+        base=imports.name(CLIENTS, _BASES[kind]),
+        service=printer.reference(class_name(of.name)),
+        name=name,
+        class_docstring=docstring(_text(of, methods), 4),
+        methods=tuple(
+            ClientMethodView(
+                name=names.service_method(of, method),
+                payload=printer.reference(method.payload.name),
+                result=printer.reference(method.result.name),
+                operation=operations[method.name],
+            )
+            for method in methods
+        ),
+        imports=imports.text(),
+    )
+
+
+def _kind(method: Method) -> ClientKind:
+    return "client" if isinstance(method.transport, HTTP) else "functions"
+
+
+def _schemes(methods: Iterable[Method]) -> dict[str, SecurityScheme]:
+    """Return the security schemes of the methods by name, in order of first use."""
+    return {
+        requirement.scheme.name: requirement.scheme
+        for method in methods
+        if isinstance(method.transport, HTTP)
+        for alternative in method.transport.security
+        for requirement in alternative
+    }
+
+
+def _text(of: Service, methods: tuple[Method, ...]) -> str:
+    """Return the docstring of the class, which names the methods that are left to a subclass."""
+    text = of.description or f"The service {of.name}."
+    left = [f"`{names.service_method(of, method)}`" for method in of.methods if method not in methods]
+    if not left:
+        return text
+    return f"{text}\n\nAbstract: a subclass has the methods that it leaves open: {', '.join(left)}."
+
+
+class _Printer:
+    """Prints the values of one client, and collects what they import."""
+
+    def __init__(self, of: Service, scope: Scope, imports: Imports, schemes: Mapping[str, str]) -> None:
+        """Construct it; `schemes` are the constants of security schemes by name."""
+        self._package, self._service = service_package(of.name), service_module(of.name)
+        self._scope, self._imports, self._schemes = scope, imports, schemes
+
+    def reference(self, name: str) -> str:
+        """Return the name of a class, of an error or of the service in the module."""
+        module = self._scope.modules.get(name, self._service)
+        return self._imports.name(relative(self._package, module), name)
+
+    def operation(self, of: Service, method: Method, name: str) -> ConstantView:
+        """Return the constant of a method."""
+        maker = self._imports.name(CLIENTS, "Operation")
+        payload, result = self.reference(method.payload.name), self.reference(method.result.name)
+        facts = [literal(of.name), literal(method.name), self.value(method.transport)]
+        facts += [f"payload={payload}", f"result={result}"]
+        if method.errors:
+            facts.append(f"errors={{{', '.join(self._error(method, error) for error in method.errors)}}}")
+        return ConstantView(
+            name=name, type=f"{maker}[{payload}, {result}]", value=f"{maker}({', '.join(facts)},)"
+        )
+
+    def _error(self, method: Method, error: Error[str]) -> str:
+        """Return a declared error with the class of its details."""
+        details = self.reference(error.type) if error.type else "None"
+        return f"{self.reference(names.error_spec(method, error))}: {details}"
+
+    def value(self, value: Any) -> str:
+        """Return the expression of a fact of a transport."""
+        match value:
+            case SecurityScheme():
+                return self._schemes[value.name]
+            case tuple():
+                items = ", ".join(map(self.value, value))
+                return f"({items}{',' * (len(value) == 1)})"
+            case Mapping():
+                return literal(dict(value))
+            case None | str() | bool() | int():
+                return literal(value)
+            case _:
+                return self.made(value)
+
+    def made(self, value: Any) -> str:
+        """Return the call that makes a fact; arguments that have their default are left out."""
+        maker = self._imports.name(CLIENTS, type(value).__name__)
+        return f"{maker}({', '.join(self._arguments(value))})"
+
+    def _arguments(self, of: Any) -> Iterator[str]:
+        for field in fields(of):
+            value, default = getattr(of, field.name), _default(field)
+            if default is MISSING and not field.kw_only:
+                yield self.value(value)
+            elif value != default:
+                yield f"{field.name}={self.value(value)}"
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
