@@ -153,7 +153,10 @@ def test_a_trace_ends_where_the_call_failed(
 @pytest.mark.parametrize(
     ("runtime", "message"),
     [
-        ("", "names no runtime\n  hint: add runtime ="),
+        (
+            "",
+            "names no runtime, and its toolsets need code: hall.people (an executor)\n  hint: add runtime =",
+        ),
         ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
         ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
         ("app.main:brokn", "has no name 'brokn'\n  hint: did you mean 'broken'? correct 'runtime' in "),

@@ -37,16 +37,16 @@ DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db")
 
 
 async def load_runtime(project: Project) -> Runtime:
-    """Return the runtime of the function that `runtime` of the settings names.
+    """Return the runtime of the function that `runtime` of the settings names, or one that needs no code.
 
     Raises:
-        ToolgenError: the settings name none, or it cannot be imported, fails, or gives something else.
+        ToolgenError: the function cannot be imported, fails, or gives something else; or the settings name
+            none, and a toolset needs code.
     """
     if not project.runtime:
-        raise ToolgenError(
-            f"{project.file}: [tool.toolgen] names no runtime",
-            hint='add runtime = "module:callable", a function that returns a configured Runtime',
-        )
+        from .default_runtime import default_runtime  # with the design language, which is large
+
+        return default_runtime(project)
     make = _function(project, "runtime", project.runtime)
     with user_code_errors(f"{project.runtime!r} failed"):
         made = make()

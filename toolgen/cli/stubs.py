@@ -56,8 +56,11 @@ def plan_stubs(project: Project, design: Design, folder: Path) -> StubPlan:
     notes: list[str] = []
     for toolset in toolsets(design):
         file = folder / stub_path(toolset)
+        is_there = os.path.lexists(file)
+        if not is_there and not design.needs_executor(toolset):
+            continue
         new |= {package / "__init__.py": "" for package in _packages(project, folder, file)}
-        if not os.path.lexists(file):
+        if not is_there:
             new[file] = stub(design, toolset, project.package)
             continue
         current = _read(file, toolset, project)
@@ -82,7 +85,8 @@ def show_stubs(project: Project, *, check: bool, format: Format = "text") -> Out
     total: Counter[str] = Counter()
     for toolset in toolsets(evaluation.design):
         file = folder / stub_path(toolset)
-        statuses = _read(file, toolset, project).statuses if os.path.lexists(file) else (_ABSENT,)
+        absent = (_ABSENT,) if evaluation.design.needs_executor(toolset) else ()
+        statuses = _read(file, toolset, project).statuses if os.path.lexists(file) else absent
         counts = Counter({"bound": sum(tool.binding is not None for tool in toolset.tools)})
         counts.update(status.state for status in statuses)
         total += counts

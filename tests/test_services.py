@@ -1,0 +1,329 @@
+"""Services with a transport, from the design to a call that answers: no code but the design."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.cases.functions.gen.rooms.functions import RoomsFunctions as Rooms
+from tests.cases.http.gen.books import BooksClient, DescribePayload, DescribeResult
+from tests.cases.http.gen.loans import LoansClient
+from toolgen.capabilities import EnvironmentCredentials
+from toolgen.clients import FunctionsClient, HTTPClient
+from toolgen.runtime import Runtime
+from toolgen.shapes.naming import CLIENT_NAMES
+
+from .conftest import ProjectFolder, surroundings
+
+HTTP = '''\
+"""Tariffs over HTTP, for a test."""
+
+from toolgen.dsl import (
+    GET, HTTP, APIKeySecurity, Args, ArrayOf, Attribute, BindTo, BoundedResult, Design, Error, Int, Method,
+    Paging, Param, Payload, Response, Result, Return, Security, Server, Service, String, Tool, Toolset, Type,
+)
+
+Price = Type(
+    "Price",
+    "What an hour costs.",
+    Attribute("hour", Int, "The hour.", required=True),
+    Attribute("cents", Int, "What it costs.", required=True),
+)
+ZONE = Attribute("zone", String, "Which zone.", required=True)
+PRICES = Attribute("prices", ArrayOf(Price), "By hour.", required=True)
+CURSOR = Attribute("cursor", String, "Where to go on.")
+NEXT = Attribute("next", String, "Where to go on the next time.")
+
+tariffs = Service(
+    "Tariffs",
+    "What electricity costs.",
+    Server("SERVER"),
+    Security(APIKeySecurity("key", "Key of the tariffs.", header="X-Api-Key")),
+    Method(
+        "list_prices",
+        "Read the prices of a zone.",
+        Payload(ZONE, CURSOR),
+        Result(PRICES, NEXT),
+        Error("unknown_zone", None, "There is no such zone."),
+        HTTP(
+            GET("/zones/{zone}/prices"),
+            Param("cursor", "page"),
+            Response(200),
+            Response(404, "unknown_zone"),
+            Paging(cursor="cursor", next="next"),
+        ),
+    ),
+)
+prices = Toolset(
+    "prices",
+    "Prices of electricity.",
+    Tool(
+        "list_prices",
+        "Read the prices of a zone.",
+        Args(ZONE, CURSOR),
+        Return(PRICES, NEXT),
+        BoundedResult(cursor="cursor", next_cursor="next"),
+        BindTo("Tariffs", "list_prices"),
+    ),
+)
+design = Design("app", "A small application.", tariffs, Service("assistant", "Tools.", prices))
+'''
+
+FUNCTIONS = '''\
+"""Rooms by functions, for a test."""
+
+from toolgen.dsl import (
+    Args, Attribute, BindTo, Design, Error, Functions, Inject, Method, Payload, Result, Return, Service,
+    String, Tool, Toolset,
+)
+
+ROOM = Attribute("room", String, "Which room.", required=True)
+NUMBER = Attribute("number", String, "Number of the booking.", required=True)
+
+rooms = Service(
+    "Rooms",
+    "Rooms of the office.",
+    Functions("app.rooms"),
+    Method("book_room", "Book a room.", Payload(ROOM), Result(NUMBER), Error("taken", None, "It is taken.")),
+)
+bookings = Toolset(
+    "bookings",
+    "Bookings of rooms.",
+    Tool("book", "Book a room.", Args(ROOM), Return(NUMBER), BindTo("Rooms", "book_room")),
+)
+design = Design("app", "A small application.", rooms, Service("assistant", "Tools.", bookings))
+'''
+
+ROOMS = '''\
+"""Functions that were there before."""
+
+
+def book_room(room: str) -> dict[str, str]:
+    return {"number": f"{room}-1"}
+'''
+
+SETTINGS = '[tool.toolgen]\ndesign = "app.design"\nout = "app/gen"\n'
+PAGES: dict[str, dict[str, object]] = {
+    "": {"prices": [{"hour": 0, "cents": 31, "currency": "EUR"}], "next": "b"},
+    "b": {"prices": [{"hour": 1, "cents": 29}], "next": None},
+}
+
+
+class Tariffs(BaseHTTPRequestHandler):
+    """What the design describes, written by somebody else."""
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        page = parse_qs(asked.query).get("page", [""])[0]
+        status: int = 200
+        answer: dict[str, object] = PAGES[page]
+        if self.headers["X-Api-Key"] != "k-1":
+            status, answer = 401, {}
+        elif asked.path == "/descriptions":
+            answer = {"pages": 120, "more": {"colour": ["red"]}, "vendor": 7}
+        elif asked.path != "/zones/north/prices":
+            status, answer = 404, {"detail": "no such zone"}
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """Give the URL of a server of tariffs that runs meanwhile."""
+    tariffs = ThreadingHTTPServer(("127.0.0.1", 0), Tariffs)
+    serving = Thread(target=tariffs.serve_forever)
+    serving.start()
+    yield f"http://127.0.0.1:{tariffs.server_port}"
+    tariffs.shutdown()
+    serving.join()
+    tariffs.server_close()
+
+
+@pytest.fixture
+def tariffs(project: ProjectFolder, server: str, monkeypatch: pytest.MonkeyPatch) -> ProjectFolder:
+    """Give a project whose service is the server, generated and without settings."""
+    monkeypatch.setenv("TARIFFS_KEY", "k-1")
+    generate(project, HTTP.replace("SERVER", server))
+    return project
+
+
+@pytest.fixture
+def rooms(project: ProjectFolder) -> ProjectFolder:
+    project.write("app/rooms.py", ROOMS)
+    generate(project, FUNCTIONS)
+    return project
+
+
+def generate(project: ProjectFolder, design: str) -> None:
+    project.write("pyproject.toml", SETTINGS)
+    project.write("app/design.py", design)
+    done = project.run("gen")
+    assert done.code == 0, done.err
+
+
+def test_an_api_answers_calls_without_code(tariffs: ProjectFolder) -> None:
+    assert not (tariffs.path / "executors").exists()
+    first = tariffs.run("call", "list_prices", '{"zone": "north"}')
+    assert (first.code, json.loads(first.out)) == (
+        0,
+        {"prices": [{"hour": 0, "cents": 31}], "next": "b", "returned": 1, "truncated": True},
+    )
+    last = tariffs.run("call", "list_prices", '{"zone": "north", "cursor": "b"}')
+    assert json.loads(last.out) == {"prices": [{"hour": 1, "cents": 29}], "returned": 1, "truncated": False}
+
+
+def test_a_declared_error_of_an_api_is_that_of_the_tool(tariffs: ProjectFolder) -> None:
+    done = tariffs.run("call", "list_prices", '{"zone": "south"}')
+    assert done.code == 1
+    assert json.loads(done.out)["code"] == "unknown_zone"
+
+
+def test_functions_answer_calls_without_code(rooms: ProjectFolder) -> None:
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert (done.code, json.loads(done.out)) == (0, {"number": "blue-1"})
+    assert rooms.run("gen", "--check").code == 0
+    assert rooms.run("stubs", "--check").code == 0
+
+
+OVERRIDE = """\
+from app.gen.assistant.toolsets import bookings
+from toolgen.runtime import ToolContext
+
+
+class Bookings(bookings.BoundBookingsExecutor):
+    async def book(self, payload: bookings.BookPayload, ctx: ToolContext) -> bookings.BookResult:
+        return bookings.BookResult(number="mine")
+"""
+MAIN = """\
+from app.gen.assistant.toolsets import bookings
+from executors.assistant.bookings import Bookings
+from toolgen.runtime import Runtime
+
+
+def runtime() -> Runtime:
+    runtime = Runtime()
+    runtime.tools.register(bookings.registration(Bookings()))
+    return runtime
+"""
+
+
+def test_an_executor_of_the_author_stands_in_the_place_of_the_client(rooms: ProjectFolder) -> None:
+    rooms.write("executors/assistant/bookings.py", OVERRIDE)
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert done.code == 2
+    assert "assistant.bookings (the executor in executors/assistant/bookings.py)" in done.err
+    rooms.write("app/main.py", MAIN)
+    rooms.write("pyproject.toml", f'{SETTINGS}runtime = "app.main:runtime"\n')
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert (done.code, json.loads(done.out)) == (0, {"number": "mine"})
+    assert rooms.run("stubs", "--check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "need"),
+    [
+        ({', BindTo("Rooms", "book_room")': ""}, "an executor"),
+        ({'    Functions("app.rooms"),\n': ""}, "an executor"),
+        (
+            {
+                "Payload(ROOM)": 'Payload(ROOM, Attribute("tenant", String, "Whose it is."))',
+                'BindTo("Rooms", "book_room")': 'BindTo("Rooms", "book_room"), Inject("tenant")',
+            },
+            "an interceptor that fills 'tenant'",
+        ),
+    ],
+)
+def test_code_that_a_toolset_needs_is_named(rooms: ProjectFolder, changes: dict[str, str], need: str) -> None:
+    design = FUNCTIONS
+    for old, new in changes.items():
+        design = design.replace(old, new)
+    generate(rooms, design)
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert done.code == 2
+    assert f"names no runtime, and its toolsets need code: assistant.bookings ({need})\n" in done.err
+    assert "hint: add runtime =" in done.err
+
+
+def test_what_was_generated_of_an_earlier_design_is_generated_again(rooms: ProjectFolder) -> None:
+    generate(rooms, FUNCTIONS.replace('    Functions("app.rooms"),\n', ""))
+    rooms.write("app/design.py", FUNCTIONS)
+    (rooms.path / "executors/assistant/bookings.py").unlink()
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert done.code == 2
+    assert "run: toolgen gen" in done.err
+
+
+def test_a_subclass_of_a_client_overrides_a_method(
+    rooms: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(rooms.path))
+    service, toolset = (import_module(f"app.gen.{name}") for name in ("rooms", "assistant.toolsets.bookings"))
+
+    class Rooms(service.RoomsFunctions):  # type: ignore[misc, name-defined]
+        async def book_room(self, payload: Any) -> Any:
+            booked = await super().book_room(payload)
+            return booked.model_copy(update={"number": booked.number.upper()})
+
+    runtime = Runtime()
+    runtime.tools.register(toolset.registration(toolset.BoundBookingsExecutor(rooms=Rooms())))
+    result = asyncio.run(runtime.call("book", {"room": "blue"}))
+    assert json.loads(result.json) == {"number": "BLUE-1"}
+
+
+def test_functions_that_do_not_fit_are_named_before_a_call(rooms: ProjectFolder) -> None:
+    rooms.write("app/rooms.py", ROOMS.replace("room: str", "place: str"))
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert done.code == 2
+    assert "app.rooms:book_room" in done.err
+
+
+def test_the_names_of_clients_are_kept_from_methods() -> None:
+    public = {name for client in (HTTPClient, FunctionsClient) for name in dir(client) if name[0] != "_"}
+    assert public == CLIENT_NAMES
+    assert Rooms.send is FunctionsClient.send
+    assert {"book_room", "cancel", "send_"} <= set(vars(Rooms))
+
+
+def test_a_client_is_abstract_where_methods_have_no_transport() -> None:
+    with pytest.raises(TypeError, match="remind"):
+        LoansClient()  # type: ignore[abstract]
+    assert "`remind`" in str(LoansClient.__doc__)
+
+
+async def test_a_schema_that_somebody_else_wrote_decodes(server: str) -> None:
+    books = BooksClient(server=server, credentials=EnvironmentCredentials({"BOOKS_LIBRARY_KEY": "k-1"}))
+    async with books:
+        described = await books.describe(DescribePayload(isbn="0-306-40615-2"))
+    assert type(described) is DescribeResult
+    assert (described.pages, described.more) == (120, {"colour": ["red"]})
+
+
+def test_a_client_is_made_at_its_first_call(tariffs: ProjectFolder) -> None:
+    code = (
+        "import sys\n"
+        "from app.gen.assistant.toolsets import prices\n"
+        "from toolgen.runtime import Runtime\n"
+        "Runtime().tools.register(prices.registration())\n"
+        "print([name for name in sys.modules if name in ('httpx', 'app.gen.tariffs.client')])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tariffs.path, env=surroundings(), capture_output=True, text=True
+    )
+    assert done.stdout == "[]\n", done.stderr

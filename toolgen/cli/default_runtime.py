@@ -1,0 +1,64 @@
+"""The runtime of a project that configures none, because its toolsets need no code of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import CALL_META_NAMES
+from toolgen.dsl import build
+from toolgen.engines import InProcessEngine
+from toolgen.expr.tree import Design, Toolset
+from toolgen.runtime import Runtime
+from toolgen.shapes.naming import module_name
+
+from .config import Project
+from .load import load_design, load_module
+from .python_errors import user_code_errors
+
+
+def default_runtime(project: Project) -> Runtime:
+    """Return a runtime of all toolsets of the design, whose tools the clients of its services execute.
+
+    Its runs, and calls that wait, end with the process.
+
+    Raises:
+        ToolgenError: a toolset needs code, the design has errors, or nothing was generated of it.
+    """
+    design = build(load_design(project)).design
+    if design is None:
+        raise ToolgenError("the design has errors", hint="run: toolgen gen")
+    toolsets = [toolset for service in design.services for toolset in service.toolsets if toolset.tools]
+    needs = [(toolset, _need(project, design, toolset)) for toolset in toolsets]
+    if needing := [f"{toolset.service}.{toolset.name} ({need})" for toolset, need in needs if need]:
+        code = ", ".join(needing)
+        raise ToolgenError(
+            f"{project.file}: [tool.toolgen] names no runtime, and its toolsets need code: {code}",
+            hint='add runtime = "module:callable", a function that returns a configured Runtime',
+        )
+    runtime = Runtime(engine=InProcessEngine())
+    for toolset in toolsets:
+        module = load_module(project, _module(project, toolset), "package")
+        with user_code_errors(f"{module.__name__} cannot be registered; run: toolgen gen"):
+            runtime.tools.register(module.registration())
+    return runtime
+
+
+def _module(project: Project, toolset: Toolset) -> str:
+    return f"{project.package}.{module_name(toolset.service)}.toolsets.{module_name(toolset.name)}"
+
+
+def _need(project: Project, design: Design, toolset: Toolset) -> str:
+    """Return what a toolset needs of its host; "" where the clients of services are all."""
+    if toolset.exporter:
+        return f"the agent {toolset.exporter}"
+    if toolset.lock:
+        return "the connection to its server"
+    if design.needs_executor(toolset):
+        return "an executor"
+    stub = Path(project.stubs, module_name(toolset.service), f"{module_name(toolset.name)}.py")
+    if (project.directory / stub).exists():
+        return f"the executor in {stub.as_posix()}"
+    fields = dict.fromkeys(field.name for tool in toolset.tools for field in tool.injected)
+    filled = [name for name in fields if name not in CALL_META_NAMES]
+    return f"an interceptor that fills {', '.join(map(repr, filled))}" if filled else ""
