@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jsonschema_rs
 import pytest
 
 from tests.work import lines_run
@@ -44,3 +47,28 @@ def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:
     [problem] = read(schema, name="Payload", arguments=True).problems
     assert problem.pointer == "/properties/p248/pattern"
     assert problem.message == "brings all patterns to more than 100000 parts, repetitions written out"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"pattern": r"^\p{L}a+$"},
+        {"enum": [f"{number}" for number in range(100)], "pattern": r"^\p{Nd}+$"},
+        {"enum": [f"{number}" for number in range(100)], "pattern": r"^[0-9]+$"},
+        {"properties": {f"p{number}": {"pattern": r"^\p{Lu}+$"} for number in range(100)}},
+    ],
+)
+def test_a_pattern_is_compiled_a_few_times_whatever_there_is_of_values(
+    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = 0
+    make = jsonschema_rs.Draft202012Validator
+
+    def counted(schema: Any, **options: Any) -> object:
+        nonlocal compiled
+        compiled += "pattern" in str(schema) and "keywords" not in options
+        return make(schema, **options)
+
+    monkeypatch.setattr(jsonschema_rs, "Draft202012Validator", counted)
+    assert read(schema, name="Payload").problems == ()
+    assert compiled <= 2
