@@ -34,21 +34,12 @@ def to_rust(pattern: str) -> str:
         PatternError: it does not compile, or uses look-around, back-references, inline flags,
             named groups, Unicode properties or an escape outside the common ground.
     """
-    text = translated(pattern)
+    translated = _Translator(pattern).run()
     try:
-        SchemaValidator(core_schema.str_schema(pattern=text))
+        SchemaValidator(core_schema.str_schema(pattern=translated))
     except SchemaError as error:
         raise PatternError(f"does not compile: {str(error).strip().splitlines()[-1].strip()}") from None
-    return text
-
-
-def translated(pattern: str) -> str:
-    """Return the same, of what may not compile.
-
-    Raises:
-        PatternError: as `to_rust`, unless it does not compile.
-    """
-    return _Translator(pattern).run()
+    return translated
 
 
 class _Translator:
