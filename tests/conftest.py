@@ -18,8 +18,6 @@ from hypothesis.strategies import booleans
 import toolgen
 from tests.worker_parts import pytest_configure_node as pytest_configure_node
 from tests.worker_parts import pytest_ignore_collect as pytest_ignore_collect
-from tests.worker_parts import pytest_report_from_serializable as pytest_report_from_serializable
-from tests.worker_parts import pytest_report_to_serializable as pytest_report_to_serializable
 from tests.worker_parts import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
 from toolgen.cli import main
 

@@ -1,17 +1,29 @@
-"""The import table of the documentation, circles, what touches the world, and sizes, by the syntax trees."""
+"""What all syntax trees hold to, which are read once: imports, circles, edges, sizes, names, limits."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Container, Iterator
 
+from tests.prose import KEPT, counts
 from tests.sources import ROOT, sources
+from toolgen.shapes.constraints import FLAGS, LIMITS, OF_BYTES
 
 LOOPS = ("agents/loop", "waiting/cut_calls.py", "waiting/loop.py")
 """May be executed again from a journal."""
 EDGES = ("cli", "codegen/write", "stores", "adapters/mcp/serving/stdio.py", "__main__.py")
 """The only ones that touch files and processes by themselves."""
+
+TABLE = "shapes/constraints.py"
+DRAFT_4 = ("catalog/providers/reading.py", "importers/openapi_schemas.py", "schema_reader/validator.py")
+"""Read bounds as draft-04 and OpenAPI 3.0 write them, which no other schema does."""
+PROVIDERS = "catalog/providers/dialects.py"
+"""Says which keywords each provider documents."""
+FORMS = "adapters/mcp/client/forms.py"
+"""Says which keywords a form of MCP has."""
 
 OUTSIDE = {"os", "shutil", "socket", "subprocess", "tempfile"}
 CHANCE = {"asyncio", "datetime", "random", "secrets", "time", "uuid"}
@@ -106,3 +118,25 @@ def test_files_and_functions_stay_small() -> None:
     assert len(long) <= 3, long
     wide = [f"{file}, {each.name}: {each.parameters}" for file, each in functions if each.parameters >= 8]
     assert len(wide) <= 12, wide
+
+
+def test_no_room_has_more_than_it_had() -> None:
+    kept, counted = json.loads(KEPT.read_text("utf-8")), counts()
+    more = [
+        f"{room}: {number} of kind {kind}, at most {most} may be; `python -m tests.prose {room}` lists them"
+        for room, numbers in counted.items()
+        for kind, number in numbers.items()
+        if number > (most := kept.get(room, {}).get(kind, 0))
+    ]
+    assert not more, "\n".join(more)
+
+
+def test_a_limit_is_named_in_the_table_alone() -> None:
+    literals = defaultdict[str, set[str]](set)
+    for file, source in sources().items():
+        for word in source.literals:
+            literals[word].add(file)
+    words = {word for row in (*LIMITS, *FLAGS, *OF_BYTES) for word in (row.name, row.keyword, row.error)}
+    elsewhere = {word: literals[word] - {TABLE, PROVIDERS, FORMS, *DRAFT_4} for word in words}
+    assert {word: files for word, files in elsewhere.items() if files} == {}
+    assert all(TABLE in literals[word] for word in words if word)

@@ -5,7 +5,6 @@ Other distributions make every worker collect all files, which costs as much as 
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,15 +46,3 @@ def _files() -> dict[Path, int]:
     files = Path(__file__).parent.rglob("test_*.py")
     ordered = sorted(files, key=lambda file: (file.parent, file.stat().st_size, file.name))
     return {file: index for index, file in enumerate(ordered)}
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_to_serializable() -> Any:
-    """Send a report as one string: xdist's own encoding of its parts takes a millisecond a test."""
-    return {"json": json.dumps((yield))}
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_from_serializable(data: dict[str, Any]) -> Any:
-    data.update(json.loads(data.pop("json")))
-    return (yield)

@@ -11,6 +11,8 @@ import pytest
 from tests.conformance import corpora
 from tests.schema_reader.reader import disagreement
 from toolgen.schema_reader import read
+from toolgen.shapes.foreign.counted_patterns import own_patterns
+from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 LEAST_EXACT = {"tools_openapi_public": 0.94}
 """Share of schemas that types hold exactly; 0.98 for the others."""
@@ -51,6 +53,22 @@ def test_the_normal_form_holds_what_real_schemas_say(name: str) -> None:
             for value in instances(record, kind):
                 assert not disagreement(reading.foreign, contract, value), record["id"]
     assert exact / total >= LEAST_EXACT.get(name, 0.98)
+
+
+def test_no_pattern_of_public_schemas_comes_near_the_budget_of_compiling() -> None:
+    corpora.require()
+    files = sorted(corpora.FOLDER.glob("*.jsonl"))
+    patterns = {str(text) for file in files for line in corpora.lines(file) for text in patterns_in(line)}
+    assert len(patterns) >= 40
+    assert sum(map(parts_of, patterns)) * 10 < MOST_PARTS  # as if one schema had all of them
+
+
+def patterns_in(value: Any) -> Iterator[str]:
+    """Yield what may be a pattern of a schema in a value."""
+    if isinstance(value, dict):
+        yield from (text for text, _ in own_patterns(value))
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from patterns_in(part)
 
 
 def test_the_normal_form_and_the_contract_agree_with_the_test_suite() -> None:

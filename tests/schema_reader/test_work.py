@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import jsonschema_rs
 import pytest
 
 from tests.work import lines_run
 from toolgen.schema_reader import read
-from toolgen.schema_reader.reading import expanded_size
 
 from .shapes import SHAPES
 
@@ -20,27 +22,60 @@ def test_a_schema_is_read_in_linear_work(shape: str) -> None:
     assert work(60) < 2.3 * work(30)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "size"),
-    [
-        ("", 0),
-        ("^[a-z]{3}$", 5),
-        (r"\d{4}-\d{2}", 7),
-        ("(.{500}){100}", 50_000),
-        ("((a{0,30}){0,30}){0,30}", 27_000),
-        ("(((((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9}){9}){9})", 10**9),
-        ("[^]x]{2}|[[{]", 4),
-        ("a{2,}b{x}", 6),
-        ("){5}", 5),
-        ("(" * 2_000 + "a" + "){9}" * 2_000, 10**9),
-    ],
-)
-def test_the_parts_of_a_pattern_are_counted_with_their_repetitions(pattern: str, size: int) -> None:
-    assert expanded_size(pattern) == size
-
-
 def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:
     schema = {"properties": {f"p{n}": {"type": "string", "pattern": r"^\S{1,400}$"} for n in range(9_000)}}
     [problem] = read(schema, name="Payload", arguments=True).problems
-    assert problem.pointer == "/properties/p248/pattern"
+    assert problem.pointer == "/properties/p24/pattern"
     assert problem.message == "brings all patterns to more than 100000 parts, repetitions written out"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^\p{L}{0,10%s}$",
+        r"^[^%sx]{0,999}$",
+        "(?i)" + "[\U00010000-\U0010ffff]" * 10 + "%s",
+        r"\S" * 90 + "%s",
+    ],
+)
+def test_few_bytes_of_patterns_that_take_seconds_to_compile_are_one_problem(pattern: str) -> None:
+    texts = [pattern.replace("%s", str(number)) for number in range(10, 50)]
+    schema: dict[str, Any]
+    for schema in (
+        {"properties": {text: {"pattern": text} for text in texts}},
+        {"patternProperties": {text: {} for text in texts}},
+        {"items": {"anyOf": [{"type": "string", "pattern": text} for text in texts]}},
+    ):
+        [problem] = read(schema, name="Payload").problems
+        assert "100000 parts" in problem.message
+        assert "maxLength" in problem.hint
+
+
+def test_a_pattern_that_no_type_can_hold_counts_once_however_often_it_occurs() -> None:
+    name = {"type": "string", "pattern": r"^[\p{L}\p{M}' -]{1,100}$"}
+    assert read({"properties": {f"p{n}": name for n in range(50)}}, name="Payload").problems == ()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"pattern": r"^\p{L}a+$"},
+        {"enum": [f"{number}" for number in range(100)], "pattern": r"^\p{Nd}+$"},
+        {"enum": [f"{number}" for number in range(100)], "pattern": r"^[0-9]+$"},
+        {"properties": {f"p{number}": {"pattern": r"^\p{Lu}+$"} for number in range(100)}},
+    ],
+)
+def test_a_pattern_is_compiled_a_few_times_whatever_there_is_of_values(
+    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = 0
+    make = jsonschema_rs.Draft202012Validator
+
+    def counted(schema: Any, **options: Any) -> object:
+        nonlocal compiled
+        compiled += "pattern" in str(schema) and "keywords" not in options
+        return make(schema, **options)
+
+    monkeypatch.setattr(jsonschema_rs, "Draft202012Validator", counted)
+    assert read(schema, name="Payload").problems == ()
+    assert compiled <= 2

@@ -24,8 +24,10 @@ from toolgen.schema_reader import read
 from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.counted_patterns import own_patterns
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
+from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 from . import codes
 from .clauses_built import NotExpressibleError, check_service, check_tool
@@ -41,6 +43,8 @@ Side = Literal["args", "result"]
 _CLASSES: Final[dict[Side, str]] = {"args": "payload", "result": "result"}
 _MOST_VALUES: Final = 5_000_000
 """JSON values in all schemas of a source; each operation of an API has a copy of the components it uses."""
+_PARTS_OF_A_VALUE: Final = 10
+"""Parts of patterns that are compiled while one value is read."""
 _CLAUSE_NAMES: Final[dict[Side, str]] = {"args": "Args", "result": "Return"}
 
 
@@ -157,7 +161,7 @@ class _Module:
     ) -> Foreign | None:
         if side == "result" and schema is None:
             return None
-        self._values += sum(1 for _ in islice(values_in(schema), MOST_VALUES + 1))
+        self._values += _work_of(schema)
         if self._values > _MOST_VALUES:
             message = f"comes after schemas of {_MOST_VALUES:,} values, which is all that one import reads"
             self._find(codes.TOO_MUCH, tool, pointer, message, "import the source in parts")
@@ -243,6 +247,16 @@ def _free_service(name: str) -> str:
     except NotExpressibleError:
         return f"{name}_service"
     return name
+
+
+def _work_of(schema: object) -> int:
+    """Return the values of a schema, and those that are read while its patterns are compiled."""
+    values = list(islice(values_in(schema), MOST_VALUES + 1))
+    patterns = {str(text) for value in values if isinstance(value, dict) for text, _ in own_patterns(value)}
+    parts = 0
+    while patterns and parts < MOST_PARTS:
+        parts += parts_of(patterns.pop())
+    return len(values) + min(parts, MOST_PARTS) // _PARTS_OF_A_VALUE
 
 
 def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:

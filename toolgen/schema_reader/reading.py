@@ -1,19 +1,19 @@
 """Converts a foreign schema to its contract and its normal form.
 
-Patterns that are no regular expressions, or too large (`expanded_size`), are problems; a default that its own
-schema rejects is a warning (`invalid_defaults`).
+Patterns that are no regular expressions, or take long to compile, are problems; a default that its own schema
+rejects is a warning (`invalid_defaults`).
 """
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 from toolgen.shapes.fields import Foreign
-from toolgen.shapes.patterns import PatternError, to_rust
+from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
+from toolgen.shapes.patterns import PatternError, to_rust, translated
 
 from . import validator
 from .dialect import UNDECLARED, dialect_of, unreadable, upgrade
@@ -26,9 +26,11 @@ from .scalars import kind_of
 from .schema_index import SchemaIndex
 from .validator import rejected_values
 
-_MOST_PARTS: Final = 100_000
-"""Characters of all patterns of a schema, repetitions written out; the public corpora have 130."""
-
+_TOO_MANY_PARTS: Final = f"brings all patterns to more than {MOST_PARTS} parts, repetitions written out"
+_FEWER_PARTS: Final = (
+    "repeat less, such as by `+` and `maxLength`, or leave patterns out; a class beyond ASCII has several "
+    "parts, and a Unicode property hundreds"
+)
 _DEFINITIONS: Final = ("$defs", "definitions")
 
 
@@ -88,7 +90,8 @@ def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
 
 def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
     problems: list[Problem] = []
-    size = 0
+    parts = 0
+    compiles: dict[str, bool] = {}
     for pointer, schema in survey.places.values():
         patterns: list[tuple[str, Any]] = [("pattern", schema["pattern"])] if "pattern" in schema else []
         named = {tokens[1] for tokens, _ in children(schema) if tokens[0] == "patternProperties"}
@@ -98,19 +101,26 @@ def _bad_patterns(survey: SchemaIndex) -> list[Problem]:
             if pattern in named
         ]
         for at, pattern in patterns:
-            size += expanded_size(pattern)
-            if size > _MOST_PARTS:
-                message = f"brings all patterns to more than {_MOST_PARTS} parts, repetitions written out"
-                return [
-                    Problem(
-                        pointer=f"{pointer}/{at}", message=message, hint="repeat less, or leave patterns out"
-                    )
-                ]
-            if not _compiles(pattern):
+            if pattern not in compiles or _is_compiled_again(pattern):
+                parts += parts_of(pattern)
+            if parts > MOST_PARTS:
+                return [Problem(pointer=f"{pointer}/{at}", message=_TOO_MANY_PARTS, hint=_FEWER_PARTS)]
+            if pattern not in compiles:
+                compiles[pattern] = _compiles(pattern)
+            if not compiles[pattern]:
                 message = f"has {pattern!r:.120}, which is no regular expression"
                 hint = "correct it; it is read as ECMA-262"
                 problems.append(Problem(pointer=f"{pointer}/{at}", message=message, hint=hint))
     return problems
+
+
+def _is_compiled_again(pattern: str) -> bool:
+    """Return whether a pattern is compiled each time that it occurs, as those that types can hold."""
+    try:
+        translated(pattern)
+    except PatternError:
+        return False
+    return True
 
 
 def _compiles(pattern: str) -> bool:
@@ -200,40 +210,3 @@ def _warning(pointer: str, value: object) -> Problem:
         hint="correct the default or the schema; until then the default is only shown",
         is_warning=True,
     )
-
-
-_TIMES: Final = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
-_CLASS: Final = re.compile(r"\[\^?\]?(?:[^\]\\]|\\.)*+\]?", re.DOTALL)
-_MOST_COUNTED: Final = 10**9
-
-
-def expanded_size(pattern: str) -> int:
-    """Estimate the number of characters and classes of a pattern with its repetitions expanded.
-
-    `(.{500}){100}` has thirteen characters and fifty thousand parts; compiling takes as long as that says.
-    """
-    sizes = [0]  # of the groups that are open, the outermost first
-    last = at = 0
-    while at < len(pattern):
-        char = pattern[at]
-        end = at + 1
-        match char:
-            case "(":
-                sizes.append(0)
-                last = 0
-            case ")" if len(sizes) > 1:
-                last = sizes.pop()
-                sizes[-1] += last
-            case "{" if times := _TIMES.match(pattern, at):
-                end = times.end()
-                more = last * max(int(times[1]), int(times[2] or 0))
-                sizes[-1] += more - last
-                last = more
-            case _:
-                class_ = _CLASS.match(pattern, at) if char == "[" else None
-                end = class_.end() if class_ else at + 2 if char == "\\" else end
-                last = 1
-                sizes[-1] += 1
-        sizes[-1] = min(sizes[-1], _MOST_COUNTED)
-        at = end
-    return min(sum(sizes), _MOST_COUNTED)

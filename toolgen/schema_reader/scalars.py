@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from toolgen.shapes.patterns import PatternError, to_rust
 
 from .keywords import NUMBER_KEYWORDS, STRING_KEYWORDS, Schema
 from .merging import UnsupportedKeywords, types_of
-from .validator import accepts_scalar
+from .validator import scalar_check
 
 _LONGEST: Final = 2**31
 """No text, array or object has so many parts; the types count in machine words."""
@@ -95,12 +96,15 @@ def enumerated(schema: Schema, losses: UnsupportedKeywords) -> list[Node]:
     """Return nodes that hold the values of `enum` and `const` which the rest of the schema accepts."""
     kinds = types_of(schema["type"]) if "type" in schema else None
     by_kind: dict[str, list[Any]] = {}
+    accepts: Callable[[object], bool] | None = None
     for value in _listed(schema):
         kind = kind_of(value)
         if kinds is not None and kind not in kinds and not (kind == "integer" and "number" in kinds):
             continue
-        if _is_constrained(schema, kind) and not accepts_scalar(schema, value):
-            continue
+        if _is_constrained(schema, kind):
+            accepts = accepts or scalar_check(schema)
+            if not accepts(value):
+                continue
         by_kind.setdefault(kind, []).append(value)
     return [_of_kind(kind, values, losses) for kind, values in by_kind.items()]
 

@@ -5,7 +5,8 @@ The only file of this package that knows the library.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -36,9 +37,23 @@ def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") ->
 
 
 def contract_problem(contract: Schema) -> Problem | None:
-    """Return why no validator can be built from the contract, or None."""
+    """Return why no validator can be built from the contract, or None.
+
+    Patterns of values that were found to compile are not compiled again.
+    """
+    is_pattern: Callable[[str], bool] = cache(compiles)
+
+    class Pattern:
+        def __init__(self, schema: Any, pattern: str, path: Any) -> None:
+            if not is_pattern(pattern):
+                raise ValueError(f"{pattern!r:.120} is no regular expression")
+
+        def validate(self, instance: object) -> None:
+            """Accept whatever it is: no value is checked."""
+
+    keywords: Any = {"pattern": Pattern}
     try:
-        rs.Draft202012Validator(contract, offline=True, validate_formats=False)
+        rs.Draft202012Validator(contract, offline=True, validate_formats=False, keywords=keywords)
     except rs.ValidationError as error:
         return _fault(error, "")
     except Exception as error:  # the library raises several kinds, and a schema must not end the run
@@ -46,15 +61,23 @@ def contract_problem(contract: Schema) -> Problem | None:
     return None
 
 
+@lru_cache(1_024)
 def compiles(pattern: str) -> bool:
     """Return whether the text is a regular expression."""
-    return contract_problem({"pattern": pattern}) is None
+    try:
+        rs.Draft202012Validator({"pattern": pattern}, validate_formats=False)
+    except ValueError:
+        return False
+    return True
 
 
-def accepts_scalar(schema: Schema, value: object) -> bool:
-    """Return whether the schema's keywords for strings and numbers accept the value."""
+def scalar_check(schema: Schema) -> Callable[[object], bool]:
+    """Return what says whether the schema's keywords for strings and numbers accept a value."""
     words: Schema = {word: schema[word] for word in (*STRING_KEYWORDS, *NUMBER_KEYWORDS) if word in schema}
-    return not words or rs.Draft202012Validator(words, validate_formats=False).is_valid(value)
+    if not words:
+        return lambda _: True
+    is_valid: Callable[[object], bool] = rs.Draft202012Validator(words, validate_formats=False).is_valid
+    return is_valid
 
 
 def rejected_values(contract: Schema, values: list[tuple[str, Any]]) -> set[str]:

@@ -34,12 +34,21 @@ def to_rust(pattern: str) -> str:
         PatternError: it does not compile, or uses look-around, back-references, inline flags,
             named groups, Unicode properties or an escape outside the common ground.
     """
-    translated = _Translator(pattern).run()
+    text = translated(pattern)
     try:
-        SchemaValidator(core_schema.str_schema(pattern=translated))
+        SchemaValidator(core_schema.str_schema(pattern=text))
     except SchemaError as error:
         raise PatternError(f"does not compile: {str(error).strip().splitlines()[-1].strip()}") from None
-    return translated
+    return text
+
+
+def translated(pattern: str) -> str:
+    """Return the same, of what may not compile.
+
+    Raises:
+        PatternError: as `to_rust`, unless it does not compile.
+    """
+    return _Translator(pattern).run()
 
 
 class _Translator:

@@ -117,13 +117,12 @@ class Securities:
             "query": clause.query,
             "cookie": clause.cookie,
         }
-        written = [(place, key) for place, key in places.items() if key is not None]
+        written: list[tuple[_Place, str]] = [(place, key) for place, key in places.items() if key is not None]
         if len(written) != 1:
             fault = "has no place" if not written else f"has {len(written)} places"
             hint = 'write one of header="X-Api-Key", query="key" and cookie="key"'
             self._refuse(clause.name, fault, hint, clause.source)
-        place: _Place = written[0][0] if written else "header"
-        key = written[0][1] if written else ""
+        place, key = written[0] if written else ("header", "")
         fault = header_fault(key, is_credential=True) if written and place != "query" else ""
         if written and (fault or not key):
             text = f"has the {place} {key!r}, which {fault or 'is empty'}"
