@@ -72,6 +72,10 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "\n  hint: write test_runtime = ",
         ),
         (
+            'design = "d"\nruntime = "app.main:make"\nruns = "runs.db"',
+            "runs 'runs.db' is for projects without 'runtime'\n  hint: remove it, and give your runtime",
+        ),
+        (
             'design = "d"\ncatalog_format = 4',
             "catalog_format 4 is none of 1, 2, 3\n  hint: write catalog_format = 2",
         ),

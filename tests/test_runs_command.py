@@ -258,7 +258,8 @@ def test_runs_that_end_with_their_process(runs: ProjectFolder, engine: str) -> N
             2,
             "",
             "error: the configured runtime keeps no runs beyond its process\n"
-            '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db"))\n',
+            '  hint: give it a file: Runtime(engine=InProcessEngine("runs.db")); '
+            'where no runtime is named: runs = "runs.db"\n',
         )
 
 

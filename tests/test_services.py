@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -195,11 +196,36 @@ def test_a_declared_error_of_an_api_is_that_of_the_tool(tariffs: ProjectFolder) 
     assert json.loads(done.out)["code"] == "unknown_zone"
 
 
+def test_a_missing_credential_is_named(tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TARIFFS_KEY")
+    done = tariffs.run("call", "list_prices", '{"zone": "north"}')
+    assert done.code == 1
+    assert "TARIFFS_KEY" in json.loads(done.out)["error"]
+
+
 def test_functions_answer_calls_without_code(rooms: ProjectFolder) -> None:
     done = rooms.run("call", "book", '{"room": "blue"}')
     assert (done.code, json.loads(done.out)) == (0, {"number": "blue-1"})
     assert rooms.run("gen", "--check").code == 0
     assert rooms.run("stubs", "--check").code == 0
+
+
+def test_calls_wait_in_the_file_of_the_settings(rooms: ProjectFolder) -> None:
+    confirmed = FUNCTIONS.replace("Args(ROOM),", "Args(ROOM), Confirm(),").replace(
+        "Args, ", "Args, Confirm, ", 1
+    )
+    generate(rooms, confirmed)
+    denied = rooms.run("call", "book", '{"room": "blue"}')
+    assert denied.code == 1
+    assert json.loads(denied.out)["code"] == "approval_unavailable"
+    rooms.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
+    waits = rooms.run("call", "book", '{"room": "blue"}')
+    run = re.search("run: (call_[0-9a-f]+)", waits.err)
+    assert waits.code == 0
+    assert run
+    listed = rooms.run("approve")
+    answered = rooms.run("approve", listed.out.split()[0], "--yes")
+    assert (answered.code, json.loads(answered.out)) == (0, {"number": "blue-1"}), answered.err
 
 
 OVERRIDE = """\

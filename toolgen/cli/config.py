@@ -19,6 +19,7 @@ _EXAMPLES: Final = {
     "stubs": 'stubs = "executors"',
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
+    "runs": 'runs = "runs.db"',
     "catalog_format": "catalog_format = 2",
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
@@ -42,6 +43,8 @@ class Project:
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
     test_runtime: str = ""
     """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
+    runs: str = ""
+    """File of the runs of a project without `runtime`, relative to the project's; empty to keep none."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
     """Format of the catalogues that are generated."""
 
@@ -132,6 +135,9 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             raise _setting_error(file, key, values[key], "is not module:callable")
     if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
+    if "runs" in values and "runtime" in values:
+        hint = f"remove it, and give your runtime the engine: InProcessEngine({values['runs']!r})"
+        raise _setting_error(file, "runs", values["runs"], "is for projects without 'runtime'", hint)
     return Project(file=file, catalog_format=catalog_format, **values)
 
 

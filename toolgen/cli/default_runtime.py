@@ -20,10 +20,11 @@ from .python_errors import user_code_errors
 def default_runtime(project: Project) -> Runtime:
     """Return a runtime of all toolsets of the design, whose tools the clients of its services execute.
 
-    Its runs, and calls that wait, end with the process.
+    Its runs are in the file that the settings name; without one no call can wait.
 
     Raises:
-        ToolgenError: a toolset needs code, the design has errors, or nothing was generated of it.
+        ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, or the file
+            cannot be used.
     """
     design = build(load_design(project)).design
     if design is None:
@@ -36,7 +37,7 @@ def default_runtime(project: Project) -> Runtime:
             f"{project.file}: [tool.toolgen] names no runtime, and its toolsets need code: {code}",
             hint='add runtime = "module:callable", a function that returns a configured Runtime',
         )
-    runtime = Runtime(engine=InProcessEngine())
+    runtime = Runtime(engine=InProcessEngine(project.directory / project.runs) if project.runs else None)
     for toolset in toolsets:
         module = load_module(project, _module(project, toolset), "package")
         with user_code_errors(f"{module.__name__} cannot be registered; run: toolgen gen"):

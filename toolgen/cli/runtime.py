@@ -33,7 +33,9 @@ ELSEWHERE_S: Final = 30.0
 NOT_OVER: Final = 3
 """Exit code of a command whose request is stored, where the run or the call is not over yet."""
 
-DURABLE_HINT: Final = 'give it a file: Runtime(engine=InProcessEngine("runs.db"))'
+DURABLE_HINT: Final = (
+    'give it a file: Runtime(engine=InProcessEngine("runs.db")); where no runtime is named: runs = "runs.db"'
+)
 
 
 async def load_runtime(project: Project) -> Runtime:
