@@ -139,14 +139,14 @@ async def test_calls_that_never_had_a_place_end_with_the_run() -> None:
     async def drive(runtime: Runtime, handle: RunHandle) -> None:
         await until(lambda: bench.did)
         await handle.cancel()
-        gc.collect()  # a coroutine that nobody awaited is a warning here, and warnings are errors
+        gc.collect(1)  # a coroutine that nobody awaited is a warning here, and warnings are errors
 
     bench = Bench()
     planner = ScriptedPlanner([calling(work("a", 9), work("b"), work("c"))])
     found = await ran(
         planner, toolsets=(bench.toolset,), drive=drive, options={"scheduling": Scheduling(max_calls=1)}
     )
-    gc.collect()
+    gc.collect(1)
     assert found.output.status == "canceled"
     assert (bench.did[0], "b begins" in bench.did) == ("a begins", False)
     ends: list[Any] = found.of("tool_end")

@@ -147,6 +147,7 @@ async def test_one_that_could_not_be_opened_again_is_opened_later(tmp_path: Path
     assert file.read() == ([b"first", b"second"], True)
 
 
+@pytest.mark.exhaustive
 async def test_a_large_one_keeps_its_newest_half(batches: SqliteBatches) -> None:
     await noted(batches, "first")
     witness = Witness(batches)

@@ -266,6 +266,7 @@ async def test_whatever_field_somebody_changes_is_named_and_runs_nothing(tmp_pat
     assert len(changes) > 50
 
 
+@pytest.mark.exhaustive
 async def test_whatever_byte_somebody_changes_runs_nothing(tmp_path: Path) -> None:
     """Of the whole row: also where it is no record any more, or no JSON."""
     path, executor = tmp_path / "runs.db", Listing()

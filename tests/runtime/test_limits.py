@@ -284,6 +284,7 @@ async def test_where_alternatives_may_say_more_at_least_the_others_are_counted(
     assert (len(told["issues"]), told[name]) == (20, more)
 
 
+@pytest.mark.exhaustive
 async def test_a_flood_takes_little_memory() -> None:
     """With each of a million unknown keys an issue of its own, gigabytes."""
     made = Runtime()

@@ -69,6 +69,7 @@ class Instructions:
             yield
 
 
+@pytest.mark.exhaustive
 async def test_one_of_many_is_found_and_answered_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -160,6 +160,7 @@ def test_no_document_that_fits_a_random_schema_is_changed() -> None:
     assert changed > 50
 
 
+@pytest.mark.exhaustive
 def test_what_plainly_fits_a_random_schema_is_accepted_by_it() -> None:
     fitting = 0
     for seed in range(1_000):

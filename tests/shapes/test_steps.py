@@ -176,6 +176,7 @@ def test_what_backtracks_is_known(pattern: str) -> None:
     assert not may_backtrack(r"^(?:a|\.)+[+*]+?\?$")
 
 
+@pytest.mark.exhaustive
 def test_a_long_document_of_a_plain_schema_is_no_reason_to_refuse_it() -> None:
     row = {"properties": {"price": {"type": "number", "multipleOf": 0.25}, "name": of("^[a-z]+$")}}
     (issues, steps) = spent({"items": row}, [{"price": 1.25, "name": "abc"} for _ in range(100_000)])

@@ -48,7 +48,7 @@ class Asked:
     ("mode", "number", "left_out"),
     [
         ("five_thousand", 2_000, "3000 after t1999"),
-        ("pages", 5_000, "what is on further pages"),
+        pytest.param("pages", 5_000, "what is on further pages", marks=pytest.mark.exhaustive),
         ("unusable_pages", 0, "what is on further pages"),
     ],
 )
