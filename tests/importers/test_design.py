@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import runpy
 from collections.abc import Mapping
 from decimal import Decimal as Number
@@ -482,3 +483,46 @@ def test_limits_of_a_function_are_those_of_its_clauses(tmp_path: Path) -> None:
     ):
         assert f"Attribute{attribute}" in text
     assert errors(built(found, tmp_path)) == []
+
+
+def test_a_required_key_without_a_property_stands_beside_a_schema(tmp_path: Path) -> None:
+    unexpressed = {"type": ["object", "string"], "not": {"type": "null"}}
+    found = imported(tool("find", object_({"when": unexpressed}, "undeclared")))
+    assert found.findings == ()
+    assert 'Attribute("undeclared", Any, "Undeclared.", required=True)' in found.files["tools.py"]
+    assert errors(built(found, tmp_path)) == []
+
+
+def test_an_exception_in_one_tool_is_its_finding_and_leaves_the_others() -> None:
+    odd: Any = None  # no reader makes such an icon
+    listed = {**object_({"a": {"type": "string"}}), "not": {"required": ["b"]}}
+    found = imported(tool("broken", listed, icons=(odd,), pointer="/tools/0"), tool("good"))
+    [finding] = found.findings
+    assert (finding.code, finding.tool, finding.place.pointer) == ("import-own-fault", "broken", "/tools/0")
+    assert re.fullmatch(
+        r"ended with AttributeError\(.*\) in toolgen\.importers\.design, line \d+", finding.message
+    )
+    assert found.imported == 1
+    assert list(found.files) == ["tools.py"]
+
+
+def test_an_exception_while_one_tool_is_read_is_its_finding_and_leaves_the_others() -> None:
+    class Unnamed:
+        """A function whose signature cannot be read."""
+
+        __name__ = "unnamed"
+
+        @property
+        def __signature__(self) -> object:
+            raise OSError("its file is gone")
+
+        def __call__(self) -> None: ...
+
+    def good() -> None:
+        """Good."""
+
+    read = read_functions("tools", "Tools.", [Unnamed(), good])
+    [finding] = read.findings
+    assert (finding.code, finding.tool) == ("import-own-fault", "unnamed")
+    assert "OSError" in finding.message
+    assert [each.name for each in read.tools] == ["good"]

@@ -14,6 +14,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.tool_facts import Deprecation
 from toolgen.findings import Finding
 
+from .boundary import each
 from .codes import LEFT_OUT, finding_at
 from .pointers import joined
 from .records import Keys, collected, read_record
@@ -68,7 +69,8 @@ def _tools(catalogue: Catalogue) -> Iterator[ImportedTool | Finding]:
             hint = "write a NativeTool into the design"
             yield finding_at(LEFT_OUT, pointer, message, hint=hint, tool=str(entry.get("name", "")))
         else:
-            yield from _tool(entry, pointer, is_toolgen=catalogue.format > 0)
+            name = str(entry.get("name", ""))
+            yield from each(_tool(entry, pointer, is_toolgen=catalogue.format > 0), pointer, name)
 
 
 def _tool(entry: Mapping[str, Any], pointer: str, *, is_toolgen: bool) -> Iterator[ImportedTool | Finding]:

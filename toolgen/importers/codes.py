@@ -69,6 +69,11 @@ TOO_MUCH: Final = Code(
     "The schemas of the source have more values than one import reads. The rest of the tools is left out. "
     "Import the source in parts.",
 )
+OWN_FAULT: Final = Code(
+    "import-own-fault",
+    "Reading or writing one tool ended with an exception, which is a bug in toolgen. The tool is left out, "
+    "and the others are imported. Report the line with the tool.",
+)
 DUPLICATE_KEY: Final = Code(
     "import-duplicate-key",
     "A key stands twice in one object of the source; the last one counts (RFC 8259, section 4). Remove one "

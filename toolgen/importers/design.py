@@ -30,6 +30,7 @@ from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_te
 from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 
 from . import codes
+from .boundary import each
 from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
@@ -80,7 +81,7 @@ class _Module:
 
     def files(self) -> DesignFiles:
         named = [(tool, name) for tool in self._source.tools if (name := self._name(tool))]
-        tools = [text for tool, name in named if (text := self._tool(tool, name))]
+        tools = [part for tool, name in named for part in self._written(tool, name)]
         files = {f"{self._toolset}.py": self._module(tools), **self._schemas}
         return DesignFiles(files=files if tools else {}, findings=tuple(self._findings), imported=len(tools))
 
@@ -103,18 +104,27 @@ class _Module:
             self._find(codes.RENAMED, tool, tool.pointer, message, hint)
         return name
 
-    def _tool(self, tool: ImportedTool, name: str) -> Part | None:
-        """Return the clause for a tool; None when it is left out."""
+    def _written(self, tool: ImportedTool, name: str) -> Iterator[Part]:
+        """Yield the clause for a tool, unless it is left out."""
+        for part in each(self._tool(tool, name), tool.pointer, tool.name):
+            if isinstance(part, Finding):
+                self._findings.append(part)
+                for side in _CLAUSE_NAMES:
+                    self._schemas.pop(self._path(name, side), None)
+            else:
+                yield part
+
+    def _tool(self, tool: ImportedTool, name: str) -> Iterator[Part]:
         normal = self._normal(tool)
         if normal is None:
-            return None
+            return
         tool = normal
         readings: dict[Side, Foreign | None] = {
             "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
             "result": self._read(tool, tool.result, tool.result_pointer, name, "result"),
         }
         if readings["args"] is None or (tool.result is not None and readings["result"] is None):
-            return None
+            return
         description = _text(tool.description)
         if not description:
             description = f"{naming.title(name)}."
@@ -127,7 +137,7 @@ class _Module:
         ]
         title = _text(tool.title)
         is_telling = bool(title) and naming.words(title) != naming.words(name)
-        return call(
+        yield call(
             "Tool",
             literal(name),
             Text(description),
@@ -209,10 +219,14 @@ class _Module:
         try:
             word: Part = root_schema_clause(foreign)
         except NotExpressibleError:
-            path = f"{self._toolset}_schemas/{name}.{side}.json"
+            path = self._path(name, side)
             self._schemas[path] = _json(tool.arguments if side == "args" else tool.result)
             word = call("JSONSchema", literal(path))
         return word
+
+    def _path(self, name: str, side: Side) -> str:
+        """Return the path of the schema of a tool's side, from the design module."""
+        return f"{self._toolset}_schemas/{name}.{side}.json"
 
     def _module(self, tools: list[Part]) -> str:
         toolset = self._toolset

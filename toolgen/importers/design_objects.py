@@ -116,7 +116,7 @@ def _with_kept_schemas(foreign: Foreign, class_name: str) -> ClauseSource:
     if not (leaves or any(flags.values())) or not is_exact:
         raise NotExpressibleError(_INEXACT)
     for key, node in classes[class_name]["properties"].items():
-        node.update(flags[key])
+        node.update(flags.get(key, {}))  # a required key needs no property
     return ClauseSource(root=foreign.root, classes=classes, as_written=leaves)
 
 

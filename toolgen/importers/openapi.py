@@ -14,6 +14,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding
 
 from . import codes
+from .boundary import each
 from .codes import finding_at
 from .openapi_schemas import Components, Schemas, UnreadableError, followed
 from .pointers import joined
@@ -113,7 +114,7 @@ def _tools(document: dict[str, object], is_3_0: bool) -> Iterator[ImportedTool |
             yield error.finding("")
             continue
         for operation in operations:
-            yield from _tool(operation)
+            yield from each(_tool(operation), operation.pointer, operation.name)
 
 
 def _operations(components: Components, path: str, item: object) -> Iterator[_Operation]:

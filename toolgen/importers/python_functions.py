@@ -17,6 +17,7 @@ from toolgen.shapes.python.functions import Function, Parameter, read_function
 from toolgen.shapes.python.schema import limited_text, with_limit_sentences
 
 from . import codes
+from .boundary import each
 from .codes import finding_at
 from .records import collected
 from .tool import ImportedTool, Source
@@ -46,7 +47,7 @@ class _UntitledSchema(GenerateJsonSchema):
 
 def read_functions(name: str, description: str, functions: Iterable[Callable[..., object]]) -> Source:
     """Return the functions as tools; those whose types have no schema become findings."""
-    tools = (tool for function in functions for tool in _tool(function))
+    tools = (tool for function in functions for tool in each(_tool(function), "", function.__name__))
     return collected(name, inspect.cleandoc(description), tools)
 
 

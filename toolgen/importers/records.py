@@ -13,6 +13,7 @@ from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_i
 from toolgen.findings import Finding
 
 from . import codes
+from .boundary import each
 from .codes import finding_at
 from .pointers import joined
 from .tool import ImportedTool, Source
@@ -64,6 +65,10 @@ def read_records(records: object, pointer: str, keys: Keys) -> Iterator[Imported
 
 def read_record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
     """Yield the tool of a record after findings about ignored parts, or a finding instead of it."""
+    yield from each(_record(record, pointer, keys), pointer)
+
+
+def _record(record: object, pointer: str, keys: Keys) -> Iterator[ImportedTool | Finding]:
     if not isinstance(record, dict):
         message = f"the tool is {a_kind(record)}"
         yield finding_at(codes.NO_TOOL, pointer, message, hint="make it an object with a name")

@@ -1,0 +1,40 @@
+"""The boundary around one tool: an exception that nobody expected is a finding of that tool alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.findings import Finding
+
+from .codes import OWN_FAULT, finding_at
+
+_HINT = "this is a bug in toolgen; please report it with this line and the tool"
+
+T = TypeVar("T")
+
+
+def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Finding]:
+    """Yield the results of reading or writing one tool; an exception ends them with a finding.
+
+    Raises:
+        ToolgenError: the environment is at fault, which no other tool gets past.
+    """
+    try:
+        yield from results
+    except ToolgenError:
+        raise
+    except Exception as error:
+        yield finding_at(OWN_FAULT, pointer, f"ended with {_shown(error)}", hint=_HINT, tool=tool)
+
+
+def _shown(error: Exception) -> str:
+    """Return an exception with the last place in toolgen through which it came."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__"))
+        if module.startswith("toolgen."):
+            place = f" in {module}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}({str(error)!r:.200}){place}"
