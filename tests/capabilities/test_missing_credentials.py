@@ -11,7 +11,7 @@ from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.capabilities import EnvironmentCredentials
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
-from toolgen.runtime import CredentialNeededError
+from toolgen.runtime import CredentialNeededError, ToolOutcome
 from toolgen.waiting import WaitOptions
 
 TOOL = "assistant.devices.list_devices"
@@ -73,6 +73,16 @@ async def test_without_anybody_to_ask_the_error_says_how_to_give_it(host: dict[s
         "book-store needs the API key 'apiKey', which is missing; the environment gives it by "
         "BOOK_STORE_API_KEY; nobody is asked for it: this runtime is not interactive or has no engine",
     )
+
+
+async def test_a_question_that_is_no_text_is_shown_to_nobody() -> None:
+    async def does(payload: Any, ctx: Any) -> Any:
+        question: Any = {"hunter2": object()}
+        return ToolOutcome.need_credential({"provider": "books"}, question)
+
+    result = await runtime(Listing(does)).call(TOOL, SITE, META)
+    assert result.status == "denied"
+    assert "hunter2" not in f"{result.error} {result.json!r}"
 
 
 async def test_the_question_names_the_scopes() -> None:

@@ -281,8 +281,9 @@ async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolRes
     assert isinstance(returned, Unfinished | Pending)  # there is no other
     suspender = frame.services.suspender
     if isinstance(returned, Unfinished) and (why := frame.nobody_to_ask):
-        if returned.kind == "credential" and returned.question:
-            raise ToolError(f"{returned.question}; nobody is asked for it: {why}")
+        question: object = returned.question
+        if returned.kind == "credential" and isinstance(question, str) and question:
+            raise ToolError(f"{question}; nobody is asked for it: {why}")
         return frame.denied_result(f"{spec.name} has to ask a person, but {why}", code=UNAVAILABLE)
     if suspender is None or (isinstance(returned, Pending) and spec.long_running is None):
         raise MalformedResultError(f"{spec.name} returned pending, but its design has no LongRunning")
