@@ -12,6 +12,7 @@ from .credential_places import CredentialScope, CredentialStore, Place
 from .credential_tables import MemoryCredentialStore, SqliteCredentialStore
 from .credentials import CREDENTIALS, CredentialsCapability
 from .disabling import DisabledTool, DisabledTools
+from .renewals import Authorization, AuthorizationPage, TokenSource
 from .state import (
     BulkStateStore,
     Change,
@@ -30,6 +31,8 @@ __all__ = [
     "ArtifactStore",
     "Artifacts",
     "ArtifactsCapability",
+    "Authorization",
+    "AuthorizationPage",
     "BulkStateStore",
     "CallScope",
     "Capability",
@@ -62,6 +65,7 @@ __all__ = [
     "SyncArtifacts",
     "SyncState",
     "ThreadCapability",
+    "TokenSource",
     "Wait",
     "applied",
 ]

@@ -6,8 +6,9 @@ journal, event or log: what a call gets is noted, so that it is redacted while t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Final
 
 from toolgen.calls.call import CallMeta
@@ -21,25 +22,9 @@ from toolgen.contract.transport import Requirement
 from toolgen.stores.environment import EnvironmentCredentials
 
 from .credential_places import SCOPES, CredentialScope, CredentialStore, Place, place_of
-from .renewals import Renewals, TokenSource, widened
+from .renewals import Authorization, Renewals, TokenSource, authorization_of, widened
 
 CREDENTIALS: Final[Key[Credentials]] = Key("credentials")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Authorization:
-    """A page at which a person authorizes a service for an owner, until the callback of the host is told."""
-
-    address: str
-    """The page, with `state` in its query."""
-    verifier: str = field(repr=False)
-    """The verifier of PKCE (RFC 7636)."""
-    service: str
-    requirement: Requirement
-    session_id: str
-    user: str
-    """User of the call, who alone may finish it; "" where nobody said."""
-    scope: CredentialScope
 
 
 class CallCredentials(Credentials):
@@ -87,6 +72,7 @@ class CredentialsCapability:
         environment: EnvironmentCredentials | None = None,
         user: Callable[[CallMeta], str] = lambda meta: meta.labels.get("user", ""),
         authorization_s: float = 7 * 86_400,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Construct the capability on a store.
 
@@ -96,12 +82,13 @@ class CredentialsCapability:
             environment: Has what the store has not; by default that of this process.
             user: Returns the user of a call, as that of `StateCapability` does.
             authorization_s: Seconds for a person to authorize at the page that a call waits for.
+            clock: Returns seconds since 1970.
         """
         self.store = store
-        self._oauth = oauth
+        self.oauth = oauth
         self._environment = EnvironmentCredentials() if environment is None else environment
         self._user = user
-        self._renewals = Renewals(store, oauth)
+        self._renewals = Renewals(store, oauth, clock)
         self._authorization_s = authorization_s
 
     def open(self, call: CallScope) -> CallCredentials:
@@ -138,11 +125,11 @@ class CredentialsCapability:
         """
         owners = dict(self._owners(meta))
         scope: CredentialScope = "user" if "user" in owners else "session"
-        if self._oauth is None or scope not in owners:
+        if self.oauth is None or scope not in owners:
             return ""
         place = place_of(scope, owners[scope], service, requirement.scheme.name)
         requirement = widened(requirement, await self.store.load(place))
-        page = await self._oauth.begin(service, requirement)
+        page = await self.oauth.begin(service, requirement)
         if page is None:
             return ""
         authorization = Authorization(
@@ -160,6 +147,12 @@ class CredentialsCapability:
             expires_at=self._renewals.clock() + self._authorization_s,
         )
         return page.address
+
+    async def authorization(self, name: str) -> tuple[Place, Authorization] | None:
+        """Return an authorization that a person was asked for, by its name in the store, and its place."""
+        place = await self.store.find(name)
+        document = None if place is None else await self.store.load(place)
+        return None if place is None or document is None else (place, authorization_of(document))
 
     async def keep(
         self,

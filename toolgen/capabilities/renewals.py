@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
@@ -11,9 +10,9 @@ from weakref import WeakValueDictionary
 
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.json_value import Json
-from toolgen.contract.transport import Requirement
+from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 
-from .credential_places import CredentialStore, Place
+from .credential_places import CredentialScope, CredentialStore, Place
 
 _EARLY_S: Final = 30.0
 """Seconds before its end when a token is renewed."""
@@ -28,6 +27,22 @@ class AuthorizationPage:
     name: str
     """Names it in the store; made of its `state`, and does not tell it."""
     verifier: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authorization:
+    """A page at which a person authorizes a service for an owner, until the callback of the host is told."""
+
+    address: str
+    """The page, with `state` in its query."""
+    verifier: str = field(repr=False)
+    """The verifier of PKCE (RFC 7636)."""
+    service: str
+    requirement: Requirement
+    session_id: str
+    user: str
+    """User of the call, who alone may finish it; "" where nobody said."""
+    scope: CredentialScope
 
 
 class TokenSource(Protocol):
@@ -50,13 +65,18 @@ class TokenSource(Protocol):
         """Return the page where a person authorizes; None where that is not the way of the scheme."""
         ...
 
+    async def exchange(self, authorization: Authorization, code: str, issuer: str) -> Credential:
+        """Return the token for the code that a person's authorization has led to (RFC 6749, section 4.1.3).
+
+        `issuer` is what the server says of itself beside the code (RFC 9207); "" for nothing.
+        """
+        ...
+
 
 class Renewals:
     """Finds kept credentials; those whose time is over are renewed by one call at a time."""
 
-    def __init__(
-        self, store: CredentialStore, oauth: TokenSource | None, clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, store: CredentialStore, oauth: TokenSource | None, clock: Callable[[], float]) -> None:
         self.clock = clock
         """Returns seconds since 1970."""
         self._store = store
@@ -126,3 +146,13 @@ def widened(requirement: Requirement, stored: Mapping[str, Json] | None) -> Requ
     """Return a requirement with the scopes that a kept credential has: the next one stands in its place."""
     scopes = () if stored is None else credential_of(stored).scopes
     return replace(requirement, scopes=tuple(dict.fromkeys((*requirement.scopes, *scopes))))
+
+
+def authorization_of(document: Mapping[str, Json]) -> Authorization:
+    """Return the authorization of a kept document."""
+    facts: dict[str, Any] = dict(document)
+    needed = facts["requirement"]
+    scheme = dict(needed["scheme"])
+    flow = None if scheme["flow"] is None else OAuthFlow(**scheme["flow"])
+    requirement = Requirement(SecurityScheme(**scheme | {"flow": flow}), tuple(needed["scopes"]))
+    return Authorization(**facts | {"requirement": requirement})

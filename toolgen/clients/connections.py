@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -12,7 +11,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from toolgen.adapters.extras import extra
-from toolgen.contract.secrets import current, scrubbed
+from toolgen.contract.logs import redact_http_logs
 
 from .failures import AnswerLostError, NotConnectedError
 from .servers import Origin, PrivateAddressError, public_addresses
@@ -24,8 +23,6 @@ ENCODINGS: Final = "gzip, deflate"
 """Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _MOST_CODINGS: Final = 2
-_LOGGERS: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
-"""They log addresses with their queries, and headers of answers."""
 _UNSENT: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -63,8 +60,7 @@ class Connections:
         self._most_bytes = most_bytes
         self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncHTTPTransport]
         self._pools = WeakKeyDictionary()
-        for name in _LOGGERS:
-            logging.getLogger(name).addFilter(_redact)  # once, however many clients there are
+        redact_http_logs()
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
@@ -253,13 +249,6 @@ class _Unpacker:
                 yield piece
             if self._inflater.eof:
                 return
-
-
-def _redact(record: logging.LogRecord) -> bool:
-    """Leave out the secrets of the running call."""
-    if current() is not None:
-        record.msg, record.args = scrubbed(record.getMessage()), None
-    return True
 
 
 def _reason(error: Exception) -> str:

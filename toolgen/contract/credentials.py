@@ -86,10 +86,10 @@ def is_of_service(request: Mapping[str, Json] | None) -> bool:
     return request is not None and {"service", "scheme", "kind"} <= request.keys()
 
 
-def note(credential: Credential) -> None:
-    """Redact a credential from all that the running call reports, in each form that a request has of it."""
+def note(*credentials: Credential) -> None:
+    """Redact credentials from all that the running call reports, in each form that a request has of them."""
     if (secrets := noting()) is not None:
-        secrets.add(dict.fromkeys(_forms(credential)))
+        secrets.add(dict.fromkeys(form for credential in credentials for form in _forms(credential)))
 
 
 def _forms(credential: Credential) -> Iterator[str]:

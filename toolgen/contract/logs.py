@@ -16,12 +16,27 @@ from .secrets import current, scrubbed
 _OF_PYTHON: Final = ('File "', "Traceback ", "The above ", "During ")
 """Starts of the parts of a traceback whose line feeds are Python's own: frames, and what links exceptions."""
 
+_OF_HTTP: Final = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy")
+"""Loggers of addresses with their queries, and of the headers of answers."""
+
 
 def logger(name: str) -> logging.Logger:
     """Return the logger of a name; what is logged through it is printable, tracebacks too."""
     named = logging.getLogger(name)
     named.addFilter(_make_printable)  # once, however often it is asked for
     return named
+
+
+def redact_http_logs() -> None:
+    """Leave the secrets of the running call out of what httpx logs, from now on."""
+    for name in _OF_HTTP:
+        logging.getLogger(name).addFilter(_redact)  # once, however often it is asked for
+
+
+def _redact(record: logging.LogRecord) -> bool:
+    if current() is not None:
+        record.msg, record.args = scrubbed(record.getMessage()), None
+    return True
 
 
 def log_failure(

@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping
 
 from toolgen.contract.credentials import Credential, environment_name, note
-from toolgen.contract.transport import Requirement
+from toolgen.contract.transport import Requirement, SecurityScheme
 
 
 class EnvironmentCredentials:
     """Finds the credentials of services in environment variables, one set for all users.
 
     That of a service and a scheme is `<SERVICE>_<SCHEME>`: `BOOKS_API_KEY` for `api_key` of `books`. The
-    value of `basic` is `user:password`; a scheme of OAuth 2 takes a token that somebody else renews.
+    value of `basic` is `user:password`. A scheme of OAuth 2 takes a token that somebody else renews; its
+    client has `…_CLIENT_ID` and `…_CLIENT_SECRET`.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -35,6 +36,12 @@ class EnvironmentCredentials:
         """Return the credential where it is another one by now; None otherwise."""
         now = await self.get(service, requirement)
         return None if now == refused else now
+
+    def client(self, service: str, scheme: SecurityScheme) -> tuple[str, str] | None:
+        """Return the id and the secret of a client of OAuth 2, "" where it has none; None for no client."""
+        name = environment_name(service, scheme)
+        client_id = self._environment.get(f"{name}_CLIENT_ID", "")
+        return (client_id, self._environment.get(f"{name}_CLIENT_SECRET", "")) if client_id else None
 
     async def address(self, service: str, requirement: Requirement) -> str:
         """Return "": nobody is asked at a page."""

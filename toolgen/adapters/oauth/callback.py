@@ -1,0 +1,120 @@
+"""The callback of authorizations: where a browser brings the code, which becomes a token in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from toolgen.calls.errors import ToolError
+from toolgen.capabilities import CredentialsCapability
+from toolgen.capabilities.renewals import Authorization
+from toolgen.contract.credentials import Credential, note
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.logs import logger
+from toolgen.contract.secrets import Secrets, hiding
+from toolgen.runtime import Runtime, Suspended
+
+from .exchanges import shown
+from .tokens import name_of
+
+_LONGEST: Final = 8_192
+"""Bytes of a query."""
+_HEADERS: Final = (
+    (b"content-type", b"text/plain; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+
+log = logger("toolgen.adapters.oauth")
+
+
+class OAuthCallback:
+    """Takes codes of authorizations: an ASGI application that a host mounts at its `redirect_uri`."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        credentials: CredentialsCapability,
+        *,
+        user_of: Callable[[Mapping[str, Any]], Awaitable[str]] | None = None,
+    ) -> None:
+        """Construct the callback.
+
+        Args:
+            runtime: Its calls wait.
+            credentials: The capability of the runtime.
+            user_of: Returns who is signed in, for the scope of a request (ASGI); "" for nobody. Only the user
+                of a call may then finish its authorization. Without it whoever has the address may.
+        """
+        self._runtime = runtime
+        self._credentials = credentials
+        self._user_of = user_of
+
+    async def complete(self, query: Mapping[str, str], *, user: str | None = None) -> tuple[int, str]:
+        """Exchange a code, keep the token, answer the call; return an HTTP status and a text for the person.
+
+        `user` is who brings it; None where nobody knows.
+        """
+        with hiding(Secrets()):
+            code, state = query.get("code", ""), query.get("state", "")
+            note(Credential(secret=code), Credential(secret=state))
+            try:
+                return await self._completed(code, state, query, user)
+            except ToolError as error:
+                log.warning("an authorization failed: %s", error)
+                return 502, f"The authorization failed: {shown(error)}"
+            except ToolgenError as error:
+                log.warning("an authorization was not taken: %s", error)
+                return 409, f"The authorization was not taken: {shown(error.message)}"
+
+    async def _completed(
+        self, code: str, state: str, query: Mapping[str, str], user: str | None
+    ) -> tuple[int, str]:
+        oauth, waiting_for = self._credentials.oauth, await self._credentials.authorization(name_of(state))
+        if waiting_for is None or oauth is None:
+            return 400, "This authorization is unknown, was used, or is too old."
+        place, authorization = waiting_for
+        if user is not None and authorization.user and user != authorization.user:
+            return 403, "This authorization is of another user."
+        if "error" in query or not code:
+            reason = " ".join(filter(None, (query.get("error"), query.get("error_description"))))
+            return 400, f"The service was not authorized: {shown(reason) or 'it gave no code'}"
+        waiting = await self._waiting(authorization)
+        if waiting is None:
+            await self._credentials.store.drop(place)
+            return 410, "No call waits for this authorization any more."
+        credential = await oauth.exchange(authorization, code, query.get("iss", ""))
+        if not await self._credentials.store.drop(place):
+            return 400, "This authorization was used."
+        await self._runtime.waits.give(
+            waiting.token, credential, scope=place.scope, by=user or authorization.user, wait_s=0.0
+        )
+        return 200, f"{authorization.service} is authorized. You may close this page."
+
+    async def _waiting(self, authorization: Authorization) -> Suspended | None:
+        """Return the call that has shown the page of an authorization."""
+        for asked in await self._runtime.waits.list(authorization.session_id or None):
+            if asked.request is not None and asked.request.get("address") == authorization.address:
+                return asked
+        return None
+
+    async def __call__(
+        self,
+        scope: Mapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        """Answer a request, as ASGI 3 has it."""
+        assert scope["type"] == "http", "it is mounted for HTTP"
+        query: bytes = scope.get("query_string", b"")
+        if scope["method"] != "GET" or len(query) > _LONGEST:
+            status, text = (405, "Only GET.") if scope["method"] != "GET" else (414, "Too long.")
+        else:
+            user = None if self._user_of is None else await self._user_of(scope)
+            pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+            status, text = await self.complete(dict(pairs), user=user)
+        await send({"type": "http.response.start", "status": status, "headers": [*_HEADERS]})
+        await send({"type": "http.response.body", "body": text.encode(errors="replace")})

@@ -1,0 +1,72 @@
+"""Requests to authorization servers, with limits of time and bytes; what they say of errors is text."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolgen.adapters.extras import extra
+from toolgen.calls.errors import ToolError
+from toolgen.contract.printable import printable
+
+with extra("http"):
+    import httpx
+
+_MOST_BYTES: Final = 1_000_000
+"""Bytes of an answer."""
+_LONGEST: Final = 200
+"""Characters of what a server says of an error."""
+
+
+class RefusedError(ToolError):
+    """An authorization server has refused a request; `code` is its error (RFC 6749, section 5.2)."""
+
+    def __init__(self, service: str, code: str, description: str) -> None:
+        text = shown(f"{code} ({description})" if description else code)
+        super().__init__(f"the authorization server of {service} refused: {text}")
+        self.code = code
+
+
+async def ask(
+    service: str,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    body: str = "",
+    seconds: float,
+) -> tuple[int, dict[str, Any]]:
+    """Return the status and the JSON object of an answer; redirects are not followed.
+
+    Raises:
+        ToolError: there is no answer in time, or it is none; the same request may work later.
+    """
+    server = f"the authorization server of {service}"
+    sent = {"Accept": "application/json", "Accept-Encoding": "identity", **(headers or {})}
+    data = bytearray()
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(timeout=seconds, follow_redirects=False) as client,
+            client.stream(method, url, headers=sent, content=body.encode()) as response,
+        ):
+            async for chunk in response.aiter_bytes():
+                data += chunk
+                if len(data) > _MOST_BYTES:
+                    raise ToolError(f"{server} answered with more than {_MOST_BYTES} bytes")
+        status = response.status_code
+        document = json.loads(data)
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        raise ToolError(f"{server} did not answer: {type(error).__name__}", is_retryable=True) from None
+    except (ValueError, RecursionError):
+        raise ToolError(f"{server} answered {status} and no JSON", is_retryable=status >= 500) from None
+    if status >= 500 or not isinstance(document, dict):
+        raise ToolError(f"{server} answered {status}", is_retryable=status >= 500)
+    return status, document
+
+
+def shown(text: object) -> str:
+    """Return the beginning of what a server says, without control characters."""
+    return printable(str(text))[:_LONGEST]

@@ -1,0 +1,103 @@
+"""Addresses of authorization servers, from a design or from their metadata (RFC 8414)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from toolgen.calls.errors import ToolError
+from toolgen.contract.transport import OAuthFlow
+
+from .exchanges import ask, shown
+
+_FRESH_S: Final = 3600.0
+"""Seconds for which metadata is not asked for again."""
+_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The addresses of an authorization server; "" for what nobody says."""
+
+    token: str
+    authorize: str
+    refresh: str
+    issuer: str = ""
+
+
+class Discovery:
+    """Finds endpoints; metadata is read once an hour."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """Construct the discovery; `seconds` is the time limit of one request."""
+        self._seconds = seconds
+        self._clock = clock
+        self._metadata_by_address: dict[str, tuple[float, dict[str, Any]]] = {}
+
+    async def endpoints(self, service: str, flow: OAuthFlow) -> Endpoints:
+        """Return the endpoints of a flow; those of the design stand before those of the metadata.
+
+        Raises:
+            ToolError: the metadata cannot be read, or is not to be trusted.
+        """
+        metadata = await self._metadata(service, flow.discovery) if flow.discovery else {}
+        token = flow.token or metadata.get("token_endpoint", "")
+        return Endpoints(
+            token=token,
+            authorize=flow.authorize or metadata.get("authorization_endpoint", ""),
+            refresh=flow.refresh or token,
+            issuer=metadata.get("issuer", ""),
+        )
+
+    async def _metadata(self, service: str, address: str) -> dict[str, Any]:
+        until, metadata = self._metadata_by_address.get(address, (0.0, {}))
+        if until > self._clock():
+            return metadata
+        status, metadata = await ask(service, "GET", address, seconds=self._seconds)
+        if status != 200:
+            raise ToolError(f"the metadata of the authorization server of {service} answered {status}")
+        _require_own(service, address, metadata)
+        self._metadata_by_address[address] = self._clock() + _FRESH_S, metadata
+        return metadata
+
+
+def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
+    """Raise where metadata is of another issuer, or names endpoints of another origin.
+
+    Raises:
+        ToolError: as said (RFC 8414, section 3.3).
+    """
+    issuer = metadata.get("issuer")
+    names = ("issuer", "token_endpoint", "authorization_endpoint")
+    for name in names:
+        value = metadata.get(name, "")
+        if not isinstance(value, str) or (value and _origin(value) != _origin(address)):
+            raise ToolError(
+                f"the metadata of the authorization server of {service} names the {name} {shown(value)}, of "
+                "another origin than its own; write that address into the design"
+            )
+    if not issuer or issuer.rstrip("/") not in _issuers(address):
+        raise ToolError(
+            f"the metadata of the authorization server of {service} is of the issuer {shown(issuer)}"
+        )
+
+
+def _origin(address: str) -> tuple[str, str, int]:
+    parts = urlsplit(address)
+    try:
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        port = -1
+    return parts.scheme, parts.hostname or "", port
+
+
+def _issuers(address: str) -> set[str]:
+    """Return whose metadata stands at an address, without a slash at the end (RFC 8414, section 3.1)."""
+    parts = urlsplit(address)
+    before, _, after = parts.path.partition("/.well-known/")
+    _, _, path = after.partition("/")
+    start = f"{parts.scheme}://{parts.netloc}"
+    return {f"{start}{before}".rstrip("/"), f"{start}/{path}".rstrip("/")}
