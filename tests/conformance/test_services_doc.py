@@ -1,4 +1,4 @@
-"""docs/services.md, followed to the letter in an empty folder: its API serves, and all commands print what it says."""
+"""docs/services.md, followed to the letter in an empty folder, with the API that it starts."""
 
 from __future__ import annotations
 
