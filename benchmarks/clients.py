@@ -1,7 +1,7 @@
 """A tool that is bound to a request, against httpx's own call with the same decode and encode.
 
-Run: `python -m benchmarks.clients`. The server answers prepared bytes in a process of its own, over connections
-that stay open. The time is that of the client's processor, and rounds of all sides alternate: so a busy machine
+Run: `python -m benchmarks.clients`. The server answers prepared bytes in a process of its own, over open
+connections. The time is that of the client's processor, and rounds of all sides alternate: so a busy machine
 changes little. The rows are medians.
 """
 

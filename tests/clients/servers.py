@@ -59,7 +59,10 @@ class RawServer:
     async def _read(self, head: str, reader: asyncio.StreamReader, number: int) -> Received:
         first, *lines = head.strip().split("\r\n")
         verb, target, _ = first.split(" ")
-        headers = {name.lower(): text.strip() for name, _, text in (line.partition(":") for line in lines)}
+        headers: dict[str, str] = {}
+        for name, _, text in (line.partition(":") for line in lines):
+            before = headers.get(name.lower())
+            headers[name.lower()] = text.strip() if before is None else f"{before}, {text.strip()}"
         body = await reader.readexactly(int(headers.get("content-length", "0")))
         return Received(verb=verb, target=target, headers=headers, body=body, connection=number)
 

@@ -240,3 +240,8 @@ async def test_a_rare_charset_is_read_as_utf_8(charset: str) -> None:
     )
     answered = answer(200, "Grüße".encode(), Content_Type=f"text/plain; charset={charset}")
     assert await read(answered, text) == Text(text="Grüße")
+
+
+async def test_a_success_that_the_design_does_not_have_has_run() -> None:
+    failure = await error(answer(202, b"{}"))
+    assert "ran; its result could not be read: 127.0.0.1 answered with status 202" in str(failure)

@@ -20,10 +20,16 @@ from toolgen.runtime import (
     Scheduling,
     ToolContext,
     ToolError,
+    ToolModel,
     ToolResult,
     func_tool,
     function_toolset,
 )
+
+
+class Version(ToolModel):
+    etag: str
+
 
 BOOK = b'{"id":"1","title":"Dune"}'
 POST = operation(
@@ -193,6 +199,25 @@ async def test_cookies_of_one_answer_are_in_no_other_request() -> None:
                 await client.send(GET_BOOK, GetBook(id="1"))
                 await client.send(GET_BOOK, GetBook(id="1"))
         assert not any("cookie" in request.headers for request in server.received)
+
+
+async def test_an_answer_without_a_body_keeps_its_connection() -> None:
+    http = HTTP(verb="HEAD", path="/books", responses=(Response(200, headers={"etag": "ETag"}),))
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Encoding: br\r\nETag: x\r\n\r\n"
+    of = operation(http, result=Version)
+    async with serving(answering(head)) as server, Books(server=server.url) as client:
+        for _ in range(2):
+            assert await client.send(of, GetBook(id="1")) == Version(etag="x")
+        assert server.connections == 1
+
+
+async def test_headers_of_a_given_client_are_sent() -> None:
+    given = {"X-Team": "a", "Accept": "text/html", "Accept-Encoding": "br", "User-Agent": "office"}
+    async with serving(answering(answer(200, BOOK))) as server, httpx.AsyncClient(headers=given) as http:
+        await Books(server=server.url, http=http).send(GET_BOOK, GetBook(id="1"))
+        headers = server.received[0].headers
+    assert (headers["x-team"], headers["user-agent"]) == ("a", "office")
+    assert (headers["accept"], headers["accept-encoding"]) == ("application/json", "gzip, deflate")
 
 
 async def test_a_given_client_stays_open_and_has_no_say_in_what_is_followed() -> None:

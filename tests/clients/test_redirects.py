@@ -14,7 +14,7 @@ from tests.clients.servers import Received, answer, answering, serving
 from toolgen.clients import HTTP, Body, HTTPClient, Parameter, Response, Server, Variable
 from toolgen.clients.servers import base_of, is_public
 from toolgen.contract.transport import Verb
-from toolgen.runtime import RegistrationError, ToolError
+from toolgen.runtime import OutcomeUnknownError, RegistrationError, ToolError
 
 BOOK = b'{"id":"1","title":"Dune"}'
 
@@ -147,7 +147,9 @@ PRIVATE = [
 @pytest.mark.parametrize("host", PRIVATE)
 async def test_a_variable_leads_to_no_private_address(host: str) -> None:
     async with Guarded(variables={"host": host}) as client:
-        with pytest.raises(ToolError, match=r"is at .*, which is no public address"):
+        with pytest.raises(
+            ToolError, match=r"was not run: .* cannot be reached: it is at an address that is not public"
+        ):
             await client.send(by("GET"), GetBook(id="1"))
 
 
@@ -168,14 +170,14 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[tupl
 async def test_one_private_address_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, ["93.184.215.14", "10.0.0.1"])
     async with Guarded(variables={"host": "books.test"}) as client:
-        with pytest.raises(ToolError, match=r"books\.test is at 10\.0\.0\.1"):
+        with pytest.raises(ToolError, match="address that is not public"):
             await client.send(by("GET"), GetBook(id="1"))
 
 
 async def test_a_server_that_nobody_has_accepted_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, ["192.168.0.1"])
     async with Guarded(server=Guarded.servers[1].url) as client:
-        with pytest.raises(ToolError, match="no public address"):
+        with pytest.raises(ToolError, match="address that is not public"):
             await client.send(by("GET"), GetBook(id="1"))
 
 
@@ -296,3 +298,17 @@ def test_a_value_in_a_host_stays_there(value: str) -> None:
 def test_a_client_without_a_server_is_refused() -> None:
     with pytest.raises(RegistrationError, match="has no server"):
         HTTPClient()
+
+
+async def test_a_lost_redirect_of_what_was_done_is_unknown() -> None:
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        listening.close()
+        writer.write(answer(303, b"", Location="/v1/done", Connection="close"))
+        writer.close()
+
+    listening = await asyncio.start_server(accept, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    async with Books(server=f"http://127.0.0.1:{port}") as client:
+        with pytest.raises(OutcomeUnknownError, match="it may have run"):
+            await client.send(by("POST"), GetBook(id="1"))

@@ -179,6 +179,16 @@ async def test_a_path_that_nothing_fills_is_refused() -> None:
         await received(sending(path="/books/{id}"))
 
 
+@pytest.mark.parametrize("key", ["count", "cursor_of_nobody"])
+async def test_a_free_key_is_no_other_parameter(key: str) -> None:
+    of = sending(Parameter("value", "query"), Parameter("count", "query"))
+    if key == "count":
+        with pytest.raises(ToolError, match="value may not have a key that is another parameter"):
+            await received(of, value={key: "9"})
+    else:
+        assert (await received(of, value={key: "9"})).target == f"/x?{key}=9&count=3"
+
+
 async def test_absent_attributes_are_left_out_and_defaults_sent() -> None:
     parameters = [Parameter(name, "query") for name in ("value", "count")]
     assert (await received(sending(*parameters))).target == "/x?count=3"

@@ -138,6 +138,26 @@ async def test_where_none_is_left_one_is_needed(secrets: list[str]) -> None:
         await sent(secured((KEY,)), Known(library_key=secrets), refusing("old", "older"))
 
 
+async def test_a_service_that_needs_more_than_nothing_needs_the_first() -> None:
+    with pytest.raises(CredentialNeededError) as raised:
+        await sent(secured((), (KEY,)), Known(), answering(answer(401, b"")))
+    assert raised.value.requirement.scheme == KEY
+
+
+async def test_a_key_is_the_only_header_of_its_name() -> None:
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        parameters=(Parameter("id", "header", "X-API-KEY"),),
+        responses=(Response(200),),
+        security=((Requirement(KEY),),),
+    )
+    async with serving(answering(BOOK)) as server:
+        async with Books(server=server.url, credentials=Known(library_key=[SECRET])) as client:
+            await client.send(operation(http, errors={}), GetBook(id="of a model"))
+        assert server.received[0].headers["x-api-key"] == SECRET
+
+
 async def test_a_401_without_credentials_is_a_status() -> None:
     with pytest.raises(ToolError, match="answered with status 401"):
         await sent(secured(), Known(), answering(answer(401, b"")))

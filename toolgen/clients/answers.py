@@ -64,6 +64,8 @@ class AnswerPlan(Generic[R]):
             ToolError: it is another failure, or does not fit.
         """
         response = self.response(answer.status)
+        if response is None and 200 <= answer.status < 300:
+            raise malformed(request, f"with status {answer.status}, which its design does not have")
         if response is None:
             raise refused(request, answer.status, answer.headers, answer.body)
         if response.error:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from toolgen.adapters.extras import extra
-from toolgen.contract.logs import redact_http_logs
+from toolgen.contract.logs import logger, redact_http_logs
 
 from .failures import AnswerLostError, NotConnectedError
 from .servers import Origin, PrivateAddressError, public_addresses
@@ -32,6 +32,8 @@ _UNSENT: Final = (
     httpx.LocalProtocolError,
 )
 """Failures before a request is sent."""
+
+log = logger("toolgen.clients")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,11 @@ class Connections:
         self._pools = WeakKeyDictionary()
         redact_http_logs()
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that each request of the given client has, by lower-case name."""
+        return {} if self._http is None else dict(self._http.headers)
+
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
         pool = self._pools.pop(asyncio.get_running_loop(), None)
@@ -89,8 +96,11 @@ class Connections:
             return await self._exchanged(request, on_send)
         try:
             addresses = await public_addresses(guarded.host, guarded.port)
-        except (OSError, PrivateAddressError) as error:
-            raise NotConnectedError(str(error)) from None
+        except OSError as error:
+            raise NotConnectedError(_reason(error)) from None
+        except PrivateAddressError as error:
+            log.warning("a request was not sent: %s", error)
+            raise NotConnectedError("it is at an address that is not public") from None
         request.headers["Host"] = request.url.netloc.decode("ascii")
         request.extensions["sni_hostname"] = guarded.host
         return await self._at_one_of(addresses, request, on_send)
@@ -190,9 +200,7 @@ async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes
         for text in response.headers.get_list("content-encoding", split_commas=True)
         if (coding := text.strip().lower()) not in ("", "identity")
     ]
-    if verb == "HEAD":
-        return
-    if not codings:
+    if not codings or verb == "HEAD":  # whose headers say what GET would give
         async for chunk in response.stream:  # type: ignore[union-attr]  # of an asynchronous client
             yield chunk
         return

@@ -72,6 +72,7 @@ class RequestPlan:
                 self._others.append(parameter)
         if http.paging and http.paging.style == "cursor" and not _has(http, http.paging.cursor):
             self._others.append(Parameter(http.paging.cursor, "query", http.paging.name))
+        self._taken = _taken(http)
         self._require_sound()
 
     def _require_sound(self) -> None:
@@ -112,11 +113,14 @@ class RequestPlan:
 
     def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> None:
         name, style = parameter.name or parameter.attribute, parameter.style or "form"
+        explode = _explodes(parameter, style)
+        if explode and style == "form" and isinstance(value, dict) and not self._taken.isdisjoint(value):
+            raise ToolError(f"{parameter.attribute} may not have a key that is another parameter")
         match parameter.place:
             case "query":
-                parts.query += query_parts(name, value, style, explode=_explodes(parameter, style))
+                parts.query += query_parts(name, value, style, explode=explode)
             case "cookie":
-                parts.cookies += cookie_parts(name, value, explode=_explodes(parameter, style))
+                parts.cookies += cookie_parts(name, value, explode=explode)
             case _:
                 text = header_text(value, explode=bool(parameter.explode))
                 if _CONTROL.search(text):
@@ -209,6 +213,13 @@ def _has(http: HTTP, attribute: str) -> bool:
     body = http.body
     in_body = body is not None and (attribute == body.attribute or attribute in body.attributes)
     return in_body or any(parameter.attribute == attribute for parameter in http.parameters)
+
+
+def _taken(http: HTTP) -> frozenset[str]:
+    """Return the names of all parameters and keys of a request, which no free key of an object may be."""
+    names = {parameter.name or parameter.attribute for parameter in http.parameters}
+    names |= {requirement.scheme.key for alternative in http.security for requirement in alternative}
+    return frozenset(names if http.paging is None else names | {http.paging.name or http.paging.style})
 
 
 def _explodes(parameter: Parameter, style: str) -> bool:

@@ -44,6 +44,7 @@ class Keyring:
         self._service = service
         self._security = security
         self._server = server
+        self._first = next(requirement for alternative in security for requirement in alternative)
 
     async def first(self) -> Used:
         """Return the credentials of the first alternative that has them all.
@@ -61,7 +62,7 @@ class Keyring:
                 used.append((requirement, credential))
             else:
                 return tuple(used)
-        raise await self._missing(self._security[0][0])
+        raise await self._missing(self._first)
 
     async def others(self, refused: Used) -> Used:
         """Return credentials in the place of those that the service has refused.
@@ -83,7 +84,7 @@ class Keyring:
 
     async def needed(self, refused: Used) -> CredentialNeededError:
         """Return the error of credentials that the service has refused."""
-        return await self._missing(refused[0][0])
+        return await self._missing(refused[0][0] if refused else self._first)
 
     async def _missing(self, requirement: Requirement) -> CredentialNeededError:
         address = await self._credentials.address(self._service, requirement)

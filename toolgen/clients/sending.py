@@ -64,7 +64,7 @@ class Method(Generic[R]):
             parts.query = page_query(self.http.paging, document, parts.query)
         exchange = _Exchange(self, parts, await _content(parts, call), call)
         keyring = None
-        if self.http.security:
+        if any(self.http.security):
             credentials = credentials_of(own, call)
             keyring = Keyring(credentials, self._service, self.http.security, self.base.url)
         limit = self._limit_s(call)
@@ -77,6 +77,8 @@ class Method(Generic[R]):
                 raise answer_lost(exchange.request, why, "timeout") from None
             raise not_connected(exchange.request, why) from None
         except NotConnectedError as error:
+            if exchange.is_redirected:
+                raise answer_lost(exchange.request, str(error)) from None
             raise not_connected(exchange.request, str(error)) from None
         except AnswerLostError as error:
             raise answer_lost(exchange.request, str(error), may_pass=error.may_pass) from None
@@ -128,6 +130,7 @@ class _Exchange:
         self._call = call
         self.request = method.request(call)
         self.has_sent = False
+        self.is_redirected = False
 
     async def answered(self, keyring: Keyring | None) -> tuple[Answer, str]:
         """Return the answer, and the address that it came from; it has no credentials.
@@ -142,7 +145,7 @@ class _Exchange:
             return await self._followed(NO_CREDENTIALS)
         used = await keyring.first()
         answer, url = await self._followed(applied(used))
-        if answer.status == 401 and used:
+        if answer.status == 401:
             used = await keyring.others(used)
             answer, url = await self._followed(applied(used))
             if answer.status == 401:
@@ -168,7 +171,7 @@ class _Exchange:
                 raise self._not_followed(answer, target, f"a {verb} is not made again elsewhere")
             if _origin(target) != method.base.origin:
                 raise self._not_followed(answer, target, "that is another place")
-            url = target
+            url, self.is_redirected = target, True
         raise ToolError(
             f"{self.request.name} failed: {self.request.server} redirects more than {_MOST_REDIRECTS} times"
         )
@@ -195,15 +198,13 @@ class _Exchange:
         there = url.partition("?")[2].split("&")  # a redirect may have kept them
         if keys := [part for part in credentials.query if part not in there]:
             url = f"{url}{'&' if '?' in url else '?'}{'&'.join(keys)}"
-        headers = {
-            "Accept": self._method.accept,
-            "Accept-Encoding": ENCODINGS,
-            "User-Agent": "toolgen",
-            **dict(parts.headers if has_body else _without_body(parts.headers)),
-            **dict(credentials.headers),
-        }
+        headers = {"user-agent": "toolgen"} | self._method.connections.headers
+        headers |= {"accept": self._method.accept, "accept-encoding": ENCODINGS}
+        headers |= {name.lower(): text for name, text in (*parts.headers, *credentials.headers)}
+        if not has_body:
+            headers.pop("content-type", None)
         if cookies := [*parts.cookies, *credentials.cookies]:
-            headers["Cookie"] = "; ".join(cookies)
+            headers["cookie"] = "; ".join(cookies)
         encoded = [(name.encode("ascii"), text.encode()) for name, text in headers.items()]
         request = httpx.Request(verb, url, headers=encoded, **(self._content if has_body else {}))
         is_once = not (self.request.may_repeat if call is None else call.may_repeat)
@@ -216,10 +217,6 @@ class _Exchange:
         self.has_sent = True
         if self._call is not None:
             await self._call.begin()
-
-
-def _without_body(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(name, text) for name, text in headers if name.lower() != "content-type"]
 
 
 def _origin(url: str) -> Origin | None:
