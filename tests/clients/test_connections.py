@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import threading
 from typing import Any
 
 import httpx
@@ -323,3 +324,24 @@ async def test_an_executor_that_has_done_something_itself_has_begun() -> None:
             with calling(ctx, has_begun=has_begun), pytest.raises(ToolError):
                 await client.send(POST, GetBook(id="1"))
             assert ctx.has_begun == has_begun
+
+
+def test_connections_end_with_their_loop() -> None:
+    """A client that nobody closes, as one that a bound executor has made, leaves no connection open."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        client = Books(server=f"http://127.0.0.1:{listening.getsockname()[1]}")
+        for _ in range(2):
+            connection = threading.Thread(target=_answer_until_closed, args=(listening,), daemon=True)
+            connection.start()
+            assert asyncio.run(client.send(GET_BOOK, GetBook(id="1"))).title == "Dune"
+            connection.join(30)
+            assert not connection.is_alive()
+
+
+def _answer_until_closed(listening: socket.socket) -> None:
+    connection, _ = listening.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(answer(200, BOOK))
+        while connection.recv(65_536):
+            pass

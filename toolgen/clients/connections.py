@@ -53,6 +53,29 @@ class TooLongError(AnswerLostError):
     may_pass = False
 
 
+class _Pool:
+    """The connections of one event loop, which are closed when it ends or nobody has the pool any more."""
+
+    def __init__(self, *, has_tls: bool) -> None:
+        """Construct an empty pool; where no TLS is spoken, no certificates are read."""
+        self.connections = httpx.AsyncHTTPTransport(trust_env=False, verify=has_tls)
+        self._end = _closed_at_end(self.connections)
+
+    async def end_with_loop(self) -> None:
+        """Let `asyncio.run` close the connections, as each generator that was begun (PEP 525)."""
+        await anext(self._end)
+
+    async def aclose(self) -> None:
+        await self._end.aclose()
+
+
+async def _closed_at_end(connections: httpx.AsyncHTTPTransport) -> AsyncGenerator[None]:
+    try:
+        yield
+    finally:
+        await connections.aclose()
+
+
 class Connections:
     """Sends requests, and reads their answers within limits."""
 
@@ -60,8 +83,7 @@ class Connections:
         self._http = http
         self._has_tls = has_tls
         self._most_bytes = most_bytes
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncHTTPTransport]
-        self._pools = WeakKeyDictionary()
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = WeakKeyDictionary()
         redact_http_logs()
 
     @property
@@ -139,11 +161,9 @@ class Connections:
         loop = asyncio.get_running_loop()
         pool = self._pools.get(loop)
         if pool is None:
-            pool = self._pools[loop] = httpx.AsyncHTTPTransport(
-                trust_env=False,
-                verify=self._has_tls,  # where none is spoken, no certificates are read
-            )
-        return await pool.handle_async_request(request)
+            pool = self._pools[loop] = _Pool(has_tls=self._has_tls)
+            await pool.end_with_loop()
+        return await pool.connections.handle_async_request(request)
 
     async def _read(self, response: httpx.Response, verb: str) -> Answer:
         """Return the answer with its body, unpacked.
