@@ -19,6 +19,9 @@ Kind = Literal["light", "plug", "thermostat", "sensor", "blind", "lock"]
 UserPart = Literal["contact", "sites", "preferences"]
 """A part of what is known about a user."""
 
+Region = Literal["DK1", "DK2", "SE3"]
+"""A price area of the grid."""
+
 Certainty = Literal["certain", "likely", "unclear"]
 """How sure a finding is."""
 
@@ -84,6 +87,29 @@ class Site(ToolModel):
     id: Annotated[str, Field(description="Stable identifier.")]
     name: Annotated[str, Field(description="Name shown to people.")]
     timezone: Annotated[str, Field(description="IANA name of its time zone.")]
+
+
+class Tariff(ToolModel):
+    """What a supplier sells."""
+
+    id: Annotated[str, Field(description="Stable identifier.")]
+    name: Annotated[str, Field(description="Name shown to people.")]
+    monthly_fee: Annotated[
+        float,
+        Field(
+            validation_alias="monthlyFee",
+            serialization_alias="monthlyFee",
+            description="Kroner a month, used or not.",
+        ),
+    ]
+    region: Annotated[Region, Field(description="Where it is sold.")]
+
+
+class UnknownTariff(ToolModel):
+    """What the supplier says of a tariff that is not there."""
+
+    tariff: Annotated[str, Field(description="Tariff that was asked for.")]
+    known: Annotated[list[str], Field(description="Tariffs that are there.")]
 
 
 class Hit(ToolModel):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from examples.home import database, demo
-from examples.home.app import assistant
+from examples.home.app import assistant, runtime_for_tests
 from examples.home.design import design
 from gen.assistant.toolsets import devices
 from toolgen.dsl import build
@@ -103,7 +103,12 @@ def test_demo_prints_what_stands_beside_it(tmp_path: Path, capsys: pytest.Captur
     assert capsys.readouterr().out == (HOME / "demo.txt").read_text(encoding="utf-8")
 
 
-def test_every_example_of_the_design_gives_what_it_says(mira: Session) -> None:
+def test_every_example_of_the_design_gives_what_it_says() -> None:
+    with runtime_for_tests() as runtime:
+        _each_example_answers(Session(runtime, "s-mira"))
+
+
+def _each_example_answers(mira: Session) -> None:
     checked = build(design).design
     assert checked is not None
     tools = [tool for service in checked.services for toolset in service.toolsets for tool in toolset.tools]

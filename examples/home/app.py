@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from gen import tariff_service
 from gen.assistant.agents import chat, diagnostics
+from gen.assistant.toolsets.tariffs import BoundTariffsExecutor, TariffsExecutor
 from toolgen.agents import Agents, Planner, SessionStore
 from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
+    CredentialsCapability,
     DisabledTools,
+    EnvironmentCredentials,
+    MemoryCredentialStore,
     SqliteArtifactStore,
     SqliteStateStore,
     StateCapability,
@@ -34,6 +39,7 @@ from .executors.assistant.documents import Documents
 from .executors.assistant.maintenance import Maintenance
 from .services import DeviceStore, UserStore
 from .sessions import SessionUser
+from .tariff_server import KEY, supplier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +80,14 @@ def runtime(path: Path = DATABASE) -> Runtime:
 
 @contextmanager
 def runtime_for_tests() -> Iterator[Runtime]:
-    """Give the assistant over a database of its own, which goes when it is not needed any more."""
-    with TemporaryDirectory() as folder:
+    """Give the assistant over a database and a supplier of its own, which go when they are not needed."""
+    with TemporaryDirectory() as folder, supplier() as address:
         path = Path(folder, DATABASE.name)
+        key = EnvironmentCredentials({"TARIFF_SERVICE_SUPPLIER_KEY": KEY})
+        client = tariff_service.TariffServiceClient(server=address, credentials=key)
+        tariffs = BoundTariffsExecutor(tariff_service=client)
         with closing(connect(path)) as database:
-            yield assistant(database, path)
+            yield assistant(database, path, tariffs=tariffs)
 
 
 def assistant(
@@ -89,11 +98,13 @@ def assistant(
     artifacts: ArtifactStore | None = None,
     backend: Backend | None = None,
     devices: Devices | None = None,
+    tariffs: TariffsExecutor | None = None,
 ) -> Runtime:
     """Return a runtime with the agents and all tools of the design over the open database at `path`.
 
     Runs and what they wait for, conversations and what sessions know stand where `backend` says, by default
-    in files beside it; `events` gets what happens in this process, `artifacts` what belongs to results.
+    in files beside it; `events` gets what happens in this process, `artifacts` what belongs to results. The
+    tariffs come from the API of the supplier, unless something else executes their tools.
     """
     kept = backend or files(path, artifacts)
     states = kept.states
@@ -103,6 +114,7 @@ def assistant(
         secret=kept.secret,
         capabilities=[
             StateCapability(states),
+            CredentialsCapability(MemoryCredentialStore()),
             *([ArtifactsCapability(kept.artifacts)] if kept.artifacts else []),
         ],
         disabled=DisabledTools(states),
@@ -120,6 +132,7 @@ def assistant(
         documents=manuals,
         account=Account(user_service=UserStore(database)),
         maintenance=Maintenance(database),
+        tariffs=tariffs,
         dynamic=[admin],
     )
     diagnostics.register(runtime, planner=planners.diagnostics, devices=home, documents=manuals)

@@ -1,4 +1,4 @@
-"""Fourteen calls as a model might make them, and a conversation: `python -m examples.home.demo`.
+"""Seventeen calls as a model might make them, and a conversation: `python -m examples.home.demo`.
 
 No model takes part: calls and conversation are written down, and go through the whole runtime. With
 `--model NAME` a model leads the conversation, such as `openai-chat:gpt-5.2` with its key in the environment.
@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import sqlite3
 import struct
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from gen.assistant.toolsets.tariffs import BoundTariffsExecutor
+from gen.tariff_service import TariffServiceClient
+from toolgen.capabilities import Credential
 from toolgen.runtime import (
     Bounds,
     CallMeta,
@@ -30,6 +35,7 @@ from toolgen.runtime import (
 from .app import Planners, assistant
 from .conversation import conversation
 from .database import DATABASE, connect
+from .tariff_server import KEY, supplier
 
 CALLS: Final = (
     # What it shows, session, tool, the model's arguments.
@@ -111,7 +117,7 @@ def main(path: Path = DATABASE, planners: Planners | None = None) -> None:
     """
     with closing(connect(path)) as database:
         if planners is None:
-            print(asyncio.run(transcript(assistant(database, path), path)))
+            print(asyncio.run(transcript(database, path)))
         asyncio.run(_talk(assistant(database, path, planners)))
 
 
@@ -129,17 +135,21 @@ def _planned_by(model: str) -> Planners:
     return Planners(chat=LLMPlanner(model), diagnostics=LLMPlanner(model))
 
 
-async def transcript(runtime: Runtime, path: Path) -> str:
-    """Return what was sent and what came back, call by call; `path` is the runtime's database."""
+async def transcript(database: sqlite3.Connection, path: Path) -> str:
+    """Return what was sent and what came back, call by call; `path` is that of the database."""
     calls = []
-    async with runtime:
-        for number, (title, session_id, tool, arguments) in enumerate(CALLS, 1):
-            result = await runtime.call(tool, arguments, CallMeta(session_id=session_id))
-            calls.append(_shown(number, title, tool, arguments, result))
-        number = len(calls)
-        calls.append(await _reset(number + 1, runtime, path))
-        calls.append(await _update(number + 2, runtime, path))
-        calls.append(await _sign_in(number + 3, runtime))
+    with supplier() as address:
+        async with TariffServiceClient(server=address) as client:
+            tariffs = BoundTariffsExecutor(tariff_service=client)
+            async with assistant(database, path, tariffs=tariffs) as runtime:
+                for number, (title, session_id, tool, arguments) in enumerate(CALLS, 1):
+                    result = await runtime.call(tool, arguments, CallMeta(session_id=session_id))
+                    calls.append(_shown(number, title, tool, arguments, result))
+                number = len(calls)
+                calls.append(await _reset(number + 1, runtime, path))
+                calls.append(await _update(number + 2, runtime, path))
+                calls.append(await _sign_in(number + 3, runtime))
+                calls += [call async for call in _tariffs(number + 4, runtime)]
     return "\n\n".join(calls)
 
 
@@ -178,6 +188,23 @@ async def _sign_in(number: int, runtime: Runtime) -> str:
     return f"{text}\n     tools before: {len(before)}; new: {', '.join(new)}"
 
 
+async def _tariffs(number: int, runtime: Runtime) -> AsyncIterator[str]:
+    """Yield calls of an API of somebody else; the key that it wants comes from a person, past the model."""
+    tool, arguments = "list_tariffs", '{"region": "DK2", "limit": 2}'
+    result = await runtime.call(tool, arguments, MIRA)
+    text = _shown(
+        number, "A tool over HTTP, for which nobody wrote code; its key is missing.", tool, arguments, result
+    )
+    done = await runtime.waits.give(_waiting(result).token, Credential(secret=KEY))
+    yield "\n".join([text, f"   Mira gives her key → {done.json.decode()}", *_indented(done)])
+    arguments = json.dumps({"region": "DK2", "limit": 2, "cursor": done.bounds and done.bounds.next_cursor})
+    result = await runtime.call(tool, arguments, MIRA)
+    yield _shown(number + 1, "The next page of the API.", tool, arguments, result)
+    tool, arguments = "get_prices", '{"tariff": "solar"}'
+    result = await runtime.call(tool, arguments, MIRA)
+    yield _shown(number + 2, "An error that the design declares, with its details.", tool, arguments, result)
+
+
 async def _tools(runtime: Runtime) -> list[str]:
     """Return the names of the tools that the next request advertises."""
     return [spec.name for spec in (await runtime.tools.snapshot(ReadonlyContext(meta=MIRA))).specs]
@@ -192,7 +219,11 @@ def _waiting(result: ToolResult) -> Suspended:
 def _shown(number: int, title: str, tool: str, arguments: str, result: ToolResult) -> str:
     seen = result.json.decode() or f"nothing yet ({result.status})"
     lines = [f"{number}. {title}", "", f"   {tool} {arguments}", f"   → {seen}"]
-    return "\n".join([*lines, *(f"     {line}" for line in _beside(result))])
+    return "\n".join([*lines, *_indented(result)])
+
+
+def _indented(result: ToolResult) -> list[str]:
+    return [f"     {line}" for line in _beside(result)]
 
 
 def _beside(result: ToolResult) -> Iterator[str]:

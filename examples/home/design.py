@@ -43,6 +43,7 @@ from toolgen.dsl import (
 
 from .checks import PROMPTS, checks
 from .maintenance import maintenance
+from .tariffs import tariff_service, tariffs
 
 # Types that services and tools share.
 
@@ -354,6 +355,7 @@ design = Design(
     "A home assistant over the devices, the manuals and the users of a few sites.",
     device_service,
     user_service,
+    tariff_service,
     Service(
         "assistant",
         "What the model may do.",
@@ -361,6 +363,7 @@ design = Design(
         documents,
         account,
         maintenance,
+        tariffs,
         Agent(
             "chat",
             "Helps the users of a few sites with their devices.",
@@ -368,6 +371,7 @@ design = Design(
             Use(documents),
             Use(account),
             Use(maintenance),
+            Use(tariffs),
             Use(checks),
             RunPolicy(
                 max_tool_calls=20,

@@ -23,6 +23,7 @@ from ...toolsets import account as account_toolset
 from ...toolsets import devices as devices_toolset
 from ...toolsets import documents as documents_toolset
 from ...toolsets import maintenance as maintenance_toolset
+from ...toolsets import tariffs as tariffs_toolset
 from ..diagnostics.exports import checks
 
 AGENT_ID: Final = "assistant.chat"
@@ -41,6 +42,8 @@ AGENT = AgentSpec(
         AgentTool(id="assistant.maintenance.update_firmware", name="update_firmware"),
         AgentTool(id="assistant.maintenance.draw_readings", name="draw_readings"),
         AgentTool(id="assistant.maintenance.sign_in", name="sign_in"),
+        AgentTool(id="assistant.tariffs.list_tariffs", name="list_tariffs"),
+        AgentTool(id="assistant.tariffs.get_prices", name="get_prices"),
         AgentTool(id="assistant.checks.diagnose", name="diagnose"),
     ),
     policy=RunPolicy(
@@ -62,6 +65,7 @@ def register(
     documents: documents_toolset.DocumentsExecutor | RawExecutor,
     account: account_toolset.AccountExecutor | RawExecutor,
     maintenance: maintenance_toolset.MaintenanceExecutor | RawExecutor,
+    tariffs: tariffs_toolset.TariffsExecutor | RawExecutor | None = None,
     dynamic: Sequence[DynamicToolset] = (),
 ) -> None:
     """Register the agent with what plans for it and what executes its tools.
@@ -80,6 +84,7 @@ def register(
                 documents_toolset.registration(documents),
                 account_toolset.registration(account),
                 maintenance_toolset.registration(maintenance),
+                tariffs_toolset.registration(tariffs),
                 checks.registration(),
             ),
             dynamic=dynamic,

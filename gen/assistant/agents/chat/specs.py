@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from toolgen.runtime import ToolSpec
 
-from ...toolsets import account, devices, documents, maintenance
+from ...toolsets import account, devices, documents, maintenance, tariffs
 from ..diagnostics.exports import checks
 
 ToolId = Literal[
@@ -22,6 +22,8 @@ ToolId = Literal[
     "assistant.maintenance.update_firmware",
     "assistant.maintenance.draw_readings",
     "assistant.maintenance.sign_in",
+    "assistant.tariffs.list_tariffs",
+    "assistant.tariffs.get_prices",
     "assistant.checks.diagnose",
 ]
 
@@ -36,5 +38,7 @@ SPECS: tuple[ToolSpec[Any, Any], ...] = (
     maintenance.UPDATE_FIRMWARE,
     maintenance.DRAW_READINGS,
     maintenance.SIGN_IN,
+    tariffs.LIST_TARIFFS,
+    tariffs.GET_PRICES,
     checks.DIAGNOSE,
 )
