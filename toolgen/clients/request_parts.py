@@ -149,13 +149,11 @@ class RequestPlan:
     def _add_body(
         self, parts: RequestParts, body: Body, payload: BaseModel, document: Mapping[str, Json]
     ) -> None:
-        value: Any
-        if body.attribute:
-            value = document.get(body.attribute)
-            if value is None and body.attribute not in document:
-                return
-        else:
-            value = {key: document[key] for key in body.attributes if key in document}
+        key = body.attribute
+        if key and document.get(key) is None and (body.media != "json" or key not in document):
+            return
+        attributes = {name: document[name] for name in body.attributes if name in document}
+        value: Any = document[key] if key else attributes
         content_type = body.content_type or _TYPES[body.media]
         match body.media:
             case "json":

@@ -69,7 +69,8 @@ def _arrived(scope: Any, body: bytes) -> Arrived:
     parts = [part.partition("=") for part in scope["query_string"].decode().split("&") if part]
     # openapi-core takes apart what spaces delimit before it is decoded, and all else after it.
     query = [(unquote(name), text if name == "spaced" else unquote(text)) for name, _, text in parts]
-    cookies = [part.partition("=")[::2] for part in headers.get("cookie", "").split("; ") if part]
+    pairs = [part.partition("=") for part in headers.get("cookie", "").split("; ") if part]
+    cookies = [(name, text) for name, _, text in pairs]
     return Arrived(
         host_url=f"http://{headers['host']}",
         path=scope["path"],

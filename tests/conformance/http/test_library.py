@@ -15,7 +15,7 @@ from toolgen.clients import Requirement
 from toolgen.contract.credentials import Credential
 from toolgen.runtime import CredentialNeededError, DeclaredError, Runtime
 
-from .application import SECRET, document
+from .application import BOOKS, SECRET, document
 from .serving import PACKAGE, Arrived, Recorder, generated, serving
 
 
@@ -207,6 +207,57 @@ async def test_a_declared_error_of_a_bound_tool(library: Library) -> None:
         "code": "not_found",
         "details": {"id": 99},
     }
+
+
+class ByHand:
+    """The service as somebody implements it, without a client."""
+
+    def __init__(self, service: Any) -> None:
+        self._service = service
+        self._types = import_module(f"{PACKAGE}.types")
+
+    def _book(self, id: int) -> Any:
+        if id not in BOOKS:
+            error = self._service.GET_BOOK_NOT_FOUND
+            raise error.of(f"There is no book {id}.", self._types.NotFound(id=id))
+        return self._types.Book(id=id, title=BOOKS[id], published=dt.date(2026, 1, id))
+
+    async def get_book(self, payload: Any) -> Any:
+        return self._book(payload.id)
+
+    async def add_book(self, payload: Any) -> Any:
+        return self._service.AddBookResult(book=payload.book, place=f"/books/{payload.book.id}")
+
+    async def by_offset(self, payload: Any) -> Any:
+        first = int(payload.cursor or 0)
+        last = min(first + payload.limit, len(BOOKS))
+        return self._service.ByOffsetResult(
+            books=[self._book(number) for number in range(first + 1, last + 1)],
+            total=len(BOOKS),
+            **({"next": str(last)} if last < len(BOOKS) else {}),
+        )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read_book", {"id": 3}),
+        ("read_book", {"id": 99}),
+        ("read_book", {"id": "3"}),
+        ("add_book", {"book": {"id": 9, "title": "Dune", "price": 1.5}}),
+        ("list_by_offset", {}),
+        ("list_by_offset", {"cursor": "6"}),
+    ],
+)
+async def test_a_service_by_hand_gives_the_same(library: Library, tool: str, arguments: Any) -> None:
+    executors = import_module(f"{PACKAGE}.desk.toolsets.library")
+    results = []
+    for service in (library.client, ByHand(library.service)):
+        runtime = Runtime()
+        runtime.tools.register(executors.registration(executors.BoundLibraryExecutor(library=service)))
+        result = await runtime.call(tool, arguments)
+        results.append((result.status, result.json, result.bounds))
+    assert results[0] == results[1]
 
 
 SCHEMES = {
