@@ -148,7 +148,7 @@ def _registration(design: Design, toolset: Toolset) -> ExecutorArgumentView:
         )
     return ExecutorArgumentView(
         parameter=f"executor: {type_} | None = None",
-        docstring=docstring(f"{text}.\n\nWithout one, the clients of its services execute them.", 4),
+        docstring=docstring(f"{text}.\n\nWithout one, the clients of its services execute the tools.", 4),
         value=f"{names.bound_executor(toolset)}() if executor is None else executor",
     )
 

@@ -78,7 +78,7 @@ class BoundTariffsExecutor(TariffsExecutor):
 def registration(executor: TariffsExecutor | RawExecutor | None = None) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`.
 
-    Without one, the clients of its services execute them.
+    Without one, the clients of its services execute the tools.
     """
     return ToolsetRegistration(
         name="assistant.tariffs",

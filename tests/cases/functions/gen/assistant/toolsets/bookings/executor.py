@@ -66,7 +66,7 @@ class BoundBookingsExecutor(BookingsExecutor):
 def registration(executor: BookingsExecutor | RawExecutor | None = None) -> ToolsetRegistration:
     """Return the toolset as a runtime registers it, executed by `executor`.
 
-    Without one, the clients of its services execute them.
+    Without one, the clients of its services execute the tools.
     """
     return ToolsetRegistration(
         name="assistant.bookings",
