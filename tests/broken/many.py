@@ -34,12 +34,14 @@ from toolgen.dsl import (
     Tool,
     Toolset,
     Type,
+    Value,
 )
 
 Level = Enum("Level", "How loud it is.", ["low", "high"])  # type: ignore[type-var]
 Never = Enum("None", "No value.", "never")
 State = Enum("State", "Whether a device answers.", "online", "offline", "online")
 Mode = Enum("Mode", "", "day", 2)
+Tag = Enum("Tag", "A tag.", Value("1", " "), Value(2, "Two"), Value("3", None), "1")  # type: ignore[type-var, arg-type]
 
 Device = Type(
     "Device",
@@ -191,4 +193,5 @@ design = Design(
     Step,
     Level,
     Never,
+    Tag,
 )

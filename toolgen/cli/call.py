@@ -204,7 +204,7 @@ def _expected(schema: Mapping[str, Any]) -> str:
     """Return a short text of the answers that a JSON Schema accepts."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
-        values = schema.get("enum")
+        values = schema.get("enum") or [each["const"] for each in schema.get("oneOf", ()) if "const" in each]
         return " or ".join(map(_json, values)) if values else str(schema.get("type", "any JSON"))
     required = schema.get("required", ())
     parts = []

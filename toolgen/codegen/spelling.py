@@ -138,7 +138,8 @@ class Speller:
     def declaration(self, field: Field, *, tag: bool = False) -> str:
         """Return the line that declares the field; a tag has its only value as default."""
         name, spelled = field_name(field.name), self.spell(field.type)
-        arguments = [f"description={quote(field.description)}"] if field.description else []
+        description = _described(field)
+        arguments = [f"description={quote(description)}"] if description else []
         if name != field.name:
             key = quote(field.name)
             arguments[:0] = [f"validation_alias={key}", f"serialization_alias={key}"]
@@ -297,6 +298,15 @@ def _is_inferred(type_: DataType, value: Json) -> bool:
             return type_.kind != "any"
         case _:
             return False
+
+
+def _described(field: Field) -> str:
+    """Return the description of a field, with the meanings of values that have no type of their own."""
+    type_ = field.type.inner if isinstance(field.type, NullableType) else field.type
+    if not isinstance(type_, EnumType) or type_.name or not type_.meanings:
+        return field.description
+    meanings = "; ".join(f"{value}: {meaning}" for value, meaning in type_.explained)
+    return f"{field.description} ({meanings})"
 
 
 def _or_none(field: Field, type_: str) -> str:

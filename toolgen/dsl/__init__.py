@@ -30,6 +30,7 @@ from .datatypes import (
     String,
     Url,
     Uuid,
+    Value,
 )
 from .evaluation import Evaluation, build
 from .security import (
@@ -171,6 +172,7 @@ __all__ = [
     "Url",
     "Use",
     "Uuid",
+    "Value",
     "Variable",
     "build",
 ]

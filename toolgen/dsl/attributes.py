@@ -9,7 +9,7 @@ from typing import Final
 from toolgen.shapes.fields import MISSING, Missing
 
 from .clause import Clause, Names
-from .datatypes import Bound, Choice, DataType, Flag, Length, Text, Value, written
+from .datatypes import Bound, Choice, DataType, Flag, Held, Length, Text, Value, written
 
 
 class Attribute(Clause):
@@ -33,12 +33,12 @@ class Attribute(Clause):
     def __init__(
         self,
         name: str,
-        type: DataType[Value, Choice, Bound, Length, Text, Flag] | str,
+        type: DataType[Held, Choice, Bound, Length, Text, Flag] | str,
         description: str,
         *,
         required: bool = False,
-        default: Value | Missing = MISSING,
-        enum: tuple[Choice, ...] | list[Choice] | None = None,
+        default: Held | Missing = MISSING,
+        enum: tuple[Choice | Value[Choice], ...] | list[Choice] | None = None,
         minimum: Bound | None = None,
         maximum: Bound | None = None,
         exclusive_minimum: Bound | None = None,
@@ -50,7 +50,7 @@ class Attribute(Clause):
         pattern: Text | None = None,
         format: Text | None = None,
         title: str | None = None,
-        examples: tuple[Value, ...] | list[Value] = (),
+        examples: tuple[Held, ...] | list[Held] = (),
         deprecated: bool = False,
         sensitive: bool = False,
     ) -> None:

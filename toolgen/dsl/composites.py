@@ -8,7 +8,7 @@ from typing import Any as Anything
 from typing import Final, TypeAlias, TypeVar, overload
 
 from .attributes import Attribute, Example, Required
-from .datatypes import DataType, Holds, NotOnThisType, StringClause, Unconstrained, Value, written
+from .datatypes import DataType, Held, Holds, NotOnThisType, StringClause, Unconstrained, Value, written
 
 EnumValue = TypeVar("EnumValue", str, int)
 
@@ -49,9 +49,9 @@ class Enum(Unconstrained[EnumValue]):
 
     name: Final[str]
     description: Final[str]
-    values: Final[tuple[str | int, ...]]
+    values: Final[tuple[str | int | Value[str | int], ...]]
 
-    def __init__(self, name: str, description: str, *values: EnumValue) -> None:
+    def __init__(self, name: str, description: str, *values: EnumValue | Value[EnumValue]) -> None:
         super().__init__()
         self.name = name
         self.description = description
@@ -73,7 +73,7 @@ class Object(Unconstrained[dict[str, Anything]]):
         self.open = open
 
 
-class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThisType, bool]):
+class ArrayOf(DataType[list[Held], NotOnThisType, NotOnThisType, int, NotOnThisType, bool]):
     """A list of one type; lengths count items.
 
     Example: `ArrayOf(String(min_length=1), max_length=10)`
@@ -84,7 +84,7 @@ class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThis
     @overload
     def __init__(
         self,
-        items: Holds[Value],
+        items: Holds[Held],
         *,
         min_length: int | None = None,
         max_length: int | None = None,
@@ -111,7 +111,7 @@ class ArrayOf(DataType[list[Value], NotOnThisType, NotOnThisType, int, NotOnThis
         self.items = items
 
 
-class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnThisType, NotOnThisType]):
+class MapOf(DataType[dict[str, Held], NotOnThisType, NotOnThisType, int, NotOnThisType, NotOnThisType]):
     """An object with free keys; lengths count keys.
 
     Example: `MapOf(String(pattern="^[a-z]+$"), Float)`
@@ -124,7 +124,7 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
     def __init__(
         self,
         keys: StringClause,
-        values: Holds[Value],
+        values: Holds[Held],
         *,
         min_length: int | None = None,
         max_length: int | None = None,
@@ -151,7 +151,7 @@ class MapOf(DataType[dict[str, Value], NotOnThisType, NotOnThisType, int, NotOnT
         self.values = values
 
 
-class Nullable(Unconstrained[Value | None]):
+class Nullable(Unconstrained[Held | None]):
     """A type for which null is a value too.
 
     Example: `Nullable(String)`
@@ -160,7 +160,7 @@ class Nullable(Unconstrained[Value | None]):
     inner: Final[DataType[object, object, object, object, object, object] | str]
 
     @overload
-    def __init__(self, inner: Holds[Value]) -> None: ...
+    def __init__(self, inner: Holds[Held]) -> None: ...
     @overload
     def __init__(self: Nullable[Anything], inner: str) -> None: ...
     def __init__(self, inner: Holds[Anything] | str) -> None:

@@ -18,7 +18,7 @@ from toolgen.shapes.fields import ScalarKind
 
 from .clause import Clause
 
-Value = TypeVar("Value")
+Held = TypeVar("Held")
 """What a default or an example of the type is in Python."""
 Choice = TypeVar("Choice")
 """What stands in `enum`."""
@@ -40,7 +40,7 @@ class NotOnThisType:
     """Stands where a type cannot hold a constraint; it has no values to pass."""
 
 
-class DataType(Clause, Generic[Value, Choice, Bound, Length, Text, Flag]):
+class DataType(Clause, Generic[Held, Choice, Bound, Length, Text, Flag]):
     """A type of the language, and which constraints it can hold."""
 
     constraints: Final[dict[str, object]]
@@ -51,16 +51,16 @@ class DataType(Clause, Generic[Value, Choice, Bound, Length, Text, Flag]):
         self.constraints = constraints
 
     def _invariant(
-        self, value: Value, choice: Choice, bound: Bound, length: Length, text: Text, flag: Flag
-    ) -> tuple[Value, Choice, Bound, Length, Text, Flag]:
+        self, value: Held, choice: Choice, bound: Bound, length: Length, text: Text, flag: Flag
+    ) -> tuple[Held, Choice, Bound, Length, Text, Flag]:
         """Return the argument; the method only makes the type variables invariant."""
         return value, choice, bound, length, text, flag
 
 
-Holds: TypeAlias = DataType[Value, Anything, Anything, Anything, Anything, Anything]
+Holds: TypeAlias = DataType[Held, Anything, Anything, Anything, Anything, Anything]
 """A type by its Python value alone."""
 Unconstrained: TypeAlias = DataType[
-    Value, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType
+    Held, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType, NotOnThisType
 ]
 """A type that holds no constraints."""
 
@@ -70,13 +70,31 @@ def written(arguments: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in arguments.items() if name in _NAMES and value is not None}
 
 
+Member = TypeVar("Member", covariant=True)
+
+
+class Value(Clause, Generic[Member]):
+    """A value of an enumeration, and what it means, for models and for people who choose.
+
+    Example: `Enum("Tag", "Tag of an article.", Value("6809637769959178254", "Backend"), "other")`
+    """
+
+    value: Final[object]
+    meaning: Final[str]
+
+    def __init__(self, value: Member, meaning: str) -> None:
+        super().__init__()
+        self.value = value
+        self.meaning = meaning
+
+
 class StringClause(DataType[str, str, NotOnThisType, int, str, NotOnThisType]):
     """The clause `String`, also with constraints when it is called."""
 
     def __call__(
         self,
         *,
-        enum: tuple[str, ...] | list[str] | None = None,
+        enum: tuple[str | Value[str], ...] | list[str] | None = None,
         min_length: int | None = None,
         max_length: int | None = None,
         pattern: str | None = None,
@@ -91,7 +109,7 @@ class IntClause(DataType[int, int, int, NotOnThisType, NotOnThisType, NotOnThisT
     def __call__(
         self,
         *,
-        enum: tuple[int, ...] | list[int] | None = None,
+        enum: tuple[int | Value[int], ...] | list[int] | None = None,
         minimum: int | None = None,
         maximum: int | None = None,
         exclusive_minimum: int | None = None,
@@ -116,7 +134,7 @@ class FloatClause(DataType[float, NotOnThisType, float, NotOnThisType, NotOnThis
         return FloatClause(**written(locals()))
 
 
-class ScalarClause(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
+class ScalarClause(DataType[Held, NotOnThisType, Bound, NotOnThisType, NotOnThisType, NotOnThisType]):
     """A primitive with a form of its own: `Boolean`, `DateTime`."""
 
     kind: Final[ScalarKind]
@@ -129,31 +147,31 @@ class ScalarClause(DataType[Value, NotOnThisType, Bound, NotOnThisType, NotOnThi
         return self
 
 
-class OrderedClause(ScalarClause[Value, Value]):
+class OrderedClause(ScalarClause[Held, Held]):
     """A primitive whose values have an order: `Date`, `Decimal`; its bounds are such values."""
 
     def __call__(
         self,
         *,
-        minimum: Value | None = None,
-        maximum: Value | None = None,
-        exclusive_minimum: Value | None = None,
-        exclusive_maximum: Value | None = None,
+        minimum: Held | None = None,
+        maximum: Held | None = None,
+        exclusive_minimum: Held | None = None,
+        exclusive_maximum: Held | None = None,
     ) -> Self:
         return type(self)(self.kind, **written(locals()))
 
 
-class SteppedClause(OrderedClause[Value]):
+class SteppedClause(OrderedClause[Held]):
     """A primitive whose values may be multiples of one: `Duration`, `Decimal`."""
 
     def __call__(
         self,
         *,
-        minimum: Value | None = None,
-        maximum: Value | None = None,
-        exclusive_minimum: Value | None = None,
-        exclusive_maximum: Value | None = None,
-        multiple_of: Value | None = None,
+        minimum: Held | None = None,
+        maximum: Held | None = None,
+        exclusive_minimum: Held | None = None,
+        exclusive_maximum: Held | None = None,
+        multiple_of: Held | None = None,
     ) -> Self:
         return type(self)(self.kind, **written(locals()))
 

@@ -63,8 +63,16 @@ class EnumType:
     """One of several values, all strings or all integers; `name` is a class name or None when inline."""
 
     values: tuple[str, ...] | tuple[int, ...]
+    meanings: tuple[str, ...] = ()
+    """What each value means, in their order; "" of a value that says it itself. Empty where all do."""
     name: str | None = None
     description: str = ""
+
+    @property
+    def explained(self) -> tuple[tuple[str | int, str], ...]:
+        """The values that have a meaning, each with it."""
+        values: tuple[str | int, ...] = self.values
+        return tuple(pair for pair in zip(values, self.meanings, strict=False) if pair[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

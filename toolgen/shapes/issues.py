@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
@@ -219,9 +219,9 @@ def _plain_number(value: int | float | str) -> int | float | str:
     return value
 
 
-def not_among(keys: Keys, allowed: tuple[Json, ...]) -> FieldIssue:
-    """Return the issue of a value that is not among those allowed."""
-    message = f"must be one of {_listed(allowed)}"
+def not_among(keys: Keys, allowed: tuple[Json, ...], meanings: Sequence[str] = ()) -> FieldIssue:
+    """Return the issue of a value that is not among those allowed, of which each may have a meaning."""
+    message = f"must be one of {_listed(allowed, meanings)}"
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
 
@@ -261,5 +261,9 @@ def _step(key: int | str) -> str:
     return f".{key}" if key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
-def _listed(values: tuple[Json, ...]) -> str:
-    return ", ".join([f'"{value}"' if isinstance(value, str) else json.dumps(value) for value in values])
+def _listed(values: tuple[Json, ...], meanings: Sequence[str]) -> str:
+    texts = [f'"{value}"' if isinstance(value, str) else json.dumps(value) for value in values]
+    if not any(meanings):
+        return ", ".join(texts)
+    pairs = zip(texts, meanings, strict=True)
+    return ", ".join([f"{text} ({meaning})" if meaning else text for text, meaning in pairs])

@@ -194,6 +194,8 @@ def _referred(root: Any, pointer: object) -> Any:
 
 def _of_branches(branches: Any, value: Json, root: Any, keys: Keys, steps: int) -> Iterator[FieldIssue]:
     """Yield the issues by the branch that fits best; nothing where one fits."""
+    if branches and all(isinstance(branch, Mapping) and "const" in branch for branch in branches):
+        branches = [{"enum": [branch["const"] for branch in branches]}]
     faults = [list(_issues(branch, value, root, keys, steps)) for branch in branches]
     if all(faults):
         # The fault of a branch for another kind of value is that value itself.

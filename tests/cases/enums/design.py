@@ -18,10 +18,14 @@ from toolgen.dsl import (
     String,
     Tool,
     Toolset,
+    Value,
 )
 
 State = Enum("State", 'Whether a device "answers".', "online", "offline", "it's complicated")
 Level = Enum("Level", "How loud.", 1, 2, 10)
+Tag = Enum(
+    "Tag", "Tag of an article.", Value("6809637769959178254", "Backend"), Value("\\", 'A "slash"'), "other"
+)
 
 design = Design(
     "enums",
@@ -65,6 +69,9 @@ design = Design(
                     Attribute("number", Int, "One of three.", enum=[1, 2, 3]),
                     Attribute("one", String(enum=["only"]), "No choice at all."),
                     Attribute("states", ArrayOf(State), "Several states.", default=["online", "offline"]),
+                    Attribute("tag", Tag, "A tag.", default="6809637769959178254"),
+                    Attribute("tags", ArrayOf(Nullable(Tag)), "Several tags."),
+                    Attribute("size", Int, "A size.", enum=(Value(1, "Small"), Value(2, "Large"), 3)),
                 ),
             ),
         ),

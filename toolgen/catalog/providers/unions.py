@@ -250,7 +250,7 @@ def _any_of(
     if len(parts) == 1:
         _, part = parts[0]
         own = Part(schema=part.schema, codec=part.codec, takes_null=takes_null)
-        return with_description(own, text) if text else own
+        return with_description(own, _with_own(text, part.schema)) if text else own
     if _is_ambiguous(ctx, [part for _, part in parts]):
         del ctx.losses[count:]
         return ctx.json_text(schema, place, keyword)
@@ -266,6 +266,14 @@ def _any_of(
     codec = SAME if is_same else Union(branches=codecs, own=ctx.own, wire=ctx.wire)
     wire = wires[0] if len(wires) == 1 else {"anyOf": wires}
     return with_description(Part(schema=wire, codec=codec, takes_null=takes_null), text)
+
+
+def _with_own(text: Schema, wire: Schema) -> Schema:
+    """Return the description of a union, with that of its only branch behind it."""
+    inner = wire.get("description", "")
+    if not inner or inner in text["description"]:
+        return text
+    return {"description": f"{text['description']}{chr(10) if chr(10) in inner else ' '}{inner}"}
 
 
 def _is_null(ctx: Context, schema: Any) -> bool:

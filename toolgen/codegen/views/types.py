@@ -136,7 +136,9 @@ class ClassPrinter:
 
     def enum(self, enum: EnumType) -> EnumView:
         choice = self._speller.choice(enum.values)
-        return EnumView(name=enum.name or "", type=choice, docstring=docstring(enum.description))
+        lines = (f"- `{literal(value)}`: {meaning}" for value, meaning in enum.explained)
+        text = "\n".join((enum.description, "", *lines)) if enum.explained else enum.description
+        return EnumView(name=enum.name or "", type=choice, docstring=docstring(text))
 
     def _foreign_class(self, class_: ForeignClass, text: str, role: Role) -> ClassView:
         return ClassView(

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from toolgen.contract.json_value import Json
-
 from ..constraints import Constraint
 from ..issues import (
     BOUNDS,
@@ -98,8 +96,7 @@ class IssueReader:
                 allowed = tuple(_resolve(self._node(loc[:-1]), self.schema).get("properties", ()))
                 return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
             case "literal_error":
-                allowed = tuple([value for value in _values(self._node(loc)) if value is not None])
-                return not_among(keys, allowed)
+                return _enum_issue(keys, _resolve(self._node(loc), self.schema))
             case "union_tag_invalid" | "union_tag_not_found":
                 return self._tag_issue(kind, keys, loc)
             case "string_pattern_mismatch":
@@ -191,5 +188,11 @@ def _tag(branch: Mapping[str, Any]) -> object:
     return next(iter(branch["properties"].values()))["const"]
 
 
-def _values(node: Mapping[str, Any]) -> tuple[Json, ...]:
-    return tuple(node["enum"]) if "enum" in node else (node.get("const"),)
+def _enum_issue(keys: Keys, node: Mapping[str, Any]) -> FieldIssue:
+    """Return the issue of a value that is none of those of an enum."""
+    if "oneOf" in node:
+        choices = node["oneOf"]
+        meanings = [choice.get("title", "") for choice in choices]
+        return not_among(keys, tuple([choice["const"] for choice in choices]), meanings)
+    values = node["enum"] if "enum" in node else (node.get("const"),)
+    return not_among(keys, tuple([value for value in values if value is not None]))

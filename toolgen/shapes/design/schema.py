@@ -3,7 +3,8 @@
 No `$schema`: the default Ajv of form libraries refuses the keyword. A closed object says so, because
 its codec refuses unknown keys; an open one says nothing of them. Named types and union branches stand in
 `$defs`, inline objects in place. A union says `type` beside `oneOf`, and the tag of a branch has its only
-value as `default` too: form libraries and clients ask for both, and neither changes what is accepted. The
+value as `default` too: form libraries and clients ask for both, and neither changes what is accepted. An
+enum whose values have meanings is a `oneOf` of constants with titles, as in forms of MCP (SEP-1330). The
 titles of objects are for people who fill in forms: those of the tool, of types, branches and attributes.
 """
 
@@ -148,11 +149,7 @@ class _Writer:
             case NumberType():
                 return {"type": "integer" if type_.integer else "number", **_limits(type_)}
             case EnumType():
-                kind = "string" if isinstance(type_.values[0], str) else "integer"
-                values: list[Json] = list(type_.values)
-                return (
-                    {"type": kind, "enum": values} if len(values) > 1 else {"type": kind, "const": values[0]}
-                )
+                return _enum(type_)
             case ScalarType():
                 stated = {"description": stated} if (stated := limits_sentence(type_)) else {}
                 return {**_SCALARS[type_.kind], **_limits(type_), **stated}
@@ -186,6 +183,20 @@ class _Writer:
             self._defs[name] = {}  # holds the place, and ends a recursion
             self._defs[name] = self._named(self._objects[name], tag)
         return {"$ref": f"#/$defs/{name}"}
+
+
+def _enum(type_: EnumType) -> Schema:
+    """Return the schema of some values; the meanings of values are titles, as forms and MCP have them."""
+    kind = "string" if isinstance(type_.values[0], str) else "integer"
+    if meanings := dict(type_.explained):
+        return {"type": kind, "oneOf": [_choice(value, meanings.get(value, "")) for value in type_.values]}
+    values: list[Json] = list(type_.values)
+    return {"type": kind, "enum": values} if len(values) > 1 else {"type": kind, "const": values[0]}
+
+
+def _choice(value: str | int, meaning: str) -> Json:
+    """Return the branch of a value of an enumeration."""
+    return {"const": value, "title": meaning} if meaning else {"const": value}
 
 
 def _string(type_: StringType) -> Schema:

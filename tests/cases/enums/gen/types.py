@@ -11,3 +11,10 @@ State = Literal["online", "offline", "it's complicated"]
 
 Level = Literal[1, 2, 10]
 """How loud."""
+
+Tag = Literal["6809637769959178254", "\\", "other"]
+"""Tag of an article.
+
+- `"6809637769959178254"`: Backend
+- `"\\\\"`: A "slash\"
+"""

@@ -110,8 +110,11 @@ def _payload_fields(schema: Mapping[str, Any]) -> dict[str, dict[str, Json]]:
 def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
     """Return the schema of one field in the keywords that a form has."""
     kind = str(schema.get("type", "string"))
-    if kind == "array" or "oneOf" in schema:  # choices are those of MCP 2025-11-25 as they stand
+    if kind == "array":  # choices are those of MCP 2025-11-25 as they stand
         return dict(schema)
+    if kind == "string" and "oneOf" in schema:
+        titled = [{"title": str(choice["const"]), **choice} for choice in schema["oneOf"]]
+        return {**schema, "oneOf": titled}
     field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None}
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if kind == "string" and choices is not None:
@@ -134,3 +137,6 @@ def _notes(schema: Mapping[str, Any], field: Mapping[str, Any]) -> Iterator[str]
             yield row.message_of(schema[row.keyword])
     if "enum" in schema and "enum" not in field:
         yield f"one of {', '.join(map(str, schema['enum']))}"
+    if "oneOf" in schema:
+        choices = (f"{choice['const']}: {choice.get('title', choice['const'])}" for choice in schema["oneOf"])
+        yield f"one of {', '.join(choices)}"

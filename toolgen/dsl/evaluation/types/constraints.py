@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +14,7 @@ from typing import Final
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.constraints import CONSTRAINTS, Holder, held_by, limits_of
-from toolgen.shapes.fields import DataType, EnumType, NumberType, ScalarKind, ScalarType, StringType
+from toolgen.shapes.fields import DataType, NumberType, ScalarKind, ScalarType, StringType
 from toolgen.shapes.lexical import STRING_FORMATS
 from toolgen.shapes.patterns import PatternError, to_rust
 from toolgen.shapes.values import plain
@@ -85,8 +84,6 @@ def constraints_of(
 
 def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType | None:
     """Return the type of a String; None when it was reported."""
-    if "enum" in constraints:
-        return enum_type(constraints["enum"], str, subject)
     sound = _check_order("string", constraints, subject)
     if "format" in constraints and "pattern" in constraints:
         _mismatch("pattern", "a format", "remove one of them: a format has a pattern of its own", subject)
@@ -100,8 +97,6 @@ def string_type(constraints: dict[str, Anything], subject: Subject) -> DataType 
 
 def number_type(constraints: dict[str, Anything], integer: bool, subject: Subject) -> DataType | None:
     """Return the type of an Int or a Float; None when it was reported."""
-    if "enum" in constraints:
-        return enum_type(constraints["enum"], int, subject)
     sound = _check_order("integer" if integer else "number", constraints, subject)
     if integer and sound:
         sound = _check_integers(constraints, subject)
@@ -118,59 +113,22 @@ def lengths(holder: Holder, constraints: dict[str, Anything], subject: Subject) 
     return _check_order(holder, constraints, subject)
 
 
-def enum_type(
-    values: object, kind: type[str] | type[int] | None, subject: Subject, name: str | None = None
-) -> EnumType | None:
-    """Return the enumeration; None when it was reported. Without a kind, the first value decides."""
-    if not isinstance(values, (tuple, list)):
-        _bad_value("enum", values, "a tuple of values", subject)
-        return None
-    if not values:
-        example = 'enum=("on", "off")' if name is None else f'Enum("{name}", "…", "on", "off")'
-        subject.report.add(codes.EMPTY_ENUM, subject.source, what=subject.what, example=example)
-        return None
-    kind = kind or (int if type(values[0]) is int else str)
-    wanted = "a whole number" if kind is int else "a string"
-    wrong = [value for value in values if type(value) is not kind or not _writable(value)]
-    for value in wrong:
-        proposal = _as_kind(value, kind)
-        hint = f"write {wanted}" if proposal is None else f"write {proposal}"
-        if isinstance(value, (tuple, list)):
-            hint = "write a star before it: its items are values of their own"
-        subject.report.add(
-            codes.BAD_ENUM_VALUE,
-            subject.source,
-            value=source_text(value),
-            what=subject.what,
-            wanted=_short(wanted, value),
-            hint=hint,
-        )
-    if wrong:
-        return None
-    twice = [value for value, times in Counter(values).items() if times > 1]
-    for value in twice:
-        subject.report.add(
-            codes.DUPLICATE_ENUM_VALUE, subject.source, value=source_text(value), what=subject.what
-        )
-    return EnumType(values=tuple(values), name=name) if not twice else None
-
-
-def _as_kind(value: object, kind: type[str] | type[int]) -> str | None:
+def as_kind(value: object, kind: type[str] | type[int]) -> str | None:
     """Return the value written as a string or as a whole number; None when it is neither."""
-    if kind is str and type(value) in (int, float) and _writable(value):
+    if kind is str and type(value) in (int, float) and is_writable(value):
         return f'"{value}"'
     if kind is int and isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal():
         return source_text(value)[1:-1]
     return None
 
 
-def _short(wanted: str, value: object) -> str:
+def short(wanted: str, value: object) -> str:
     """Return the expected value; for a number with too many digits, how many it may have."""
-    is_long = type(value) is int and not _writable(value)
+    is_long = type(value) is int and not is_writable(value)
     return f"{wanted} of up to {MOST_DIGITS} digits" if is_long else wanted
 
 
-def _writable(value: object) -> bool:
+def is_writable(value: object) -> bool:
     try:
         str(value).encode()
     except ValueError:  # half of a surrogate pair, or more digits than Python prints
@@ -184,8 +142,8 @@ def _well_formed(keyword: str, value: object, holder: Holder | None, subject: Su
         meant = _python_value(value, holder)
         proposal = _written(meant) if accepts(meant) else None
         if proposal is None and holder not in _ORDERED and _TAKES[keyword] in ("length", "bound", "step"):
-            proposal = _as_kind(value, int)
-        _bad_value(keyword, value, _short(wanted, value), subject, proposal)
+            proposal = as_kind(value, int)
+        bad_value(keyword, value, short(wanted, value), subject, proposal)
         return False
     return True
 
@@ -230,7 +188,7 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
     """Return the form of a constraint's value, as text and as a check."""
 
     def is_whole(value: Anything) -> bool:
-        return type(value) is int and _writable(value)
+        return type(value) is int and is_writable(value)
 
     def is_finite(value: Anything) -> bool:
         return is_whole(value) or (type(value) is float and math.isfinite(value))
@@ -241,7 +199,7 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
     if takes == "flag":
         return "True or False", lambda value: type(value) is bool
     if takes == "text":
-        return "a string", lambda value: isinstance(value, str) and _writable(value)
+        return "a string", lambda value: isinstance(value, str) and is_writable(value)
     number = ("a whole number", is_whole) if holder == "integer" else ("a finite number", is_finite)
     wanted, accepts = _ORDERED.get(holder, number)
     if takes == "step":
@@ -249,7 +207,7 @@ def _form(keyword: str, holder: Holder | None) -> tuple[str, Callable[[Anything]
     return wanted, accepts
 
 
-def _bad_value(
+def bad_value(
     keyword: str, value: object, wanted: str, subject: Subject, proposal: str | None = None
 ) -> None:
     """Report a value that its constraint does not take; `proposal` is what to write, where that is known."""

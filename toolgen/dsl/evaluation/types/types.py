@@ -29,7 +29,8 @@ from ...datatypes import FloatClause, IntClause, ScalarClause, StringClause
 from ..checks.arguments import BROKEN
 from ..checks.names import Unique, check_identifier, check_key, described
 from ..report import Report, closest, source_text, suggestion
-from .constraints import Subject, constraints_of, enum_type, lengths, number_type, scalar_type, string_type
+from .constraints import Subject, constraints_of, lengths, number_type, scalar_type, string_type
+from .enums import enum_type
 from .foreign import foreign
 from .modules import UNKNOWN, Module
 from .resolved_fields import ALL_FIELDS, Branch, Branches, Member, Projection, ResolvedFields, members
@@ -235,6 +236,9 @@ class Types:
             case str():
                 resolved = self.named_type(clause, subject)
                 return UNKNOWN if resolved is None else self.type_(resolved, place, {})
+            case StringClause() | IntClause() if "enum" in constraints:
+                kind = str if isinstance(clause, StringClause) else int
+                return enum_type(constraints["enum"], kind, subject) or UNKNOWN
             case StringClause():
                 return string_type(constraints, subject) or UNKNOWN
             case IntClause() | FloatClause():

@@ -10,7 +10,7 @@ from pydantic import Field
 from toolgen.runtime import ToolModel
 from toolgen.runtime.generated import Nullable
 
-from ....types import Level, State
+from ....types import Level, State, Tag
 
 
 class SetPayload(ToolModel):
@@ -41,6 +41,11 @@ class ChoosePayload(ToolModel):
     one: Annotated[Literal["only"] | None, Field(description="No choice at all.")] = None
     states: Annotated[list[State], Field(description="Several states.")] = Field(
         default_factory=lambda: list[State](["online", "offline"])
+    )
+    tag: Annotated[Tag, Field(description="A tag.")] = "6809637769959178254"
+    tags: Annotated[list[Nullable[Tag]] | None, Field(description="Several tags.")] = None
+    size: Annotated[Literal[1, 2, 3] | None, Field(description="A size. (1: Small; 2: Large)")] = (
+        None
     )
 
 
