@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 
 from tests.conformance.agreement import drawing
-from tests.conformance.random_designs import KEYS, Draw, objects
+from tests.conformance.random_designs import KEYS, Draw, named_types, objects
 from tests.golden import write
 from toolgen import dsl
 from toolgen.clients.request_parts import RequestPlan
@@ -30,7 +30,7 @@ from toolgen.expr.transport_codes import TRANSPORT_CODES
 from toolgen.runtime import ToolError
 
 VERBS = (dsl.GET, dsl.HEAD, dsl.OPTIONS, dsl.PUT, dsl.DELETE, dsl.POST, dsl.PATCH)
-OTHER_CODES = {"identifier-clash", "duplicate-clause"}
+OTHER_CODES = {"identifier-clash", "duplicate-name", "reserved-name", "duplicate-clause"}
 numbers = itertools.count()
 seen: Counter[str] = Counter()
 
@@ -64,7 +64,7 @@ def clauses(draw: Draw, names: list[str]) -> list[HTTPChild]:
 @st.composite
 def methods(draw: Draw) -> tuple[list[MethodChild], st.SearchStrategy[Any] | None]:
     """Return a method over HTTP, and values of its payload."""
-    attributes, values = draw(objects([], []))
+    attributes, values = draw(objects(draw(named_types()), []))
     names = [attribute.name for attribute in attributes]
     path = "/".join(["", "things", *(f"{{{name}}}" for name in names if draw(st.integers(0, 3)) == 0)])
     verb = draw(st.sampled_from(VERBS))(path)
