@@ -13,6 +13,7 @@ from toolgen.dsl import (
     Functions,
     Method,
     Payload,
+    Response,
     Result,
     Return,
     Server,
@@ -20,9 +21,13 @@ from toolgen.dsl import (
     String,
     Tool,
     Toolset,
+    Type,
     Use,
 )
 
+Operation = Type(
+    "Operation", "A type that is called like a class of clients.", Attribute("state", String, "How far.")
+)
 ROOM = Attribute("room", String, "Which room.", required=True)
 
 rooms = Service(
@@ -48,7 +53,13 @@ doors = Service(
     "Doors",
     "Doors, by requests and functions.",
     Server("https://doors.example"),
-    Method("open", "Open a door.", Payload(ROOM), HTTP(GET("/open/{room}"))),
+    Method(
+        "open",
+        "Open a door.",
+        Payload(ROOM),
+        Error("stuck", Operation, "It does not move."),
+        HTTP(GET("/open/{room}"), Response(409, "stuck")),
+    ),
     Method("close", "Close a door.", Payload(ROOM), Function("office.doors:close")),
 )
 tools = Toolset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, Final
 
@@ -51,18 +51,17 @@ def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
     methods = tuple(method for method in of.methods if method.transport and _kind(method) == kind)
     name, operations = names.client(of, kind), {method.name: constant(method.name) for method in methods}
     schemes = _schemes(methods)
-    constants = names.apart({key: constant(*key.split()) for key in schemes}, operations.values(), "scheme")
-    imports = Imports({name, *operations.values(), *constants.values()})
-    imports.name("__future__", "annotations")
-    printer = _Printer(of, scope, imports, constants)
+    constants = names.apart({key: constant(key) for key in schemes}, operations.values(), "scheme")
+    printer = _Printer(of, scope, constants, taken={name, *operations.values(), *constants.values()})
+    printer.import_own(methods)
     return ClientView(
         docstring=docstring(f"The service {of.name}, {_HOW[kind]}."),
         schemes=tuple((constants[key], printer.made(scheme)) for key, scheme in schemes.items()),
-        operations=tuple(printer.operation(of, method, operations[method.name]) for method in methods),
+        operations=tuple(printer.operation(method, operations[method.name]) for method in methods),
         facts=(("servers", printer.value(of.servers)),)
         if kind == "client"
         else (("operations", f"({', '.join(operations.values())}{',' * (len(operations) == 1)})"),),
-        base=imports.name(CLIENTS, _BASES[kind]),
+        base=printer.imported(CLIENTS, _BASES[kind]),
         service=printer.reference(class_name(of.name)),
         name=name,
         class_docstring=docstring(_text(of, methods), 4),
@@ -75,7 +74,7 @@ def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
             )
             for method in methods
         ),
-        imports=imports.text(),
+        imports=printer.imports.text(),
     )
 
 
@@ -106,21 +105,42 @@ def _text(of: Service, methods: tuple[Method, ...]) -> str:
 class _Printer:
     """Prints the values of one client, and collects what they import."""
 
-    def __init__(self, of: Service, scope: Scope, imports: Imports, schemes: Mapping[str, str]) -> None:
-        """Construct it; `schemes` are the constants of security schemes by name."""
-        self._package, self._service = service_package(of.name), service_module(of.name)
-        self._scope, self._imports, self._schemes = scope, imports, schemes
+    def __init__(
+        self, of: Service, scope: Scope, schemes: Mapping[str, str], *, taken: Collection[str]
+    ) -> None:
+        """Construct it; `schemes` are the constants of security schemes, `taken` what the module defines."""
+        self.imports = Imports()
+        self.imports.name("__future__", "annotations")
+        self._of, self._package, self._module = of, service_package(of.name), service_module(of.name)
+        self._scope, self._schemes = scope, schemes
+        self._origins: dict[str, tuple[str, str]] = {name: ("", name) for name in taken}
+        """Module and name by the name that the client's module has for it."""
+
+    def imported(self, module: str, name: str) -> str:
+        """Return a name as it is imported: with underscores before it where another one has it."""
+        origin, alias = (module, name), name
+        while self._origins.setdefault(alias, origin) != origin:
+            alias = f"_{alias}"
+        return self.imports.name(module, name, alias)
+
+    def import_own(self, methods: Iterable[Method]) -> None:
+        """Import what the methods name of the design, before anything else has one of the names."""
+        self.reference(class_name(self._of.name))
+        for method in methods:
+            details = [error.type for error in method.errors if error.type]
+            errors = [names.error_spec(method, error) for error in method.errors]
+            for name in (method.payload.name, method.result.name, *details, *errors):
+                self.reference(name)
 
     def reference(self, name: str) -> str:
         """Return the name of a class, of an error or of the service in the module."""
-        module = self._scope.modules.get(name, self._service)
-        return self._imports.name(relative(self._package, module), name)
+        return self.imported(relative(self._package, self._scope.modules.get(name, self._module)), name)
 
-    def operation(self, of: Service, method: Method, name: str) -> ConstantView:
+    def operation(self, method: Method, name: str) -> ConstantView:
         """Return the constant of a method."""
-        maker = self._imports.name(CLIENTS, "Operation")
+        maker = self.imported(CLIENTS, "Operation")
         payload, result = self.reference(method.payload.name), self.reference(method.result.name)
-        facts = [literal(of.name), literal(method.name), self.value(method.transport)]
+        facts = [literal(self._of.name), literal(method.name), self.value(method.transport)]
         facts += [f"payload={payload}", f"result={result}"]
         if method.errors:
             facts.append(f"errors={{{', '.join(self._error(method, error) for error in method.errors)}}}")
@@ -150,7 +170,7 @@ class _Printer:
 
     def made(self, value: Any) -> str:
         """Return the call that makes a fact; arguments that have their default are left out."""
-        maker = self._imports.name(CLIENTS, type(value).__name__)
+        maker = self.imported(CLIENTS, type(value).__name__)
         return f"{maker}({', '.join(self._arguments(value))})"
 
     def _arguments(self, of: Any) -> Iterator[str]:

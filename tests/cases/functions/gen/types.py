@@ -3,3 +3,14 @@
 """Types of the design functions."""
 
 from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from toolgen.runtime import ToolModel
+
+
+class Operation(ToolModel):
+    """A type that is called like a class of clients."""
+
+    state: Annotated[str | None, Field(description="How far.")] = None

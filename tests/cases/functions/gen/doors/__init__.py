@@ -9,9 +9,17 @@ from toolgen.runtime.generated import lazy_attribute
 if TYPE_CHECKING:
     from .client import DoorsClient
     from .functions import DoorsFunctions
-    from .service import ClosePayload, CloseResult, Doors, OpenPayload, OpenResult
+    from .service import (
+        OPEN_STUCK,
+        ClosePayload,
+        CloseResult,
+        Doors,
+        OpenPayload,
+        OpenResult,
+    )
 
 __all__ = [
+    "OPEN_STUCK",
     "ClosePayload",
     "CloseResult",
     "Doors",
@@ -27,6 +35,7 @@ _MODULES = {
     "OpenResult": ".service",
     "ClosePayload": ".service",
     "CloseResult": ".service",
+    "OPEN_STUCK": ".service",
     "DoorsClient": ".client",
     "DoorsFunctions": ".functions",
 }

@@ -4,21 +4,24 @@
 
 from __future__ import annotations
 
-from toolgen.clients import HTTP, HTTPClient, Operation, Parameter, Response, Server
+from toolgen.clients import HTTP, HTTPClient, Parameter, Response, Server
+from toolgen.clients import Operation as _Operation
 
-from .service import Doors, OpenPayload, OpenResult
+from ..types import Operation
+from .service import OPEN_STUCK, Doors, OpenPayload, OpenResult
 
-OPEN: Operation[OpenPayload, OpenResult] = Operation(
+OPEN: _Operation[OpenPayload, OpenResult] = _Operation(
     "Doors",
     "open",
     HTTP(
         verb="GET",
         path="/open/{room}",
         parameters=(Parameter("room", "path"),),
-        responses=(Response("2XX"),),
+        responses=(Response("2XX"), Response(409, error="stuck")),
     ),
     payload=OpenPayload,
     result=OpenResult,
+    errors={OPEN_STUCK: Operation},
 )
 
 

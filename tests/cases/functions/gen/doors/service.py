@@ -8,7 +8,9 @@ from abc import abstractmethod
 from typing import Annotated, Protocol
 
 from pydantic import Field
-from toolgen.runtime import ToolModel
+from toolgen.runtime import ErrorSpec, ToolModel
+
+from ..types import Operation
 
 
 class OpenPayload(ToolModel):
@@ -31,12 +33,19 @@ class CloseResult(ToolModel):
     """Result of Doors.close."""
 
 
+OPEN_STUCK: ErrorSpec[Operation] = ErrorSpec("stuck", description="It does not move.")
+
+
 class Doors(Protocol):
     """Doors, by requests and functions."""
 
     @abstractmethod
     async def open(self, payload: OpenPayload) -> OpenResult:
-        """Open a door."""
+        """Open a door.
+
+        Raises:
+            OPEN_STUCK: It does not move.
+        """
 
     @abstractmethod
     async def close(self, payload: ClosePayload) -> CloseResult:
