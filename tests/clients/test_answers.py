@@ -213,6 +213,13 @@ async def test_bodies_and_headers_fill_attributes() -> None:
     )
 
 
+@pytest.mark.parametrize("total", ["many", "[" * 50_000, "9" * 50_000])
+async def test_a_header_that_is_no_number_does_not_fit(total: str) -> None:
+    http = HTTP(verb="GET", path="/books", responses=(Response(200, headers={"total": "X-Total"}),))
+    failure = await error(answer(200, b'{"books":[]}', X_Total=total), operation(http, result=Page))
+    assert "$.total must be integer, not string" in str(failure)
+
+
 class Cover(ToolModel):
     image: bytes
     etag: str | None = None

@@ -208,6 +208,13 @@ async def test_a_number_of_a_model_is_a_number(cursor: str) -> None:
             await client.send(of, List(cursor=cursor))
 
 
+async def test_a_header_of_brackets_is_read_at_once() -> None:
+    """Each might begin a link that has no end."""
+    of = listing(Paging(style="link", cursor="cursor", next="next"))
+    found, _ = await pages(of, answering(answer(200, b'{"books":[]}', Link="<" * 90_000)))
+    assert found == [[]]
+
+
 async def test_a_cursor_that_is_too_long_is_malformed() -> None:
     of = listing(Paging(cursor="cursor", next="next"))
     body = json.dumps({"books": [], "next": "x" * 5_000}).encode()

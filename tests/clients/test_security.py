@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import traceback
 from base64 import b64encode
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import pytest
+from pydantic import Field
 
 from tests.clients.books import Book, Books, GetBook, operation
 from tests.clients.servers import Received, Respond, answer, answering, serving
-from toolgen.clients import HTTP, OAuthFlow, Parameter, Requirement, Response, SecurityScheme, calling
+from toolgen.clients import HTTP, OAuthFlow, Paging, Parameter, Requirement, Response, SecurityScheme, calling
 from toolgen.contract.credentials import Credential
 from toolgen.contract.transport import Security
 from toolgen.runtime import (
@@ -20,6 +22,7 @@ from toolgen.runtime import (
     Runtime,
     ToolContext,
     ToolError,
+    ToolModel,
     func_tool,
     function_toolset,
 )
@@ -189,6 +192,60 @@ async def test_the_environment_has_credentials_where_nobody_gave_others(
     monkeypatch.setenv("BOOKS_LIBRARY_KEY", "from the environment")
     [request] = await sent(secured((KEY,)), None)
     assert request.headers["x-api-key"] == "from the environment"
+
+
+class Echo(ToolModel):
+    said: str
+    place: str | None = None
+
+
+@pytest.mark.parametrize("scheme", [KEY, IN_QUERY, IN_COOKIE, BASIC, BEARER, OAUTH])
+async def test_a_result_says_no_credential_back(scheme: SecurityScheme) -> None:
+    async def respond(request: Received, writer: Any) -> None:
+        said = json.dumps({"said": f"{request.target} {request.headers}"}).replace("/", "\\/").encode()
+        writer.write(answer(200, said, X_Place=request.target))
+
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        responses=(Response(200, headers={"place": "X-Place"}),),
+        security=((Requirement(scheme),),),
+    )
+    of = operation(http, result=Echo, errors={})
+    async with serving(respond) as server:
+        client = Books(server=server.url, credentials=Known(**{scheme.name: [SECRET]}))
+        result = await client.send(of, GetBook(id="1"))
+        await client.aclose()
+    assert "•••• (sensitive)" in result.said
+    assert not any(form in f"{result.said} {result.place}" for form in forms(SECRET))
+
+
+class Listing(ToolModel):
+    cursor: str | None = None
+
+
+class Listed(ToolModel):
+    books: list[str]
+    next_: Annotated[str | None, Field(alias="next")] = None
+
+
+async def test_a_cursor_has_no_key_and_changes_none() -> None:
+    """Servers repeat the whole query in the link to the next page."""
+    link = f'</books?after=3&api%20key={QUOTED}>; rel="next"'
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        responses=(Response(200),),
+        paging=Paging(style="link", cursor="cursor", next="next"),
+        security=((Requirement(IN_QUERY),),),
+    )
+    of = operation(http, payload=Listing, result=Listed, errors={})
+    async with serving(answering(answer(200, b'{"books":[]}', Link=link))) as server:
+        client = Books(server=server.url, credentials=Known(query_key=[SECRET]))
+        assert (await client.send(of, Listing())).next_ == "after=3"
+        await client.send(of, Listing(cursor="after=3&api+key=of-a-model"))
+        await client.aclose()
+        assert server.received[1].target == f"/books?after=3&api%20key={QUOTED}"
 
 
 # Tokens are hunted in all that a call tells.

@@ -21,6 +21,7 @@ from .connections import Answer
 from .failures import Request, busy, charset_of, malformed, refused, shown
 from .paging import PageError, set_next
 from .reading import MisfitError, Reader
+from .security import query_keys
 
 R = TypeVar("R")
 
@@ -98,7 +99,7 @@ class AnswerPlan(Generic[R]):
             raise MisfitError("what is no object")
         result |= _header_values(response, answer, self._kinds)
         if paging is not None:
-            set_next(paging, sent, result, body, answer.headers, url)
+            set_next(paging, sent, result, body, answer.headers, url, query_keys(self._http.security))
         return to_json(result)
 
     def _error(self, request: Request, response: Response, answer: Answer) -> ToolError:
@@ -197,7 +198,7 @@ def _value_of(text: str, kind: type) -> Json:
     if kind in (bool, int, float):
         try:
             return json.loads(text)  # type: ignore[no-any-return]  # JSON
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
     if kind is not str:
         try:

@@ -124,7 +124,7 @@ class Connections:
             log.warning("a request was not sent: %s", error)
             raise NotConnectedError("it is at an address that is not public") from None
         request.headers["Host"] = request.url.netloc.decode("ascii")
-        request.extensions["sni_hostname"] = guarded.host
+        request.extensions["sni_hostname"] = request.url.raw_host.decode("ascii")
         return await self._at_one_of(addresses, request, on_send)
 
     async def _at_one_of(self, addresses: Sequence[str], request: httpx.Request, on_send: Any) -> Answer:

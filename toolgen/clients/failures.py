@@ -113,8 +113,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def text_of_body(headers: Mapping[str, str], body: bytes) -> str:
-    """Return the body of an answer as text."""
-    return body.decode(charset_of(headers), errors="replace")
+    """Return the beginning of the body of an answer as text."""
+    return body[: 4 * _MOST_READ].decode(charset_of(headers), errors="replace")
 
 
 def charset_of(headers: Mapping[str, str]) -> str:

@@ -34,8 +34,8 @@ class HTTPClient:
     """A service whose methods are requests: its generated client is a subclass with one method for each.
 
     It is used in any event loop, and keeps the connections of each open until `aclose`, or the end of
-    `async with`. Neither proxies nor `.netrc` of the environment are used: a client of httpx with these is
-    given as `http`, and stays open. Cookies that a server sets are not sent again.
+    `async with`. Proxies, certificates and `.netrc` of the environment are not used: a client of httpx with
+    these is given as `http`, and stays open; its own limits count too. Cookies of answers are not kept.
     """
 
     servers: ClassVar[tuple[Server, ...]] = ()

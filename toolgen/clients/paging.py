@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
 
@@ -20,7 +20,7 @@ _LONGEST: Final = 4_000
 _NUMBER: Final = re.compile(r"[0-9]{1,12}")
 _QUERY: Final = re.compile(r"[A-Za-z0-9._~!$&'()*+,=:@/?%\[\]-]*")
 _PARAMETER: Final = r"""\s*;\s*([\w!#$&+.^`|~*-]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|[^\s",;]*))?"""
-_LINK: Final = re.compile(rf"<([^>]*)>((?:{_PARAMETER})*)")
+_LINK: Final = re.compile(rf"<([^<>]*)>((?:{_PARAMETER})*)")
 """A target and its parameters (RFC 8288, section 3)."""
 
 
@@ -28,8 +28,10 @@ class PageError(Exception):
     """An answer leads to a page that is not followed."""
 
 
-def page_query(paging: Paging, document: Mapping[str, Json], query: list[str]) -> list[str]:
+def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], keys: Set[str]) -> list[str]:
     """Return the query of a request for the page that the payload's cursor names.
+
+    `keys` are the names of credentials in the query, which no cursor has.
 
     Raises:
         ToolError: the cursor is none that a result had.
@@ -41,7 +43,7 @@ def page_query(paging: Paging, document: Mapping[str, Json], query: list[str]) -
     if paging.style == "link":
         if len(text) > _LONGEST or not _QUERY.fullmatch(text):
             raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
-        own = set(map(_name, query))
+        own = {*map(_name, query), *keys}
         return [*query, *(part for part in text.split("&") if _name(part) not in own)]
     if cursor is not None and not _NUMBER.fullmatch(text):
         raise ToolError(f"{paging.cursor} is no cursor of an earlier page")
@@ -60,6 +62,7 @@ def set_next(
     body: Json,
     headers: Mapping[str, str],
     url: str,
+    keys: Set[str],
 ) -> None:
     """Set the cursor of the next page in the JSON of a result; remove it on the last page.
 
@@ -68,13 +71,14 @@ def set_next(
         result: Of the answer; its items and its total are set.
         body: JSON of the whole body.
         url: Where the answer came from.
+        keys: Names of credentials in the query, which no cursor has.
 
     Raises:
         PageError: the next page is not where the pages of this operation are.
     """
     match paging.style:
         case "link":
-            cursor: Json = _linked(headers.get("link", ""), url)
+            cursor: Json = _linked(headers.get("link", ""), url, keys)
         case "cursor":
             cursor = _at(body, paging.at) if paging.at else result.get(paging.next)
         case _:
@@ -120,7 +124,7 @@ def _counted(paging: Paging, sent: Mapping[str, Json], result: Mapping[str, Any]
     return None if isinstance(size, int) and is_sized and count < size else following
 
 
-def _linked(header: str, url: str) -> Json:
+def _linked(header: str, url: str, keys: Set[str]) -> Json:
     """Return the query of the link to the next page (RFC 8288); None without one.
 
     Only its query is followed, at the path of the operation: no cursor of a model leads elsewhere.
@@ -138,7 +142,7 @@ def _linked(header: str, url: str) -> Json:
         is_same = False
     if not is_same:
         raise PageError("with a link to the next page that is at another place")
-    query = urlsplit(whole).query
+    query = "&".join(part for part in urlsplit(whole).query.split("&") if _name(part) not in keys)
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
         raise PageError("with a link to the next page that has no query")
     return query

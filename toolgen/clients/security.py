@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from urllib.parse import quote
 
 from toolgen.calls.context import Key
 from toolgen.calls.errors import CredentialNeededError, ToolError
-from toolgen.contract.credentials import Credential, Credentials, note
+from toolgen.contract.credentials import Credential, Credentials, forms_of, note
+from toolgen.contract.secrets import HIDDEN
 from toolgen.contract.transport import Requirement, Security
 
 from .call import ServedCall
@@ -18,6 +20,9 @@ from .call import ServedCall
 _KEY: Final[Key[Credentials]] = Key("credentials")
 _UNFIT: Final = re.compile(r"[^\x20-\x7e]")
 """Characters that no credential has in a header."""
+
+_SHORTEST: Final = 8
+"""Characters of what is looked for in an answer: a shorter text may be a value of its own."""
 
 Used: TypeAlias = "tuple[tuple[Requirement, Credential], ...]"
 
@@ -34,6 +39,12 @@ def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credenti
     from toolgen.capabilities import EnvironmentCredentials  # where nobody gave others
 
     return EnvironmentCredentials()
+
+
+def query_keys(security: Security) -> frozenset[str]:
+    """Return the names of the credentials that may stand in a query."""
+    schemes = [requirement.scheme for alternative in security for requirement in alternative]
+    return frozenset(scheme.key for scheme in schemes if scheme.kind == "api_key" and scheme.place == "query")
 
 
 class Keyring:
@@ -89,6 +100,16 @@ class Keyring:
     async def _missing(self, requirement: Requirement) -> CredentialNeededError:
         address = await self._credentials.address(self._service, requirement)
         return CredentialNeededError(self._service, requirement, address or self._server)
+
+
+def without(used: Used, data: bytes) -> bytes:
+    """Return an answer without the credentials of its request, which nobody is told."""
+    for _, credential in used:
+        for form in forms_of(credential):
+            for written in dict.fromkeys((form, json.dumps(form)[1:-1], form.replace("/", "\\/"))):
+                if len(written) >= _SHORTEST and (secret := written.encode(errors="surrogatepass")) in data:
+                    data = data.replace(secret, HIDDEN.encode())
+    return data
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -21,7 +22,7 @@ from .files import FilePart, loaded
 from .operation import Operation
 from .paging import page_query
 from .request_parts import RequestParts, RequestPlan
-from .security import NO_CREDENTIALS, Applied, Keyring, applied, credentials_of
+from .security import NO_CREDENTIALS, Applied, Keyring, Used, applied, credentials_of, query_keys, without
 from .servers import Base, Origin
 
 R = TypeVar("R")
@@ -61,7 +62,7 @@ class Method(Generic[R]):
         document = self._plan.document(payload)
         parts = self._plan.parts(payload, document)
         if self.http.paging is not None:
-            parts.query = page_query(self.http.paging, document, parts.query)
+            parts.query = page_query(self.http.paging, document, parts.query, query_keys(self.http.security))
         exchange = _Exchange(self, parts, await _content(parts, call), call)
         keyring = None
         if any(self.http.security):
@@ -150,7 +151,12 @@ class _Exchange:
             answer, url = await self._followed(applied(used))
             if answer.status == 401:
                 raise await keyring.needed(used)
-        return answer, url
+        return self._redacted(answer, used), url
+
+    def _redacted(self, answer: Answer, used: Used) -> Answer:
+        """Return an answer that says back none of the credentials."""
+        pairs = [(name, without(used, text)) for name, text in answer.headers.raw]
+        return replace(answer, body=without(used, answer.body), headers=httpx.Headers(pairs))
 
     async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
         """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4)."""

@@ -89,10 +89,11 @@ def is_of_service(request: Mapping[str, Json] | None) -> bool:
 def note(*credentials: Credential) -> None:
     """Redact credentials from all that the running call reports, in each form that a request has of them."""
     if (secrets := noting()) is not None:
-        secrets.add(dict.fromkeys(form for credential in credentials for form in _forms(credential)))
+        secrets.add(dict.fromkeys(form for credential in credentials for form in forms_of(credential)))
 
 
-def _forms(credential: Credential) -> Iterator[str]:
+def forms_of(credential: Credential) -> Iterator[str]:
+    """Yield the texts that tell a credential: as it is, in addresses and in headers."""
     pair = f"{credential.username}:{credential.secret}"
     for text in (credential.secret, credential.refresh_token, pair if credential.username else ""):
         if text:
