@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -293,7 +294,11 @@ def test_what_was_generated_of_an_earlier_design_is_generated_again(rooms: Proje
     (rooms.path / "executors/assistant/bookings.py").unlink()
     done = rooms.run("call", "book", '{"room": "blue"}')
     assert done.code == 2
-    assert "run: toolgen gen" in done.err
+    assert "app.gen.assistant.toolsets.bookings cannot be registered; run: toolgen gen" in done.err
+    shutil.rmtree(rooms.path / "app/gen")
+    done = rooms.run("call", "book", '{"room": "blue"}')
+    assert done.code == 2
+    assert "app.gen.assistant.toolsets.bookings cannot be registered; run: toolgen gen" in done.err
 
 
 def test_a_subclass_of_a_client_overrides_a_method(

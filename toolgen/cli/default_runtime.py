@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from toolgen.contract.errors import ToolgenError
@@ -13,7 +14,7 @@ from toolgen.runtime import Runtime
 from toolgen.shapes.naming import module_name
 
 from .config import Project
-from .load import load_design, load_module
+from .load import load_design
 from .python_errors import user_code_errors
 
 
@@ -39,14 +40,10 @@ def default_runtime(project: Project) -> Runtime:
         )
     runtime = Runtime(engine=InProcessEngine(project.directory / project.runs) if project.runs else None)
     for toolset in toolsets:
-        module = load_module(project, _module(project, toolset), "package")
-        with user_code_errors(f"{module.__name__} cannot be registered; run: toolgen gen"):
-            runtime.tools.register(module.registration())
+        module = f"{project.package}.{module_name(toolset.service)}.toolsets.{module_name(toolset.name)}"
+        with user_code_errors(f"{module} cannot be registered; run: toolgen gen"):
+            runtime.tools.register(import_module(module).registration())
     return runtime
-
-
-def _module(project: Project, toolset: Toolset) -> str:
-    return f"{project.package}.{module_name(toolset.service)}.toolsets.{module_name(toolset.name)}"
 
 
 def _need(project: Project, design: Design, toolset: Toolset) -> str:
