@@ -161,6 +161,16 @@ async def test_a_header_takes_no_control_characters(value: Any) -> None:
         await received(sending(Parameter("value", "header", "X-Words")), value=value)
 
 
+async def test_spaces_around_a_header_are_no_part_of_it() -> None:
+    request = await received(sending(Parameter("value", "header", "X-Words")), value=" a  b\t")
+    assert request.headers["x-words"] == "a  b"
+
+
+async def test_an_address_that_is_too_long_is_not_sent() -> None:
+    with pytest.raises(ToolError, match="was not sent: URL too long"):
+        await received(sending(Parameter("value", "query")), value="x" * 70_000)
+
+
 @pytest.mark.parametrize("value", ['a; b="c"', "a\r\nb", "a,b"])
 async def test_a_cookie_is_one_cookie(value: str) -> None:
     request = await received(sending(Parameter("value", "cookie", "c")), value=value)

@@ -122,6 +122,12 @@ async def test_a_missing_credential_is_said_and_nothing_sent() -> None:
     assert raised.value.address.startswith("http://127.0.0.1:")
 
 
+async def test_what_is_there_is_not_what_is_missing() -> None:
+    with pytest.raises(CredentialNeededError) as raised:
+        await sent(secured((KEY, BASIC), (BEARER,)), Known(library_key=["1"]))
+    assert raised.value.requirement.scheme == BASIC
+
+
 def refusing(*refused: str) -> Respond:
     async def respond(request: Received, writer: Any) -> None:
         key = request.headers.get("x-api-key", "")
@@ -166,7 +172,7 @@ async def test_a_401_without_credentials_is_a_status() -> None:
         await sent(secured(), Known(), answering(answer(401, b"")))
 
 
-@pytest.mark.parametrize("secret", ["a\r\nX-Evil: 1", "a\x00", "é"])
+@pytest.mark.parametrize("secret", ["a\r\nX-Evil: 1", "a\x00", "é", "abc\n", " abc", "abc "])
 async def test_a_secret_breaks_no_header(secret: str) -> None:
     for scheme in (KEY, BEARER, IN_QUERY, IN_COOKIE):
         with pytest.raises(ToolError, match="has characters that no request may have") as raised:

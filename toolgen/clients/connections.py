@@ -23,6 +23,8 @@ ENCODINGS: Final = "gzip, deflate"
 """Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 _MOST_CODINGS: Final = 2
+_LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
+"""A connection is used again within 4 seconds: many servers close one after 5, when what is sent is lost."""
 _UNSENT: Final = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -58,7 +60,7 @@ class _Pool:
 
     def __init__(self, *, has_tls: bool) -> None:
         """Construct an empty pool; where no TLS is spoken, no certificates are read."""
-        self.connections = httpx.AsyncHTTPTransport(trust_env=False, verify=has_tls)
+        self.connections = httpx.AsyncHTTPTransport(trust_env=False, verify=has_tls, limits=_LIMITS)
         self._end = _closed_at_end(self.connections)
 
     async def end_with_loop(self) -> None:

@@ -101,9 +101,7 @@ class _Method:
         self.is_async = is_async(self.function)
         self._result: Any = operation.result
         self._reader: Reader[Any] = Reader(operation.result)
-        self._fields: dict[str, bool] = {
-            name: field.is_required() for name, field in operation.payload.model_fields.items()
-        }
+        self._fields = tuple(operation.payload.model_fields)
         self._needed = frozenset[str]()
         """Parameters without a default."""
         self._is_open = False

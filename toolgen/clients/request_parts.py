@@ -122,7 +122,7 @@ class RequestPlan:
             case "cookie":
                 parts.cookies += cookie_parts(name, value, explode=explode)
             case _:
-                text = header_text(value, explode=bool(parameter.explode))
+                text = header_text(value, explode=bool(parameter.explode)).strip(" \t")
                 if _CONTROL.search(text):
                     raise ToolError(f"{parameter.attribute} may hold no control characters: it is a header")
                 parts.headers.append((name, text))

@@ -18,8 +18,8 @@ from toolgen.contract.transport import Requirement, Security
 from .call import ServedCall
 
 _KEY: Final[Key[Credentials]] = Key("credentials")
-_UNFIT: Final = re.compile(r"[^\x20-\x7e]")
-"""Characters that no credential has in a header."""
+_UNFIT: Final = re.compile(r"[^\x20-\x7e]|^ | $")
+"""What no credential has in a header."""
 
 _SHORTEST: Final = 8
 """Characters of what is looked for in an answer: a shorter text may be a value of its own."""
@@ -61,19 +61,21 @@ class Keyring:
         """Return the credentials of the first alternative that has them all.
 
         Raises:
-            CredentialNeededError: none has.
+            CredentialNeededError: none has; it names the first that the first alternative lacks.
         """
+        missing: Requirement | None = None
         for alternative in self._security:
             used = []
             for requirement in alternative:
                 credential = await self._credentials.get(self._service, requirement)
                 if credential is None:
+                    missing = missing or requirement
                     break
                 note(credential)
                 used.append((requirement, credential))
             else:
                 return tuple(used)
-        raise await self._missing(self._first)
+        raise await self._missing(missing or self._first)
 
     async def others(self, refused: Used) -> Used:
         """Return credentials in the place of those that the service has refused.

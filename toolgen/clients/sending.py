@@ -17,7 +17,7 @@ from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Verb
 from .answers import AnswerPlan
 from .call import ServedCall
 from .connections import ENCODINGS, Answer, Connections
-from .failures import AnswerLostError, NotConnectedError, Request, answer_lost, not_connected, place
+from .failures import AnswerLostError, NotConnectedError, Request, answer_lost, not_connected, place, shown
 from .files import FilePart, loaded
 from .operation import Operation
 from .paging import page_query
@@ -212,7 +212,10 @@ class _Exchange:
         if cookies := [*parts.cookies, *credentials.cookies]:
             headers["cookie"] = "; ".join(cookies)
         encoded = [(name.encode("ascii"), text.encode()) for name, text in headers.items()]
-        request = httpx.Request(verb, url, headers=encoded, **(self._content if has_body else {}))
+        try:
+            request = httpx.Request(verb, url, headers=encoded, **(self._content if has_body else {}))
+        except httpx.InvalidURL as error:
+            raise ToolError(f"{self.request.name} was not sent: {shown(str(error))}") from None
         is_once = not (self.request.may_repeat if call is None else call.may_repeat)
         if not is_once:
             await self._begin()
