@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum, StrEnum
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from toolgen.schema_reader import read
@@ -23,13 +24,13 @@ def test_a_schema_is_an_object_or_a_boolean() -> None:
 def test_each_place_that_breaks_the_metaschema_is_named_once() -> None:
     schema = {
         "type": "object",
-        "required": ["a", "a"],
-        "properties": {"a": {"type": "strin"}, "b": {"exclusiveMinimum": True}},
+        "required": ["a", 1],
+        "properties": {"a": {"type": "strin"}, "b": {"exclusiveMinimum": "1"}},
     }
     assert errors(schema) == [
         ("/properties/a/type", "has the type 'strin', which JSON Schema does not know"),
-        ("/properties/b/exclusiveMinimum", "has the 'exclusiveMinimum' of draft-04, which is true or false"),
-        ("/required", 'breaks a rule of JSON Schema: ["a","a"] has non-unique elements'),
+        ("/properties/b/exclusiveMinimum", 'breaks a rule of JSON Schema: "1" is not of type "number"'),
+        ("/required/1", 'breaks a rule of JSON Schema: 1 is not of type "string"'),
     ]
 
 
@@ -116,7 +117,7 @@ def test_members_of_enums_are_the_text_and_the_numbers_that_they_are() -> None:
     assert repr(written) == repr(expected)
 
 
-@pytest.mark.parametrize("uri", ["http://json-schema.org/draft-04/schema#", "urn:mine", 3])
+@pytest.mark.parametrize("uri", ["http://json-schema.org/draft-03/schema#", "urn:mine", 3])
 def test_other_dialects_are_refused_by_name(uri: object) -> None:
     assert errors({"$schema": uri}) == [("/$schema", f"names the dialect {uri!r}, which cannot be read")]
 
@@ -258,6 +259,33 @@ def test_a_schema_with_an_id_of_its_own_is_left_to_the_contract() -> None:
     read_ = foreign(schema)
     assert read_.schema == schema
     assert (read_.root, read_.is_exact) == ({"type": "array", "items": {}}, False)
+
+
+def test_a_reference_under_an_id_starts_from_it() -> None:
+    node = {
+        "$id": "http://localhost/node",
+        "type": "object",
+        "properties": {"value": {"type": "number"}, "subtree": {"$ref": "tree"}},
+    }
+    schema = {
+        "$id": "http://localhost/tree",
+        "type": "object",
+        "properties": {"nodes": {"type": "array", "items": {"$ref": "node"}}},
+        "required": ["nodes"],
+        "$defs": {"node": node},
+    }
+    validator = jsonschema_rs.Draft202012Validator(foreign(schema).schema)
+    assert validator.is_valid({"nodes": [{"subtree": {"nodes": [{"value": 1}]}}]})
+    assert not validator.is_valid({"nodes": [{"subtree": {"nodes": [{"value": "1"}]}}]})
+
+
+def test_what_is_repaired_is_a_warning_and_stands_so_in_the_contract() -> None:
+    reading = read({"type": "object", "properties": {"a": {"title": None}}, "x": 1}, name="Root")
+    assert reading.foreign is not None
+    [problem] = reading.problems
+    assert (problem.pointer, problem.is_warning, problem.is_repair) == ("/properties/a/title", True, True)
+    assert reading.foreign.schema == {"type": "object", "properties": {"a": {}}, "x": 1}
+    assert reading.schema == reading.foreign.schema
 
 
 def test_a_reference_that_only_the_validator_can_follow_must_lead_somewhere() -> None:

@@ -157,6 +157,14 @@ DEFAULT_IN_SCHEMA: Final = Rule(
     "in the catalogue as it was written, and a value that is left out stays absent.",
     is_warning=True,
 )
+REPAIRED_SCHEMA: Final = Rule(
+    "repaired-schema",
+    "the JSONSchema of {what} has a place that {fault} ({pointer})",
+    "{hint}",
+    "Some schemas break JSON Schema, or are of an older draft, in a place that has one sensible meaning: a "
+    "bound of draft-04, a null for what is absent, a name twice in `required`. They are read as they mean.",
+    is_warning=True,
+)
 WHOLE_SCHEMA: Final = Rule(
     "whole-schema",
     "{clause} of tool {tool!r} needs a field of a JSONSchema, whose fields are opaque to clauses",

@@ -99,6 +99,12 @@ ODD_SCHEMA: Final = Code(
     "default that the schema refuses.",
     "warning",
 )
+REPAIRED_SCHEMA: Final = Code(
+    "import-repaired-schema",
+    "A place of a schema breaks JSON Schema, or is of an older draft, and has one sensible meaning, which "
+    "the design has. Correct the source if it means something else.",
+    "warning",
+)
 PATTERN_BACKTRACKS: Final = Code(
     "import-pattern-backtracks",
     "A pattern has look-around, back-references or a named group. It is checked within the steps that a "

@@ -20,7 +20,7 @@ from toolgen.contract.json_value import compact
 from toolgen.contract.printable import hides
 from toolgen.contract.tool_facts import Icon
 from toolgen.findings import Code, Finding
-from toolgen.schema_reader import read
+from toolgen.schema_reader import Reading, read
 from toolgen.schema_reader.document import MOST_VALUES
 from toolgen.shapes import naming
 from toolgen.shapes.fields import Foreign
@@ -119,7 +119,7 @@ class _Module:
         if normal is None:
             return
         tool = normal
-        readings: dict[Side, Foreign | None] = {
+        readings: dict[Side, Reading | None] = {
             "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
             "result": self._read(tool, tool.result, tool.result_pointer, name, "result"),
         }
@@ -132,8 +132,8 @@ class _Module:
             self._find(codes.NO_DESCRIPTION, tool, tool.pointer, "has no description", hint)
         clauses = [
             clause
-            for side, foreign in readings.items()
-            if (clause := self._object(tool, foreign, name, side)) is not None
+            for side, reading in readings.items()
+            if (clause := self._object(tool, reading, name, side)) is not None
         ]
         title = _text(tool.title)
         is_telling = bool(title) and naming.words(title) != naming.words(name)
@@ -168,7 +168,7 @@ class _Module:
 
     def _read(
         self, tool: ImportedTool, schema: object, pointer: str, name: str, side: Side
-    ) -> Foreign | None:
+    ) -> Reading | None:
         if side == "result" and schema is None:
             return None
         self._values += _work_of(schema)
@@ -180,18 +180,21 @@ class _Module:
         reading = read(schema, name=class_name, arguments=side == "args")
         for problem in reading.problems:
             code = codes.ODD_SCHEMA if problem.is_warning else codes.BAD_SCHEMA
+            code = codes.REPAIRED_SCHEMA if problem.is_repair else code
             self._find(code, tool, pointer + problem.pointer, problem.message, problem.hint)
-        if reading.foreign is not None:
-            for place, pattern in backtracking_patterns(schema):
-                message = f"has the pattern {pattern!r:.120}, which may take long to match"
-                hint = "it is matched within the steps of a document; a plainer one takes fewer"
-                self._find(codes.PATTERN_BACKTRACKS, tool, pointer + place, message, hint)
-        return reading.foreign
+        if reading.foreign is None:
+            return None
+        for place, pattern in backtracking_patterns(schema):
+            message = f"has the pattern {pattern!r:.120}, which may take long to match"
+            hint = "it is matched within the steps of a document; a plainer one takes fewer"
+            self._find(codes.PATTERN_BACKTRACKS, tool, pointer + place, message, hint)
+        return reading
 
-    def _object(self, tool: ImportedTool, foreign: Foreign | None, name: str, side: Side) -> Part | None:
+    def _object(self, tool: ImportedTool, reading: Reading | None, name: str, side: Side) -> Part | None:
         """Return `Args` or `Return` of a tool; None where it can be left out."""
         word = _CLAUSE_NAMES[side]
-        if foreign is None:
+        foreign = reading.foreign if reading else None
+        if foreign is None or reading is None:
             return call(word, call("JSONSchema", literal({})))
         class_name = naming.class_name(name, _CLASSES[side])
         pointer = tool.arguments_pointer if side == "args" else tool.result_pointer
@@ -204,7 +207,7 @@ class _Module:
             types = [(type_.name, type_.text) for type_ in written.types]
             check_tool(self._toolset, call("Tool", literal(name), Text("T."), clause), types)
         except NotExpressibleError:
-            return call(word, self._schema(tool, foreign, name, side))
+            return call(word, self._schema(foreign, reading.schema, name, side))
         self._types.add(written)
         for loss in defaults:
             hint = "what is always there needs no default"
@@ -213,14 +216,14 @@ class _Module:
             self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
         return clause if written.parts else None
 
-    def _schema(self, tool: ImportedTool, foreign: Foreign, name: str, side: Side) -> Part:
+    def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:
         """Return the clause for a schema that stays a schema, in the module or in a file beside it."""
         self._names.take(foreign.classes)
         try:
             word: Part = root_schema_clause(foreign)
         except NotExpressibleError:
             path = self._path(name, side)
-            self._schemas[path] = _json(tool.arguments if side == "args" else tool.result)
+            self._schemas[path] = _json(schema)
             word = call("JSONSchema", literal(path))
         return word
 

@@ -98,9 +98,9 @@ def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> None:
         if list(new) != list(schema) or "items" in schema:
             schema.clear()
             schema.update(new)
-    for pointer, schema in survey.places.values():
+    for _, schema in survey.places.values():
         ref = schema.get("$ref")
-        if isinstance(ref, str) and not (pointer and "$id" in schema):
+        if isinstance(ref, str) and not survey.is_embedded(schema):
             schema["$ref"] = _moved(ref, moves, base)
 
 

@@ -18,6 +18,8 @@ class Problem:
     hint: str
     """What to do about it."""
     is_warning: bool = False
+    is_repair: bool = False
+    """Whether the place was read as what it means, which is not what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,5 +29,7 @@ class Reading:
     foreign: Foreign | None
     """None exactly when there is an error among the problems."""
     problems: tuple[Problem, ...]
+    schema: object = None
+    """The schema as it was written, but for what was repaired; None when there is an error."""
     unsupported: tuple[str, ...] = ()
     """Keywords that the normal form does not hold in full, in order of discovery."""

@@ -7,11 +7,14 @@ rejects is a warning (`invalid_defaults`).
 from __future__ import annotations
 
 import json
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import identity
 from toolgen.shapes.fields import Foreign
+from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.pattern_compiling import MOST_PARTS, parts_of
 from toolgen.shapes.patterns import PatternError, to_rust, translated
 
@@ -48,6 +51,11 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     if not isinstance(document, dict):
         message = "is neither an object nor true or false, so it is no JSON Schema"
         return _failed([Problem(pointer="", message=message, hint="write an object")])
+    repairs = tuple(
+        Problem(pointer=each.pointer, message=each.message, hint=each.hint, is_warning=True, is_repair=True)
+        for each in repair(document)
+    )
+    meant = deepcopy(document) if repairs else schema
     survey, problems = _upgraded(document)
     problems = problems or survey.cycles() + _bad_patterns(survey) or survey.multiplied()
     if arguments and not problems:
@@ -55,7 +63,10 @@ def read(schema: object, *, name: str, arguments: bool = False) -> Reading:
     if not problems:
         unbuildable = validator.contract_problem(survey.root)
         problems = [unbuildable] if unbuildable else []
-    return _failed(problems) if problems else _normal(survey, name, arguments=arguments)
+    if problems:
+        return _failed(problems)
+    reading = _normal(survey, name, arguments=arguments)
+    return replace(reading, problems=(*repairs, *reading.problems), schema=meant)
 
 
 def _failed(problems: list[Problem]) -> Reading:

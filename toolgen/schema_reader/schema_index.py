@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from toolgen.contract.json_pointer import pointer_of, tokens_of
+from toolgen.shapes.foreign.repairs import has_address
 
 from .keywords import IN_PLACE, Schema, Subschema, children
 from .problems import Problem
@@ -43,6 +44,10 @@ class SchemaIndex:
         """Whether schemas inside have an `$id` of their own, which may build on that of the root."""
         return bool(self._embedded)
 
+    def is_embedded(self, schema: Schema) -> bool:
+        """Return whether references of a schema start from an `$id` inside the document."""
+        return id(schema) in self._embedded
+
     def pointer(self, schema: Schema) -> str | None:
         place = self.places.get(id(schema))
         return place[0] if place else None
@@ -57,7 +62,7 @@ class SchemaIndex:
                 continue
             self.places[id(schema)] = pointer, schema
             added.append((pointer, schema))
-            embedded = embedded or (bool(pointer) and isinstance(schema.get("$id"), str))
+            embedded = embedded or (bool(pointer) and has_address(schema))
             if embedded:
                 self._embedded.add(id(schema))
             for word in ("$anchor", "$dynamicAnchor"):

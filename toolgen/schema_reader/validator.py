@@ -110,9 +110,6 @@ def _fault(error: rs.ValidationError, within: str) -> Problem:
     if word == "type" and error.kind.name == "anyOf":
         message = f"has the type {value!r:.80}, which JSON Schema does not know"
         return Problem(pointer=pointer, message=message, hint=f"the types are {_TYPES}")
-    if word in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
-        message = f"has the {word!r} of draft-04, which is true or false"
-        return Problem(pointer=pointer, message=message, hint="write the bound itself, as a number")
     if error.kind.name == "format" and isinstance(value, str):
         message = f"has {value!r:.120}, which is no regular expression"
         return Problem(pointer=pointer, message=message, hint="correct it; it is read as ECMA-262")

@@ -26,7 +26,7 @@ _LONGEST_SHOWN: Final = 100
 """Characters of a place, and of a text, in an error."""
 _DEEPEST: Final = 128
 """Levels that are rebuilt; whoever reads a schema refuses a deeper one."""
-_SCHEMAS: Final = frozenset(
+SCHEMAS: Final = frozenset(
     ("additionalItems", "additionalProperties", "contains", "contentSchema", "items", "not", "prefixItems")
 ).union(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), BRANCHES, CONDITIONS)
 """Keywords that hold a schema or a list of them."""
@@ -38,7 +38,7 @@ _OTHERS: Final = frozenset(
     "$anchor $dynamicAnchor $id $recursiveAnchor $schema additionalItems dependencies dependentRequired "
     "deprecated maxContains minContains readOnly required type writeOnly".split()
 ).union(REFERENCES, (row.keyword for row in (*CONSTRAINTS, *OF_BYTES)))
-KEYWORDS: Final = _SCHEMAS | _TEXTS | _NOTES | _OTHERS | MAPS | VALUES
+KEYWORDS: Final = SCHEMAS | _TEXTS | _NOTES | _OTHERS | MAPS | VALUES
 _LINK: Final = re.compile(
     r"(?<![\w+.-])(?!https?:)(?=(?:[a-z][a-z0-9+.-]{1,30}://|(?:data|javascript|mailto|vbscript):\S))",
     re.IGNORECASE,
@@ -111,7 +111,7 @@ class _Form:
         """Return the value of a known keyword; `_NOTHING` where it is left out."""
         if key in MAPS or (key == "dependencies" and isinstance(value, dict)):
             return self._map(key, value, pointer, depth)
-        if key in _SCHEMAS:
+        if key in SCHEMAS:
             return self.schema(value, pointer, depth + 1)
         if key in _TEXTS:
             return safe_text(value, self._longest) if isinstance(value, str) else _NOTHING

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import mcp_types as types
+import pytest
 from mcp import Client
 
 from tests.adapters.mcp.client.conftest import hostile, served
 from tests.peers.hostile_server import HIDDEN, TEXTS
 from toolgen.adapters.mcp import server
+from toolgen.adapters.mcp.client.tools import server_tool
 from toolgen.catalog.providers import DIALECTS, declarations
 from toolgen.contract.printable import hides
+from toolgen.runtime import ToolValidationError
 
 REFUSED = {
     "key": "characters that nobody sees",
@@ -80,3 +84,14 @@ async def test_links_of_results_that_are_no_web_pages_are_marked() -> None:
         content = (await snapshot.call("links", {})).content
     told = [block.as_json()["description"] for block in content]
     assert told == ["[no web page] More.", "[no web page] More.", "More."]
+
+
+def test_a_schema_of_an_older_draft_is_checked_as_the_server_means_it() -> None:
+    share = {"type": "number", "minimum": 0, "exclusiveMinimum": True}
+    schema = {"type": "object", "properties": {"share": share}, "required": ["share", "share"]}
+    tool = types.Tool(name="find", input_schema=schema)
+    payload = server_tool(tool, "s.find", "find", "s", longest=100, timeout_s=None).spec.payload
+    assert payload.decode('{"share": 0.1}') == {"share": 0.1}
+    with pytest.raises(ToolValidationError):
+        payload.decode('{"share": 0}')
+    assert share["exclusiveMinimum"] is True  # what the server lists stays, for its digest

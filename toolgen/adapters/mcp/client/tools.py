@@ -16,6 +16,7 @@ from toolgen.contract.names import MCP_HINTS, Hint
 from toolgen.contract.tool_facts import Icon, is_icon_size, is_icon_source, is_image_type
 from toolgen.runtime import ToolSpec, json_schema_codec
 from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form, safe_text
+from toolgen.shapes.foreign.repairs import repair
 from toolgen.shapes.naming import LONGEST_NAME, class_name
 
 from .errors import MCPServerError, shortened
@@ -132,7 +133,9 @@ def _icons(tool: types.Tool) -> tuple[Icon, ...]:
 def _codec(schema: dict[str, Json], name: str, tool: types.Tool, toolset: str, longest: int) -> Any:
     what = f"the MCP server {toolset!r} lists the tool {shortened(tool.name)!r}"
     try:
-        return json_schema_codec(normal_form(schema, longest), name, bounds_patterns=True)
+        meant = normal_form(schema, longest)
+        repair(meant)
+        return json_schema_codec(meant, name, bounds_patterns=True)
     except UnsafeError as error:
         raise MCPServerError(f"{what}, and in the JSON Schema of {name} {error}") from error
     except ToolgenError as error:

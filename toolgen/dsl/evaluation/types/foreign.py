@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
-_MOST_DEFAULTS: Final = 3
-"""Wrong defaults of one schema that are named."""
+_MOST_PLACES: Final = 3
+"""Places of one schema that a warning names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,10 @@ def foreign(
     for problem in reading.problems:
         if not problem.is_warning:
             _report(codes.BAD_SCHEMA, problem, clause.source, what, report)
-    warnings = [problem for problem in reading.problems if problem.is_warning]
-    if reading.foreign is not None and warnings:
-        _report(codes.DEFAULT_IN_SCHEMA, _shortened(warnings), clause.source, what, report)
+    for rule, is_repair in ((codes.REPAIRED_SCHEMA, True), (codes.DEFAULT_IN_SCHEMA, False)):
+        warnings = [each for each in reading.problems if each.is_warning and each.is_repair == is_repair]
+        if reading.foreign is not None and warnings:
+            _report(rule, _shortened(warnings), clause.source, what, report)
     return reading.foreign
 
 
@@ -58,9 +59,9 @@ def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, repor
 
 
 def _shortened(warnings: list[Problem]) -> Problem:
-    """Return the warnings of one schema as one, as its author is somebody else."""
-    first, more = warnings[0], len(warnings) - _MOST_DEFAULTS
-    others = [problem.pointer for problem in warnings[1:_MOST_DEFAULTS]]
+    """Return the warnings of one kind of a schema as one, as its author is somebody else."""
+    first, more = warnings[0], len(warnings) - _MOST_PLACES
+    others = [problem.pointer for problem in warnings[1:_MOST_PLACES]]
     places = ", ".join([first.pointer or "its root", *others])
     return replace(first, pointer=f"{places} and {more} more" if more > 0 else places)
 

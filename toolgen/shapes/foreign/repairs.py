@@ -1,0 +1,269 @@
+"""Repairs of a schema that somebody else wrote: what breaks JSON Schema and has one sensible meaning.
+
+They stand before whoever reads a schema, in a design, in an import and of a live server, which are strict.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from toolgen.contract.json_pointer import escaped, tokens_of
+
+from .normal_form import KEYWORDS, SCHEMAS
+from .schema import MAPS
+
+_DEEPEST: Final = 100
+"""Levels that are looked at; whoever reads a schema refuses a deeper one."""
+_MAY_BE_NULL: Final = frozenset(["const", "default", "type"])
+"""Keywords that null is a value of, and one of which null may mean the type."""
+_OBJECTS: Final = MAPS | {"dependencies", "dependentRequired"}
+_BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
+_IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
+_ABSENT: Final = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A place that was read as what it means."""
+
+    pointer: str
+    """JSON Pointer into the schema (RFC 6901); empty at the root."""
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    pointer: str
+    schema: dict[str, Any]
+    resource: str
+    """Pointer of the innermost schema with an `$id` in which it stands; its own for that one."""
+    anchor: str
+    """Pointer of the innermost schema with `$recursiveAnchor` in which it stands."""
+
+
+def repair(root: Any) -> list[Repair]:
+    """Rewrite a schema in place to what it means; return what was changed, in order of the places.
+
+    Values are replaced and never changed, so that a copy of its objects is enough.
+    """
+    if not isinstance(root, dict):
+        return []
+    return _Repairs(root).run()
+
+
+class _Repairs:
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._root = root
+        self._repairs: list[Repair] = []
+        self._places: dict[int, _Place] = {}
+        self._references: dict[str, None] = {}
+        """All that lead to a place in the document; more may come while they are followed."""
+        self._dialect = str(root.get("$schema") or "")
+
+    def run(self) -> list[Repair]:
+        self._take_draft_4()
+        self._visit("", self._root, "", "", 0)
+        followed = 0
+        while followed < len(self._references):  # to what no keyword holds
+            for reference in list(self._references)[followed:]:
+                followed += 1
+                pointer = unquote(reference[1:])
+                self._visit(pointer, _resolved(self._root, pointer), "", "", pointer.count("/"))
+        self._tuples()
+        self._ids()
+        self._recursion()
+        return sorted(self._repairs, key=lambda each: each.pointer)
+
+    def _note(self, pointer: str, message: str, hint: str) -> None:
+        self._repairs.append(Repair(pointer=pointer, message=message, hint=hint))
+
+    def _take_draft_4(self) -> None:
+        if "json-schema.org/draft-04/" in self._dialect:
+            self._root["$schema"] = "http://json-schema.org/draft-06/schema#"
+            self._note("/$schema", "names draft-04, which is read as draft-06", "rewrite it in 2020-12")
+
+    def _visit(self, pointer: str, schema: Any, resource: str, anchor: str, depth: int) -> None:
+        if isinstance(schema, list):
+            for at, part in enumerate(schema):
+                self._visit(f"{pointer}/{at}", part, resource, anchor, depth + 1)
+            return
+        if not isinstance(schema, dict) or depth > _DEEPEST or id(schema) in self._places:
+            return
+        self._local(pointer, schema)
+        anchor = pointer if schema.get("$recursiveAnchor") is True else anchor
+        resource = pointer if has_address(schema) else resource
+        self._places[id(schema)] = _Place(pointer=pointer, schema=schema, resource=resource, anchor=anchor)
+        if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#/"):
+            self._references[reference] = None
+        visit = partial(self._visit, resource=resource, anchor=anchor, depth=depth + 1)
+        for key, value in schema.items():
+            if key in _OBJECTS and isinstance(value, dict):
+                for name, part in value.items():
+                    if isinstance(part, dict):
+                        visit(f"{pointer}/{key}/{escaped(name)}", part)
+            elif key in SCHEMAS:
+                visit(f"{pointer}/{key}", value)
+
+    def _local(self, pointer: str, schema: dict[str, Any]) -> None:
+        """Repair what one schema says by itself."""
+        for word in [word for word, value in schema.items() if value is None and word in KEYWORDS]:
+            if word not in _MAY_BE_NULL:
+                del schema[word]
+                self._note(f"{pointer}/{word}", "is null, and is read as if it were left out", "leave it out")
+        for word in [word for word in schema if word in _OBJECTS]:
+            value = schema[word]
+            empty = [word] if value == [] else []
+            if isinstance(value, dict) and word in MAPS:
+                empty = [f"{word}/{escaped(name)}" for name, part in value.items() if part == []]
+            if empty:
+                held = {} if value == [] else value
+                schema[word] = {name: {} if part == [] else part for name, part in held.items()}
+            for place in empty:
+                message = "is an empty list, and is read as an empty object"
+                self._note(f"{pointer}/{place}", message, "write {}")
+        self._bounds(pointer, schema)
+        for word in ("required", "type"):
+            if isinstance(names := schema.get(word), list) and (twice := _twice(names)):
+                schema[word] = [*dict.fromkeys(names)]
+                message = f"says {twice!r:.120} twice, which is read as once"
+                self._note(f"{pointer}/{word}", message, "say it once")
+        self._required_properties(pointer, schema)
+
+    def _bounds(self, pointer: str, schema: dict[str, Any]) -> None:
+        for exclusive, bound in _BOUNDS:
+            flag, limit = schema.get(exclusive), schema.get(bound, 0)
+            if not isinstance(flag, bool) or isinstance(limit, bool) or not isinstance(limit, (int, float)):
+                continue
+            del schema[exclusive]
+            what = "as if it were left out"
+            if flag and bound in schema:
+                schema[exclusive] = schema.pop(bound)
+                what = f"as the bound {limit}"
+            if "draft-04" not in self._dialect:
+                message = f"is {str(flag).lower()}, of draft-04, and is read {what}"
+                self._note(f"{pointer}/{exclusive}", message, "write the bound itself, as a number")
+
+    def _required_properties(self, pointer: str, schema: dict[str, Any]) -> None:
+        if schema.get("required") is False:
+            del schema["required"]
+            message = "is false, of draft-03, and is read as if it were left out"
+            self._note(f"{pointer}/required", message, "leave it out")
+        properties, names = schema.get("properties"), schema.get("required", [])
+        if not isinstance(properties, dict) or not isinstance(names, list):
+            return
+        required = [
+            name
+            for name, property_ in properties.items()
+            if isinstance(property_, dict) and property_.get("required") is True
+        ]
+        for name in required:
+            del properties[name]["required"]
+            message = f"is true, of draft-03, and is read as the requirement of {name!r:.120}"
+            place = f"{pointer}/properties/{escaped(name)}/required"
+            self._note(place, message, "list it in required of the object")
+        if required:
+            listed_names = {name for name in names if isinstance(name, str)}
+            schema["required"] = [*names, *(name for name in required if name not in listed_names)]
+
+    def _tuples(self) -> None:
+        """Read `items` as a list, of drafts before 2020-12, where that is the draft."""
+        is_2020 = not self._dialect or "2020-12" in self._dialect
+        if not is_2020 or any(map(_leads_into_items, self._references)):
+            return
+        for place in self._places.values():
+            schema = place.schema
+            if isinstance(first := schema.get("items"), list) and "prefixItems" not in schema:
+                del schema["items"]
+                if first:
+                    schema["prefixItems"] = first
+                if "additionalItems" in schema:
+                    schema["items"] = schema.pop("additionalItems")
+                message = "is a list, of drafts before 2020-12, and is read as 'prefixItems'"
+                self._note(f"{place.pointer}/items", message, "write prefixItems")
+
+    def _ids(self) -> None:
+        """Read an `$id` as none where it is no address, or where references show that nobody means it."""
+        local: defaultdict[str, list[str]] = defaultdict(list)
+        is_referred_to = False
+        for place in self._places.values():
+            if isinstance(reference := place.schema.get("$ref"), str):
+                is_referred_to |= reference[:1] != "#"
+                local[place.resource].append(unquote(reference[1:]))
+        for place in self._places.values():
+            id_, schema = place.schema.get("$id"), place.schema
+            if not place.pointer or not isinstance(id_, str):
+                continue
+            message = ""
+            if id_.startswith("#/") and "draft-0" not in self._dialect:
+                message = "is a place, and is read as if it were left out"
+            elif not (is_referred_to or id_.startswith("#")):
+                inner = local[place.pointer]
+                astray = next((ref for ref in inner if _resolved(schema, ref) is _ABSENT), None)
+                if astray and all(_resolved(self._root, ref) is not _ABSENT for ref in inner):
+                    missing = f"#{astray}"
+                    message = f"is an address without {missing!r:.120}, and is read as if it were left out"
+            if message:
+                del schema["$id"]
+                self._note(f"{place.pointer}/$id", message, "leave it out, or refer to places inside it")
+
+    def _recursion(self) -> None:
+        """Read the recursion of 2019-09 as plain references; with one address in the document it is that."""
+        if any(place.pointer and has_address(place.schema) for place in self._places.values()):
+            return
+        is_known = "2019-09" in self._dialect
+        for place in self._places.values():
+            schema = place.schema
+            if isinstance(schema.get("$recursiveAnchor"), bool):
+                del schema["$recursiveAnchor"]
+                if not is_known:
+                    message = "is of draft 2019-09, and is read as the place that '$recursiveRef' means"
+                    self._note(f"{place.pointer}/$recursiveAnchor", message, "leave it out, and write $ref")
+            if schema.get("$recursiveRef") == "#":
+                del schema["$recursiveRef"]
+                reference = f"#{quote(place.anchor, safe=_IN_FRAGMENT)}"
+                if "$ref" in schema:
+                    listed = schema.get("allOf")
+                    schema["allOf"] = [*(listed if isinstance(listed, list) else ()), {"$ref": reference}]
+                else:
+                    schema["$ref"] = reference
+                if not is_known:
+                    message = f"is of draft 2019-09, and is read as the reference {reference!r:.120}"
+                    self._note(f"{place.pointer}/$recursiveRef", message, "write it as $ref")
+
+
+def has_address(schema: dict[str, Any]) -> bool:
+    """Return whether a schema has an `$id` that is no anchor, as `#name` was until draft-07."""
+    return isinstance(id_ := schema.get("$id"), str) and not id_.startswith("#")
+
+
+def _twice(names: list[Any]) -> str:
+    """Return the text that stands most often in a list of texts; empty where each stands once."""
+    if not all(isinstance(name, str) for name in names) or len(set(names)) == len(names):
+        return ""
+    return str(Counter(names).most_common(1)[0][0])
+
+
+def _leads_into_items(reference: str) -> bool:
+    tokens = tokens_of(unquote(reference[1:]))
+    return "additionalItems" in tokens or any(
+        token == "items" and after.isdecimal() for token, after in pairwise(tokens)
+    )
+
+
+def _resolved(root: Any, pointer: str) -> Any:
+    """Return what a JSON Pointer leads to, or a value that is no JSON."""
+    at: Any = root
+    for token in tokens_of(pointer):
+        if isinstance(at, dict) and token in at:
+            at = at[token]
+        elif isinstance(at, list) and token.isdecimal() and token.isascii() and int(token) < len(at):
+            at = at[int(token)]
+        else:
+            return _ABSENT
+    return at
