@@ -18,8 +18,10 @@ def at_a_terminal(
     typed: bytes = b"",
     stderr: BinaryIO | None = None,
     environment: Mapping[str, str] | None = None,
+    replies: Mapping[bytes, bytes] | None = None,
 ) -> str:
-    """Return all that a command says to a terminal where this is typed."""
+    """Return all that a command says to a terminal where this is typed, and each reply after its prompt."""
+    open_replies = dict(replies or {})
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "toolgen", *arguments],
@@ -35,6 +37,8 @@ def at_a_terminal(
         try:
             while data := os.read(ours, 65536):
                 said += data
+                for prompt in [prompt for prompt in open_replies if prompt in said]:
+                    os.write(ours, open_replies.pop(prompt))
         except OSError:  # how Linux says that the terminal is closed
             pass
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from math import isfinite
@@ -26,6 +27,12 @@ app.add_typer(mcp_app, name="mcp")
 app.add_typer(tools_app, name="tools")
 
 Session = Annotated[str, typer.Option(help="session_id of the call.", metavar="ID")]
+CredentialOwner = Annotated[
+    Literal["session", "user", "service"] | None,
+    typer.Option(
+        "--scope", help="Whose a credential is; by default the user's of the call, else its session's."
+    ),
+]
 Run = Annotated[str, typer.Option(help="run_id of the call.", metavar="ID")]
 Turn = Annotated[str, typer.Option(help="turn_id of the call.", metavar="ID")]
 ToolCall = Annotated[str, typer.Option(help="tool_call_id of the call.", metavar="ID")]
@@ -185,6 +192,7 @@ def approve(
     yes: Annotated[
         bool, typer.Option("--yes", help="Approve without the confirmation prompt; required in scripts.")
     ] = False,
+    scope: CredentialOwner = None,
     session: Session = "",
     format: ListingFormat = "text",
     config: Config = None,
@@ -202,6 +210,7 @@ def approve(
         options = answer_of(
             deny=deny, message=message, payload=payload, answer=answer, cancel=cancel, is_sure=yes, by=by
         )
+        options = replace(options, scope=scope)
         raise typer.Exit(asyncio.run(answer_call(project, token, options, session or None)))
 
 

@@ -7,9 +7,10 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from toolgen.contract.credentials import Credential
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
@@ -28,6 +29,7 @@ from .call import (
     waiting_text,
 )
 from .config import Project
+from .credentials import is_asked_for, read_credential
 from .runtime import (
     ELSEWHERE_S,
     NOT_OVER,
@@ -58,6 +60,10 @@ class AnswerOptions:
     """Why nobody is to answer any more; None where this is an answer."""
     by: str = ""
     """Who answers."""
+    scope: str | None = None
+    """Owner of a credential that is given: `session`, `user` or `service`."""
+    credential: Credential | None = field(default=None, repr=False)
+    """The credential that is given, which is no part of an answer."""
 
 
 async def answer_call(project: Project, name: str, answer: AnswerOptions, session: str | None) -> int:
@@ -79,7 +85,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     async with runtime:
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
-        run_id = suspended.call.run_id
+        run_id, answer = suspended.call.run_id, _with_credential(suspended, answer)
         if answer.taken_back is None and suspended.kind != "confirmation" and not answer.is_whole:
             what = "the result of work" if suspended.kind == "pending" else "an answer"
             raise ToolgenError(
@@ -123,13 +129,25 @@ def _is_stored_only(result: ToolResult) -> bool:
     return result.status == "pending" and not result.json
 
 
+def _with_credential(suspended: Suspended, answer: AnswerOptions) -> AnswerOptions:
+    """Return the answer with the credential that the call waits for, where nothing else was said."""
+    if not is_asked_for(suspended) or answer.taken_back is not None or answer.value != {"approved": True}:
+        return answer
+    return replace(answer, credential=read_credential(suspended), is_whole=True, is_sure=True)
+
+
 async def _deliver(
     runtime: Runtime, suspended: Suspended, answer: AnswerOptions, session: str | None, *, is_here: bool
 ) -> ToolResult:
     """Deliver the answer and return the result of the call, which may be executed in this process."""
     value = answer.value if answer.taken_back is None else cancel_answer(answer.taken_back)
     wait_s = None if is_here else ELSEWHERE_S
-    return await runtime.waits.answer(suspended.token, value, session_id=session, by=answer.by, wait_s=wait_s)
+    token, credential, by = suspended.token, answer.credential, answer.by
+    if credential is None:
+        return await runtime.waits.answer(token, value, session_id=session, by=by, wait_s=wait_s)
+    return await runtime.waits.give(
+        token, credential, scope=answer.scope, session_id=session, by=by, wait_s=wait_s
+    )
 
 
 def _show(result: ToolResult, shown: bytes, unimplemented: Sequence[str], run_id: str) -> None:

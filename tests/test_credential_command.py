@@ -1,0 +1,110 @@
+"""`toolgen approve` of a call that waits for a credential, which is typed unseen, or piped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from .conftest import ProjectFolder, surroundings
+from .terminal import at_a_terminal
+
+MAIN = '''\
+from toolgen.capabilities import CredentialsCapability, EnvironmentCredentials, SqliteCredentialStore
+from toolgen.contract.transport import Requirement, SecurityScheme
+from toolgen.engines import InProcessEngine
+from toolgen.runtime import CredentialNeededError, Runtime, ToolContext, ToolError
+from toolgen.runtime import func_tool, function_toolset
+
+KEY = Requirement(SecurityScheme(name="key", kind="{kind}", key="X-Key"))
+
+
+async def get(ctx: ToolContext) -> str:
+    """Get a book."""
+    credential = await ctx.credentials.get("books", KEY)
+    if credential is None:
+        raise CredentialNeededError("books", KEY, "https://books.example")
+    if len(credential.secret) == 18:
+        return f"{{credential.username}}, {{len(credential.secret)}}"
+    raise ToolError(f"{{credential.secret}} is wrong")
+
+
+def runtime() -> Runtime:
+    store = SqliteCredentialStore("credentials.db", secret=b"s" * 32)
+    environment = EnvironmentCredentials({{}})
+    made = Runtime(
+        engine=InProcessEngine("runs.db"),
+        capabilities=[CredentialsCapability(store, environment=environment)],
+    )
+    made.tools.register(function_toolset("library.books", [func_tool(get)]))
+    return made
+'''
+SECRET = "secret:key-8d2f1c9"
+
+
+def waiting(project: ProjectFolder, kind: str) -> str:
+    """Return the id of a call that waits for a credential."""
+    project.write("app/main.py", MAIN.format(kind=kind))
+    done = project.run("call", "get", "{}", "--session", "s", "--label", "user=ann")
+    assert (done.code, done.out) == (0, "")
+    assert f"the {'password' if kind == 'basic' else 'API key'} 'key', which is missing" in done.err
+    (line,) = [line for line in done.err.splitlines() if line.startswith("answer it with: toolgen approve ")]
+    return line.split()[5]
+
+
+def piped(project: ProjectFolder, *arguments: str, text: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "toolgen", *arguments]
+    return subprocess.run(
+        command, cwd=project.path, env=surroundings(), input=text, capture_output=True, text=True
+    )
+
+
+def assert_hidden(project: ProjectFolder, *said: str) -> None:
+    """Assert that no file has the credential, and nothing that was said."""
+    assert SECRET not in "".join(said)
+    for file in project.path.rglob("*"):
+        assert not file.is_file() or SECRET.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "shown"),
+    [("api_key", f"{SECRET}\n", '", 18"\n'), ("basic", f"jo:{SECRET}\n", '"jo, 18"\n')],
+    ids=["key", "basic"],
+)
+def test_it_is_read_from_stdin(project: ProjectFolder, kind: str, text: str, shown: str) -> None:
+    id_ = waiting(project, kind)
+    done = piped(project, "approve", id_, text=text)
+    assert (done.returncode, done.stdout) == (0, shown)
+    assert_hidden(project, done.stdout, done.stderr)
+    assert project.run("call", "get", "{}", "--session", "t", "--label", "user=ann").out == shown
+
+
+def test_it_is_typed_unseen(project: ProjectFolder) -> None:
+    id_ = waiting(project, "basic")
+    replies = {b"user of books: ": b"jo\n", b"which is not shown: ": f"{SECRET}\n".encode()}
+    said = at_a_terminal(project, ["approve", id_, "--scope", "session"], replies=replies)
+    assert "user of books: " in said
+    assert "key of books, which is not shown: " in said
+    assert '"jo, 18"' in said
+    assert_hidden(project, said)
+    assert project.run("call", "get", "{}", "--session", "s").out == '"jo, 18"\n'
+
+
+def test_one_that_an_error_quotes_is_hidden(project: ProjectFolder) -> None:
+    id_ = waiting(project, "api_key")
+    done = piped(project, "approve", id_, text=f"{SECRET}-wrong\n")
+    assert (done.returncode, done.stdout) == (1, '{"error":"•••• (sensitive) is wrong"}\n')
+    assert_hidden(project, done.stdout, done.stderr)
+
+
+def test_no_credential_is_no_answer(project: ProjectFolder) -> None:
+    id_ = waiting(project, "api_key")
+    done = piped(project, "approve", id_, text="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no credential was given; nothing was answered" in done.stderr
+    done = piped(project, "approve", id_, "--answer", '"a secret"', text="")
+    assert done.returncode == 2
+    assert "the answer says only whether the credential is there" in done.stderr
+    assert id_ in project.run("approve").out
+    assert project.run("approve", id_, "--cancel").code == 0

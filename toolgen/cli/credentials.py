@@ -1,0 +1,46 @@
+"""Credentials at the command line: typed unseen, or read from stdin, and never an argument."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+
+from toolgen.contract.credentials import Credential, is_of_service
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.printable import printable
+from toolgen.runtime import Suspended
+
+
+def is_asked_for(suspended: Suspended) -> bool:
+    """Return whether a call waits for a credential that its runtime keeps."""
+    return suspended.kind == "credential" and is_of_service(suspended.request)
+
+
+def read_credential(suspended: Suspended) -> Credential:
+    """Return the credential that a call waits for: what a person types, or the first line of stdin.
+
+    A password comes with its user: asked for at a terminal, as `user:password` from stdin.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    request = suspended.request or {}
+    is_pair = request.get("kind") == "basic"
+    if sys.stdin.isatty():
+        username = _line(f"user of {request['service']}: ") if is_pair else ""
+        prompt = printable(f"{request['scheme']} of {request['service']}, which is not shown: ")
+        secret = getpass.getpass(prompt, stream=sys.stderr)
+    else:
+        text = sys.stdin.readline().rstrip("\r\n")
+        username, _, secret = text.partition(":") if is_pair else ("", "", text)
+    if not secret:
+        raise ToolgenError(
+            "no credential was given; nothing was answered",
+            hint=f"type it at a terminal, or write {'user:password' if is_pair else 'it'} to stdin",
+        )
+    return Credential(secret=secret, username=username)
+
+
+def _line(prompt: str) -> str:
+    print(printable(prompt), end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().rstrip("\r\n")
