@@ -32,6 +32,8 @@ class OAuthServer:
     """Scopes by access token."""
     refresh: dict[str, str] = field(default_factory=dict)
     """Scopes by refresh token that was not used."""
+    issued: list[str] = field(default_factory=list)
+    """All codes and tokens."""
     grants: list[str] = field(default_factory=list)
     """Grant types of the requests for tokens, in their order."""
     expires_in: Any = 3600
@@ -51,6 +53,7 @@ class OAuthServer:
                 Route("/authorize", self.authorize),
                 Route("/token", self.token, methods=["POST"]),
                 Route("/books", self.books),
+                Route("/echo", echo),
             ]
         )
 
@@ -68,6 +71,7 @@ class OAuthServer:
             said["code"] = secrets.token_urlsafe(24)
             said["iss"] = self.url
             self.codes[said["code"]] = asked
+            self.issued.append(said["code"])
         else:
             said |= {"error": "access_denied", "error_description": "<b>No</b>\n"}
         return RedirectResponse(f"{asked['redirect_uri']}?{urlencode(said)}", 302)
@@ -85,12 +89,14 @@ class OAuthServer:
             return JSONResponse({"error": "invalid_grant"}, 400)
         token = f"access-{secrets.token_urlsafe(24)}"
         self.access[token] = scope
+        self.issued.append(token)
         granted = {"access_token": token, "token_type": "Bearer", "scope": scope}
         if self.expires_in is not None:
             granted["expires_in"] = self.expires_in
         if form["grant_type"] != "client_credentials":
             granted["refresh_token"] = f"refresh-{secrets.token_urlsafe(24)}"
             self.refresh[granted["refresh_token"]] = scope
+            self.issued.append(granted["refresh_token"])
         return JSONResponse(granted)
 
     def _scope(self, form: dict[str, str]) -> str | None:
@@ -114,6 +120,14 @@ class OAuthServer:
         if kind == "Bearer" and token in self.access:
             return JSONResponse({"id": "1", "title": self.access[token]})
         return Response(f"{request.url} {dict(request.headers)}", 401)
+
+
+async def echo(request: Request) -> Response:
+    """Answer with all that a request had, as servers do that say too much."""
+    status, said = int(request.query_params["id"]), f"{request.url} {dict(request.headers)}"
+    if status in (200, 404):
+        return JSONResponse({"id": said, "title": said}, status, {"X-Seen": said})
+    return Response(said, status, {"X-Seen": said})
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from tests.clients.books import Book, Books, GetBook, operation
 from tests.clients.servers import Received, Respond, answer, answering, serving
 from toolgen.clients import HTTP, OAuthFlow, Paging, Parameter, Requirement, Response, SecurityScheme, calling
 from toolgen.contract.credentials import Credential
+from toolgen.contract.secrets import HIDDEN
 from toolgen.contract.transport import Security
 from toolgen.runtime import (
     CredentialNeededError,
@@ -311,3 +312,20 @@ async def test_nothing_tells_a_secret(
     for text in seen:
         for form in forms(SECRET):
             assert form not in text
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [SECRET, QUOTED, SECRET.replace("/", r"\/"), SECRET.replace("+", r"\u002B")],
+    ids=["plain", "percent", "PHP", ".NET"],
+)
+async def test_a_result_quotes_no_credential(quoted: str) -> None:
+    """It goes to a model, and into a journal."""
+    body = f'{{"id":"1","title":"for {quoted}!"}}'.encode()
+    credentials = Known(library_key=[SECRET])
+    async with (
+        serving(answering(answer(200, body))) as server,
+        Books(server=server.url, credentials=credentials) as client,
+    ):
+        book = await client.send(secured((KEY,)), GetBook(id="1"))
+    assert book == Book(id="1", title=f"for {HIDDEN}!")

@@ -21,6 +21,12 @@ _KEY: Final[Key[Credentials]] = Key("credentials")
 _UNFIT: Final = re.compile(r"[^\x20-\x7e]|^ | $")
 """What no credential has in a header."""
 
+_ESCAPES: Final[tuple[dict[int, str], ...]] = (
+    {ord("/"): "\\/"},
+    {ord("&"): "\\u0026"},
+    {ord("&"): "\\u0026", ord("+"): "\\u002B"},
+)
+"""Characters of ASCII that JSON of others escapes: that of PHP, of Go, of .NET."""
 _SHORTEST: Final = 8
 """Characters of what is looked for in an answer: a shorter text may be a value of its own."""
 
@@ -108,7 +114,8 @@ def without(used: Used, data: bytes) -> bytes:
     """Return an answer without the credentials of its request, which nobody is told."""
     for _, credential in used:
         for form in forms_of(credential):
-            for written in dict.fromkeys((form, json.dumps(form)[1:-1], form.replace("/", "\\/"))):
+            in_json = (form.translate(escapes) for escapes in _ESCAPES)
+            for written in dict.fromkeys((form, json.dumps(form)[1:-1], *in_json)):
                 if len(written) >= _SHORTEST and (secret := written.encode(errors="surrogatepass")) in data:
                     data = data.replace(secret, HIDDEN.encode())
     return data
