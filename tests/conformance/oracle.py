@@ -79,7 +79,7 @@ def _resolved(schema: Schema, instance: Any, root: Schema) -> Schema:
             schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
         elif "anyOf" in schema:
             schema = schema["anyOf"][0]
-        elif "oneOf" in schema:
+        elif "oneOf" in schema and "const" not in schema["oneOf"][0]:
             branches = [_resolved(branch, instance, root) for branch in schema["oneOf"]]
             tag = next(iter(branches[0]["properties"]))
             value = instance.get(tag) if isinstance(instance, dict) else None

@@ -16,12 +16,12 @@ from toolgen.shapes import naming
 from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
 from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
-from toolgen.shapes.foreign.nodes import NULL, Classes, Node, without_null
+from toolgen.shapes.foreign.nodes import NULL, Classes, Node, meanings_of, without_null
 from toolgen.shapes.foreign.nodes import target as class_of
 from toolgen.shapes.lexical import STRING_FORMATS
 
 from .clauses_built import NotExpressibleError, check_type
-from .clauses_layout import Call, Named, Part, Text, Value, call, flat, literal, pattern
+from .clauses_layout import Call, Items, Named, Part, Text, Value, call, flat, literal, pattern
 from .clauses_schemas import as_written, compact, schema_clause
 from .clauses_types import TypePlan, type_plan
 from .clauses_values import TYPED_FORMATS, holds, holds_limited, limited_clause, limited_type, python_value
@@ -225,7 +225,7 @@ class _Writer:
             case {"anyOf": list(branches)}:
                 return self._union(node, branches, place), ()
             case {"enum": list(members)}:
-                return _enum(members)
+                return _enum(members, meanings_of(node))
             case {"type": "string"}:
                 return self._string(node)
             case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
@@ -318,14 +318,21 @@ def _nullable_type(node: Node) -> Part:
     return call("Nullable", schema_clause(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
 
 
-def _enum(members: list[str | int]) -> tuple[Part, tuple[Named, ...]]:
+def _enum(members: list[str | int], meanings: list[str]) -> tuple[Part, tuple[Named, ...]]:
+    written: Part = literal(tuple(members))
+    if any(meanings):
+        texts = (" ".join(_encodable(meaning).split()) for meaning in meanings)
+        written = Items(
+            call("Value", literal(member), Text(text)) if text else literal(member)
+            for member, text in zip(members, texts, strict=True)
+        )
     if all(isinstance(member, str) for member in members):
         for member in members:
             _check_encodable(str(member))
-        return "String", (Named("enum", literal(tuple(members))),)
+        return "String", (Named("enum", written),)
     if any(type(member) is not int for member in members):
         raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
-    return "Int", (Named("enum", literal(tuple(members))),)
+    return "Int", (Named("enum", written),)
 
 
 def _constraints(node: Node, type_: Part) -> tuple[Named, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolgen import dsl
 
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import Call, Items, Named, Part, Text, call, literal
 
 
 class NotExpressibleError(ValueError):
@@ -60,5 +60,7 @@ def _built(part: Part | Named, types: dict[str, Any]) -> Any:
             }
             values = (_built(item, types) for item in part.parts if not isinstance(item, Named))
             return getattr(dsl, part.clause)(*values, **keywords)
+        case Items():
+            return tuple(_built(item, types) for item in part.parts)
         case _:
             return part.value

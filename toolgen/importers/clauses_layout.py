@@ -70,7 +70,17 @@ class Call:
         self.flat = f"{clause}({', '.join(_arguments(self.parts))})"
 
 
-Part: TypeAlias = "str | Text | Value | Call"
+class Items:
+    """A tuple of expressions."""
+
+    __slots__ = ("flat", "parts")
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self.parts = tuple(parts)
+        self.flat = f"({', '.join(map(flat, self.parts))}{',' if len(self.parts) == 1 else ''})"
+
+
+Part: TypeAlias = "str | Text | Value | Call | Items"
 """A piece of an expression; a plain str is the name of a clause or of a type."""
 
 
@@ -91,7 +101,7 @@ def parts_in(part: Part | Named) -> Iterator[Part]:
         if isinstance(part, Named):
             part = part.value
         yield part
-        waiting += part.parts if isinstance(part, Call) else ()
+        waiting += part.parts if isinstance(part, Call | Items) else ()
 
 
 def _arguments(parts: tuple[Part | Named, ...]) -> Iterator[str]:

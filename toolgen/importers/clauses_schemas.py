@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from toolgen.schema_reader.keywords import ANNOTATIONS
-from toolgen.shapes.foreign.nodes import NULL, Node, without_null
+from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Node, meanings_of, without_null
 from toolgen.shapes.foreign.schema import REFERENCES
 
 from .clauses_built import NotExpressibleError
@@ -21,13 +21,30 @@ def schema_clause(node: Node) -> Part:
     Raises:
         NotExpressibleError: it holds objects or references, or is too long to read.
     """
-    schema = as_written(node)
+    schema = _with_titles(as_written(node))
     text = call("JSONSchema", literal(schema))
     if _holds_objects(schema):
         raise NotExpressibleError("an attribute holds objects that clauses cannot express")
     if len(text.flat) > _LONGEST:
         raise NotExpressibleError("an attribute has a long schema that clauses cannot express")
     return text
+
+
+def _with_titles(schema: Any) -> Any:
+    """Return a node whose enums with meanings are constants with titles."""
+    match schema:
+        case {"enum": list(values)} if MEANINGS in schema:
+            choices = [
+                {"const": value, "title": meaning} if meaning else {"const": value}
+                for value, meaning in zip(values, meanings_of(schema), strict=True)
+            ]
+            return {"oneOf": choices}
+        case dict():
+            return {key: _with_titles(value) for key, value in schema.items()}
+        case list():
+            return [_with_titles(value) for value in schema]
+        case _:
+            return schema
 
 
 def as_written(node: Node) -> Node:

@@ -36,6 +36,7 @@ from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat,
 from .codes import finding_at
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
+from .enum_labels import with_labelled_values
 from .patterns import backtracking_patterns
 from .tool import ImportedTool, Source
 
@@ -155,9 +156,9 @@ class _Module:
             if hides(tool.name):
                 raise UnsafeError("", "has a name with characters that nobody sees")
             pointer = tool.arguments_pointer
-            arguments = normal_form(tool.arguments)
+            arguments = normal_form(with_labelled_values(tool.arguments))
             pointer = tool.result_pointer
-            result = normal_form(tool.result)
+            result = normal_form(with_labelled_values(tool.result))
         except UnsafeError as error:
             hint = "correct it in the source, if you trust it"
             self._find(codes.UNSAFE, tool, pointer + error.pointer, error.fault, hint)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import FLAGS, lengths_of
-from toolgen.shapes.foreign.nodes import Node, inner, nodes_in, reference, target
+from toolgen.shapes.foreign.nodes import MEANINGS, Node, inner, nodes_in, reference, target
 
 from . import scalars, unions
 from .keywords import ANNOTATIONS, CONSTRAINTS, TYPED_KEYWORDS, Schema, Subschema, accepts_all, has_no_effect
@@ -180,10 +180,23 @@ class SchemaNormalizer:
             inner_name = self._inner_name(name, "value")
             if len(objects) > 1 and id(branch) in objects and isinstance(branch, dict):
                 inner_name = branch_name(name, len(nodes) + 1, self._titled(branch))
-            nodes.append(self.node(branch, inner_name))
+            nodes.append(self._explained(self.node(branch, inner_name), branch))
         if word == "oneOf" and len(nodes) > 1:
             self._exclusive.append(nodes)
         return self._joined(nodes)
+
+    def _explained(self, node: Node, branch: Subschema) -> Node:
+        """Return the node of a branch; one that is a single value has its title or description as meaning."""
+        followed = self.merger.follow(branch)
+        if len(node.get("enum", ())) != 1 or not isinstance(branch, dict) or not isinstance(followed, dict):
+            return node
+        texts = [
+            text.strip()
+            for word in ("title", "description")
+            for source in ({**self.merger.flat(followed), **branch},)
+            if isinstance(text := source.get(word), str) and text.strip() not in ("", str(node["enum"][0]))
+        ]
+        return {**node, MEANINGS: [": ".join(dict.fromkeys(texts))]} if texts else node
 
     def _titled(self, branch: Schema) -> Schema:
         """Return a branch, or its target, with its own title."""

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final
 
 from toolgen.shapes.constraints import lengths_of, limits_of
-from toolgen.shapes.foreign.nodes import NULL, Classes, Node, target
+from toolgen.shapes.foreign.nodes import MEANINGS, NULL, Classes, Node, meanings_of, target
 
 _DEEPEST: Final = 4
 """How far two objects are followed to tell them apart."""
@@ -22,15 +22,17 @@ def join(nodes: Iterable[Node]) -> Node:
     if {} in branches:
         return {}
     joined: dict[str, Node] = {}
-    listed: dict[str, dict[Any, None]] = {}
+    listed: dict[str, dict[Any, str]] = {}
     for branch in branches:
         kind = _enum_kind(branch)
         if kind:
-            listed.setdefault(kind, {}).update(dict.fromkeys(branch["enum"]))
+            values = listed.setdefault(kind, {})
+            for value, meaning in zip(branch["enum"], meanings_of(branch), strict=True):
+                values[value] = values.get(value) or meaning
             joined[kind] = {}
         else:
             joined[repr(branch)] = branch
-    joined |= {kind: {"enum": [*values]} for kind, values in listed.items()}
+    joined |= {kind: _listed(values) for kind, values in listed.items()}
     boolean, null = "{'type': 'boolean'}", "{'type': 'null'}"
     if boolean in joined or len(joined.get("bool", {}).get("enum", ())) == 2:
         joined = {boolean if key == "bool" else key: node for key, node in joined.items()}
@@ -38,6 +40,12 @@ def join(nodes: Iterable[Node]) -> Node:
     if null in joined:
         joined[null] = joined.pop(null)
     return {"anyOf": list(joined.values())} if len(joined) > 1 else next(iter(joined.values()))
+
+
+def _listed(values: dict[Any, str]) -> Node:
+    """Return the enum of some values, which may have meanings."""
+    node: Node = {"enum": [*values]}
+    return {**node, MEANINGS: [*values.values()]} if any(values.values()) else node
 
 
 def _enum_kind(node: Node) -> str:

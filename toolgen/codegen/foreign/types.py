@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from toolgen.contract.json_value import Json
 from toolgen.shapes.fields import Foreign
-from toolgen.shapes.foreign.nodes import Node, nodes_in, reference, target, targets
+from toolgen.shapes.foreign.nodes import MEANINGS, Node, nodes_in, reference, target, targets
 from toolgen.shapes.naming import field_name
 from toolgen.shapes.patterns import to_rust
 
@@ -21,7 +21,7 @@ from .annotations import Annotations, read_field
 
 Names = Mapping[str, str]
 
-_NOTES: Final = frozenset(["title", "examples", "deprecated", "format", "discriminator"])
+_NOTES: Final = frozenset(["title", "examples", "deprecated", "format", "discriminator", MEANINGS])
 """Keywords of the normal form that say nothing about a Python type."""
 
 

@@ -2,6 +2,7 @@
 
 A node is `{}` for any value, a scalar, an enum, an array with `items`, a map with `additionalProperties`, a
 `$ref` to one of the classes, or an `anyOf` of those with null last, whose tag is its `discriminator`.
+What the values of an enum mean stands in its `MEANINGS`.
 `schema_reader` makes it; types, clauses and their names are read from it alone.
 """
 
@@ -15,6 +16,8 @@ Classes: TypeAlias = Mapping[str, Node]
 """Objects by name: nodes with `properties`, `required`, and whether there may be others."""
 
 NULL: Final[Node] = {"type": "null"}
+MEANINGS: Final = "x-meanings"
+"""Keyword of an enum: a text for each value, "" where it has none."""
 _PLACE: Final = "#/$defs/"
 
 
@@ -27,6 +30,11 @@ def target(node: Node) -> str | None:
     """Return the class that a node refers to."""
     ref = node.get("$ref")
     return ref.removeprefix(_PLACE) if isinstance(ref, str) else None
+
+
+def meanings_of(node: Node) -> list[str]:
+    """Return what each value of an enum means, "" where nobody says."""
+    return list(node.get(MEANINGS, [""] * len(node["enum"])))
 
 
 def inner(node: Node) -> tuple[Node, ...]:

@@ -1,0 +1,73 @@
+"""Values of an `enum` with names or descriptions beside it, as constants with titles.
+
+Generators of OpenAPI documents write them under keywords of their own, a list in the order of the values or
+an object by value. JSON Schema has them as a `oneOf` of constants, which accepts the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from toolgen.contract.json_value import Json, identity
+from toolgen.schema_reader.keywords import children
+
+_LABELS: Final = ("x-enum-descriptions", "x-enumDescriptions", "x-enumNames", "x-enum-varnames", "enumNames")
+"""The keywords that hold labels of the values beside them; the first that fits is read."""
+
+
+_DEEPEST: Final = 128
+"""Levels that are looked into; the reader refuses a deeper schema."""
+
+
+def with_labelled_values(schema: Any, depth: int = 0) -> Any:
+    """Return the schema with the labels of values where JSON Schema has them; itself where it has none.
+
+    Labels that are not as many as the values stay what they are.
+    """
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return schema
+    changed: dict[str, Any] = {}
+    for (key, *rest), inner in children(schema):
+        made = with_labelled_values(inner, depth + 1)
+        if made is not inner:
+            held = changed.setdefault(key, _copied(schema[key]))
+            if rest:
+                held[int(rest[0]) if isinstance(held, list) else rest[0]] = made
+            else:
+                changed[key] = made
+    whole = {**schema, **changed} if changed else schema
+    return whole if set(_LABELS).isdisjoint(whole) else _labelled(whole)
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, list | dict) else value
+
+
+def _labelled(schema: dict[str, Any]) -> dict[str, Any]:
+    values = schema.get("enum")
+    is_plain = isinstance(values, list) and not {"oneOf", "const"} & schema.keys()
+    if not isinstance(values, list) or not is_plain or len(set(map(identity, values))) < len(values):
+        return schema
+    labels = next((texts for key in _LABELS if (texts := _texts(schema.get(key), values))), None)
+    if labels is None:
+        return schema
+    choices: list[Any] = [
+        {"const": value, **({"title": text} if text else {})}
+        for value, text in zip(values, labels, strict=True)
+    ]
+    rest = {key: value for key, value in schema.items() if key != "enum" and key not in _LABELS}
+    return {**rest, "oneOf": choices}
+
+
+def _texts(labels: object, values: list[Json]) -> list[str] | None:
+    """Return the label of each value; None where they are none, or not as many."""
+    if isinstance(labels, Mapping):
+        by_value = labels
+        if not labels.keys() <= set(map(str, values)):
+            return None
+        labels = [by_value.get(str(value), "") for value in values]
+    if not isinstance(labels, list) or len(labels) != len(values):
+        return None
+    texts = [label.strip() if isinstance(label, str) else "" for label in labels]
+    return texts if any(texts) else None
