@@ -56,33 +56,33 @@ def attribute(node: object, **classes: Any) -> str:
 @pytest.mark.parametrize(
     ("node", "text"),
     [
-        ({}, 'Attribute("x", Any, "X.")'),
-        (STRING, 'Attribute("x", String, "X.")'),
-        ({"type": "boolean"}, 'Attribute("x", Boolean, "X.")'),
-        (INTEGER, 'Attribute("x", Int, "X.")'),
-        ({"type": "number", "exclusiveMinimum": 0.5}, 'Attribute("x", Float, "X.", exclusive_minimum=0.5)'),
+        ({}, 'Attribute("x", Any, None)'),
+        (STRING, 'Attribute("x", String, None)'),
+        ({"type": "boolean"}, 'Attribute("x", Boolean, None)'),
+        (INTEGER, 'Attribute("x", Int, None)'),
+        ({"type": "number", "exclusiveMinimum": 0.5}, 'Attribute("x", Float, None, exclusive_minimum=0.5)'),
         (
             {**STRING, "minLength": 1, "maxLength": 9},
-            'Attribute("x", String, "X.", min_length=1, max_length=9)',
+            'Attribute("x", String, None, min_length=1, max_length=9)',
         ),
-        ({**STRING, "pattern": r"^\d+$"}, r'Attribute("x", String, "X.", pattern=r"^\d+$")'),
-        ({"enum": ["on", "off"]}, 'Attribute("x", String, "X.", enum=("on", "off"))'),
-        ({"enum": ["3d"]}, 'Attribute("x", String, "X.", enum=("3d",))'),
-        ({"enum": [1, 2]}, 'Attribute("x", Int, "X.", enum=(1, 2))'),
-        ({"anyOf": [STRING, NULL]}, 'Attribute("x", Nullable(String), "X.")'),
+        ({**STRING, "pattern": r"^\d+$"}, r'Attribute("x", String, None, pattern=r"^\d+$")'),
+        ({"enum": ["on", "off"]}, 'Attribute("x", String, None, enum=("on", "off"))'),
+        ({"enum": ["3d"]}, 'Attribute("x", String, None, enum=("3d",))'),
+        ({"enum": [1, 2]}, 'Attribute("x", Int, None, enum=(1, 2))'),
+        ({"anyOf": [STRING, NULL]}, 'Attribute("x", Nullable(String), None)'),
         (
             {"anyOf": [{"enum": ["a"]}, NULL], "default": None},
-            'Attribute("x", Nullable(String(enum=("a",))), "X.", default=None)',
+            'Attribute("x", Nullable(String(enum=("a",))), None, default=None)',
         ),
         (
             {"type": "array", "items": {**STRING, "minLength": 1}, "maxItems": 3},
-            'Attribute("x", ArrayOf(String(min_length=1)), "X.", max_length=3)',
+            'Attribute("x", ArrayOf(String(min_length=1)), None, max_length=3)',
         ),
         (
             {"type": "object", "additionalProperties": INTEGER, "propertyNames": {**STRING, "pattern": "^a"}},
-            'Attribute("x", MapOf(String(pattern="^a"), Int), "X.")',
+            'Attribute("x", MapOf(String(pattern="^a"), Int), None)',
         ),
-        ({"type": "object", "additionalProperties": {}}, 'Attribute("x", MapOf(String, Any), "X.")'),
+        ({"type": "object", "additionalProperties": {}}, 'Attribute("x", MapOf(String, Any), None)'),
     ],
 )
 def test_a_node_has_a_word(node: dict[str, Any], text: str) -> None:
@@ -103,7 +103,7 @@ def test_a_node_has_a_word(node: dict[str, Any], text: str) -> None:
     ],
 )
 def test_what_has_no_word_stands_as_a_small_schema(node: dict[str, Any], schema: str) -> None:
-    assert attribute(node) == f'Attribute("x", JSONSchema({schema}), "X.")'
+    assert attribute(node) == f'Attribute("x", JSONSchema({schema}), None)'
 
 
 @pytest.mark.parametrize(
@@ -115,19 +115,19 @@ def test_what_has_no_word_stands_as_a_small_schema(node: dict[str, Any], schema:
     ],
 )
 def test_null_beside_a_small_schema_is_a_word(node: dict[str, Any], schema: str) -> None:
-    assert attribute(node) == f'Attribute("x", Nullable(JSONSchema({schema})), "X.")'
+    assert attribute(node) == f'Attribute("x", Nullable(JSONSchema({schema})), None)'
 
 
 @pytest.mark.parametrize(
     ("facts", "text"),
     [
         ({"description": "The limit."}, 'Attribute("x", Int, "The limit.")'),
-        ({"title": "Limit"}, 'Attribute("x", Int, "Limit")'),
+        ({"title": "Limit"}, 'Attribute("x", Int, None, title="Limit")'),
         ({"title": "Limit", "description": "Most."}, 'Attribute("x", Int, "Most.", title="Limit")'),
         ({"title": "X", "description": "Most."}, 'Attribute("x", Int, "Most.")'),
-        ({"default": 5.0}, 'Attribute("x", Int, "X.", default=5)'),
-        ({"examples": [1, 2]}, 'Attribute("x", Int, "X.", examples=(1, 2))'),
-        ({"deprecated": True}, 'Attribute("x", Int, "X.", deprecated=True)'),
+        ({"default": 5.0}, 'Attribute("x", Int, None, default=5)'),
+        ({"examples": [1, 2]}, 'Attribute("x", Int, None, examples=(1, 2))'),
+        ({"deprecated": True}, 'Attribute("x", Int, None, deprecated=True)'),
     ],
 )
 def test_facts_of_an_attribute_are_keywords(facts: dict[str, Any], text: str) -> None:
@@ -136,7 +136,7 @@ def test_facts_of_an_attribute_are_keywords(facts: dict[str, Any], text: str) ->
 
 def test_a_required_attribute_has_no_default() -> None:
     (part,) = written({"x": {**INTEGER, "default": 5}}, "x").parts
-    assert flat(part) == 'Attribute("x", Int, "X.", required=True)'
+    assert flat(part) == 'Attribute("x", Int, None, required=True)'
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ def test_a_required_attribute_has_no_default() -> None:
 )
 def test_formats_are_types_where_the_source_says_so(format_: str, type_: str) -> None:
     (part,) = written({"x": {**STRING, "format": format_}}, typed=True).parts
-    assert flat(part) == f'Attribute("x", {type_}, "X.")'
+    assert flat(part) == f'Attribute("x", {type_}, None)'
 
 
 def test_formats_of_strings_are_formats_where_the_source_says_so() -> None:
     (part,) = written({"x": {**STRING, "format": "email"}}, typed=True).parts
-    assert flat(part) == 'Attribute("x", String, "X.", format="email")'
+    assert flat(part) == 'Attribute("x", String, None, format="email")'
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_default_that_the_type_can_hold_is_kept(node: dict[str, Any], default:
 
 def test_an_object_that_is_used_once_stands_in_its_place() -> None:
     inner = {**closed({"a": INTEGER}, "a"), "additionalProperties": True}
-    text = 'Attribute("x", Object(Attribute("a", Int, "A.", required=True), open=True), "X.")'
+    text = 'Attribute("x", Object(Attribute("a", Int, None, required=True), open=True), None)'
     assert attribute(ref("X"), X=inner) == text
 
 
@@ -194,19 +194,19 @@ def test_an_object_that_is_used_twice_is_a_type() -> None:
     inner = {**closed({"a": INTEGER}), "description": "A user."}
     found = written({"x": ref("User"), "y": {"type": "array", "items": ref("User")}}, User=inner)
     assert [flat(part) for part in found.parts] == [
-        'Attribute("x", User, "X.")',
-        'Attribute("y", ArrayOf(User), "Y.")',
+        'Attribute("x", User, None)',
+        'Attribute("y", ArrayOf(User), None)',
     ]
     assert [flat(type_.text) for type_ in found.types] == [
-        'Type("User", "A user.", Attribute("a", Int, "A."))'
+        'Type("User", "A user.", Attribute("a", Int, None))'
     ]
 
 
 def test_a_type_that_leads_back_to_itself_names_itself_in_quotes() -> None:
     node = closed({"parts": {"type": "array", "items": ref("Node")}})
     found = written({"x": ref("Node")}, Node=node)
-    assert flat(found.parts[0]) == 'Attribute("x", Node, "X.")'
-    assert flat(found.types[0].text) == 'Type("Node", "Node.", Attribute("parts", ArrayOf("Node"), "Parts."))'
+    assert flat(found.parts[0]) == 'Attribute("x", Node, None)'
+    assert flat(found.types[0].text) == 'Type("Node", None, Attribute("parts", ArrayOf("Node"), None))'
 
 
 def test_types_stand_behind_those_that_they_name_by_value() -> None:
@@ -225,8 +225,8 @@ def test_types_that_lead_to_each_other_are_named_in_quotes_once() -> None:
         Right=closed({"left": ref("Left")}),
     )
     assert [flat(type_.text) for type_ in found.types] == [
-        'Type("Right", "Right.", Attribute("left", "Left", "Left."))',
-        'Type("Left", "Left.", Attribute("right", Right, "Right."))',
+        'Type("Right", None, Attribute("left", "Left", None))',
+        'Type("Left", None, Attribute("right", Right, None))',
     ]
 
 
@@ -236,8 +236,8 @@ def test_a_tagged_union_is_one_of_its_branches() -> None:
         "Wait": closed({"kind": {"enum": ["wait"]}, "seconds": INTEGER}, "kind"),
     }
     node = {"anyOf": [ref("Stop"), ref("Wait"), NULL], "discriminator": "kind"}
-    text = 'OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, "Seconds.")))'
-    assert attribute(node, **branches) == f'Attribute("x", Nullable({text}), "X.")'
+    text = 'OneOf("kind", stop=Object(), wait=Object(Attribute("seconds", Int, None)))'
+    assert attribute(node, **branches) == f'Attribute("x", Nullable({text}), None)'
 
 
 def test_a_branch_whose_tag_is_no_identifier_stands_in_a_dict() -> None:
@@ -247,7 +247,7 @@ def test_a_branch_whose_tag_is_no_identifier_stands_in_a_dict() -> None:
     }
     node = {"anyOf": [ref("A"), ref("B")], "discriminator": "kind"}
     text = 'OneOf("kind", **{"a-b": Object(), "class": Object()})'
-    assert attribute(node, **branches) == f'Attribute("x", {text}, "X.")'
+    assert attribute(node, **branches) == f'Attribute("x", {text}, None)'
 
 
 def test_a_branch_that_leads_back_to_its_union_is_a_type_without_the_tag() -> None:
@@ -257,10 +257,10 @@ def test_a_branch_that_leads_back_to_its_union_is_a_type_without_the_tag() -> No
         And=closed({"op": {"enum": ["and"]}, "of": {"type": "array", "items": union}}, "op"),
         Not=closed({"op": {"enum": ["not"]}}, "op"),
     )
-    assert flat(found.parts[0]) == 'Attribute("x", OneOf("op", **{"and": And, "not": Not}), "X.")'
+    assert flat(found.parts[0]) == 'Attribute("x", OneOf("op", **{"and": And, "not": Not}), None)'
     assert [type_.name for type_ in found.types] == ["Not", "And"]
-    assert flat(found.types[0].text) == 'Type("Not", "Not.")'
-    assert flat(found.types[1].text).startswith('Type("And", "And.", Attribute("of", ArrayOf(OneOf("op", ')
+    assert flat(found.types[0].text) == 'Type("Not", None)'
+    assert flat(found.types[1].text).startswith('Type("And", None, Attribute("of", ArrayOf(OneOf("op", ')
 
 
 @pytest.mark.parametrize(

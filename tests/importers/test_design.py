@@ -173,7 +173,7 @@ tools = Toolset(
             Attribute("limit", Int, "Most things.", maximum=50, default=10),
             open=True,
         ),
-        Return(Attribute("total", Int, "Total.", required=True)),
+        Return(Attribute("total", Int, None, required=True)),
         Annotations(read_only=True),
         Meta(name="Find.things"),
         title="Finder",
@@ -204,7 +204,7 @@ def test_one_property_that_words_cannot_say_leaves_words_to_the_others(tmp_path:
     text = 'JSONSchema({"type": "array", "contains": {"const": "a"}})'
     assert text in found.files["tools.py"]
     assert '"Labels."' in found.files["tools.py"]
-    assert 'Attribute("query", String, "Query.")' in found.files["tools.py"]
+    assert 'Attribute("query", String, None)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
@@ -216,8 +216,8 @@ def test_items_that_differ_are_words_where_they_are_plain(tmp_path: Path) -> Non
     found = imported(tool("find", arguments))
     module = found.files["tools.py"]
     assert "min_length=1, unique_items=True" in module.replace("\n", " ").replace("  ", "")
-    assert 'Attribute("twice", ArrayOf(Int), "Twice.", unique_items=True)' in module
-    assert 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), "All.")' in module
+    assert 'Attribute("twice", ArrayOf(Int), None, unique_items=True)' in module
+    assert 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), None)' in module
     assert errors(built(found, tmp_path)) == []
 
 
@@ -236,7 +236,7 @@ def test_what_is_said_elsewhere_of_a_property_keeps_the_schema(arguments: object
 
 def test_a_type_that_leads_back_to_the_arguments_keeps_the_schema_of_a_property(tmp_path: Path) -> None:
     found = imported(tool("find", object_({"inner": {"$ref": "#"}, "all": UNIQUE})))
-    text = 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), "All.")'
+    text = 'Attribute("all", JSONSchema({"type": "array", "uniqueItems": True}), None)'
     assert text in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
@@ -449,8 +449,8 @@ def test_a_format_of_a_python_source_is_a_type(tmp_path: Path) -> None:
     since = {"type": "string", "format": "date-time"}
     arguments = object_({"since": {"anyOf": [since, {"type": "null"}], "default": None}, "until": since})
     found = imported(tool("find", arguments, formats_are_types=True))
-    assert 'Attribute("since", Nullable(DateTime), "Since.", default=None)' in found.files["tools.py"]
-    assert 'Attribute("until", DateTime, "Until.")' in found.files["tools.py"]
+    assert 'Attribute("since", Nullable(DateTime), None, default=None)' in found.files["tools.py"]
+    assert 'Attribute("until", DateTime, None)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 
@@ -474,12 +474,12 @@ def test_limits_of_a_function_are_those_of_its_clauses(tmp_path: Path) -> None:
     assert found.findings == ()
     for attribute in (
         '("day", Date, "The first day.", minimum=dt.date(2026, 1, 31), required=True)',
-        '("since", DateTime, "Since.", exclusive_maximum=dt.datetime(2026, 1, 31, 0, 0, tzinfo=dt.UTC), '
+        '("since", DateTime, None, exclusive_maximum=dt.datetime(2026, 1, 31, 0, 0, tzinfo=dt.UTC), '
         "required=True)",
-        '("wait", Duration, "Wait.", exclusive_minimum=dt.timedelta(seconds=2), required=True)',
-        '("price", Decimal, "Price.", minimum=decimal.Decimal("1.50"), '
+        '("wait", Duration, None, exclusive_minimum=dt.timedelta(seconds=2), required=True)',
+        '("price", Decimal, None, minimum=decimal.Decimal("1.50"), '
         'multiple_of=decimal.Decimal("0.25"), required=True)',
-        '("end", Nullable(Date(maximum=dt.date(2026, 1, 31))), "End.")',
+        '("end", Nullable(Date(maximum=dt.date(2026, 1, 31))), None)',
     ):
         assert f"Attribute{attribute}" in text
     assert errors(built(found, tmp_path)) == []
@@ -489,7 +489,7 @@ def test_a_required_key_without_a_property_stands_beside_a_schema(tmp_path: Path
     unexpressed = {"type": ["object", "string"], "not": {"type": "null"}}
     found = imported(tool("find", object_({"when": unexpressed}, "undeclared")))
     assert found.findings == ()
-    assert 'Attribute("undeclared", Any, "Undeclared.", required=True)' in found.files["tools.py"]
+    assert 'Attribute("undeclared", Any, None, required=True)' in found.files["tools.py"]
     assert errors(built(found, tmp_path)) == []
 
 

@@ -306,7 +306,7 @@ def _described(field: Field) -> str:
     if not isinstance(type_, EnumType) or type_.name or not type_.meanings:
         return field.description
     meanings = "; ".join(f"{value}: {meaning}" for value, meaning in type_.explained)
-    return f"{field.description} ({meanings})"
+    return f"{field.description} ({meanings})".lstrip()
 
 
 def _or_none(field: Field, type_: str) -> str:

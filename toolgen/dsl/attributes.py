@@ -20,7 +20,8 @@ class Attribute(Clause):
 
     name: Final[str]
     type: Final[DataType[object, object, object, object, object, object] | str]
-    description: Final[str]
+    description: Final[str | None]
+    """None says that there is none, where a name says it all."""
     constraints: Final[dict[str, object]]
     required: Final[bool]
     default: Final[object]
@@ -34,7 +35,7 @@ class Attribute(Clause):
         self,
         name: str,
         type: DataType[Held, Choice, Bound, Length, Text, Flag] | str,
-        description: str,
+        description: str | None,
         *,
         required: bool = False,
         default: Held | Missing = MISSING,

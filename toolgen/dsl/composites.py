@@ -20,7 +20,7 @@ class Type(Unconstrained[dict[str, Anything]]):
     """
 
     name: Final[str]
-    description: Final[str]
+    description: Final[str | None]
     children: Final[tuple[Attribute | Required | Example, ...]]
     open: Final[bool]
     title: Final[str | None]
@@ -28,7 +28,7 @@ class Type(Unconstrained[dict[str, Anything]]):
     def __init__(
         self,
         name: str,
-        description: str,
+        description: str | None,
         *children: Attribute | Required | Example,
         open: bool = False,
         title: str | None = None,

@@ -135,12 +135,12 @@ class _Writer:
         class_ = self._shape.classes[name]
         written = self._names[name]
         self.claims.append(written)
-        text = _sentence(class_.get("description"), f"{naming.title(' '.join(naming.words(written)))}.")
+        text = _description(class_.get("description"))
         as_written = self._shape.as_written if name == class_of(self._shape.root) else None
         members = self.members(name, written, without=self._plan.tags.get(name), as_written=as_written)
         return NamedType(
             name=written,
-            text=call("Type", literal(written), Text(text), *members),
+            text=call("Type", literal(written), text, *members),
             claims=tuple(self.claims),
         )
 
@@ -181,19 +181,26 @@ class _Writer:
             del self.claims[before:]
             type_ = schema_clause(node) if is_leaf else _nullable_type(node)
             self.claims.append(inner)
-        described = node.get("description")
+        described = node.get("description") or self._own_description(node)
         limited = None if is_leaf else limited_type(node)
         if described and limited:
             described = without_limits(described, limited)
-        text = _sentence(described, node.get("title"), f"{naming.title(key)}.")
         return call(
             "Attribute",
             literal(key),
             type_,
-            Text(text),
+            _description(described),
             *constraints,
             *self._facts(key, node, required),
         )
+
+    def _own_description(self, node: Node) -> str | None:
+        """Return the description of an object behind a reference that is written where it is used."""
+        name = class_of(node)
+        if name is None or name in self._plan.order:
+            return None
+        text: str | None = self._shape.classes[name].get("description")
+        return text
 
     def _facts(self, key: str, node: Node, required: bool) -> Iterable[Named]:
         """Yield the facts of an attribute beside its type."""
@@ -206,7 +213,7 @@ class _Writer:
         if required:
             yield Named("required", literal(True))
         title = node.get("title", "")
-        if node.get("description") and naming.words(title) not in ([], naming.words(key)):
+        if naming.words(title) not in ([], naming.words(key)):
             yield Named("title", Text(_encodable(title)))
         fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if fitting:
@@ -370,9 +377,10 @@ def _integral(value: Any, node: Node) -> Any:
     return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
 
-def _sentence(*texts: str | None) -> str:
-    """Return the first text that is not empty."""
-    return next(stripped for text in texts if text and (stripped := _encodable(text).strip()))
+def _description(text: str | None) -> Part:
+    """Return the description of a clause; None where the source has none, for nobody knows more than it."""
+    stripped = _encodable(text or "").strip()
+    return Text(stripped) if stripped else literal(None)
 
 
 def _encodable(text: str) -> str:

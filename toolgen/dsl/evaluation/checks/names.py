@@ -109,8 +109,10 @@ def check_length(report: Report, what: str, name: str, source: Source, part: str
         )
 
 
-def described(report: Report, what: str, description: str, source: Source) -> str:
-    """Return the description without indentation; a missing one is reported."""
+def described(report: Report, what: str, description: str | None, source: Source) -> str:
+    """Return the description without indentation; an empty one is reported, and one that is None is ""."""
+    if description is None:
+        return ""
     text = inspect.cleandoc(description).strip()
     if not text:
         report.add(codes.MISSING_DESCRIPTION, source, what=what)
