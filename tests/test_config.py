@@ -40,6 +40,13 @@ def test_the_package_follows_from_the_folder(tmp_path: Path) -> None:
     assert find_project(write(tmp_path, 'design = "d"\nout = "my-gen"\npackage = "x.y"')).package == "x.y"
 
 
+def test_functions_stand_in_the_place_of_a_design(tmp_path: Path) -> None:
+    file = write(tmp_path, 'functions = ["app.rooms", "app.shop:till.pay"]')
+    assert find_project(file) == Project(
+        file=file, package="gen", functions=("app.rooms", "app.shop:till.pay")
+    )
+
+
 def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(tmp_path, 'design = "d"')
     (tmp_path / "a/b").mkdir(parents=True)
@@ -81,6 +88,14 @@ def test_the_nearest_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ),
         ('design = "d"\ncatalog_format = true', "catalog_format True is none of 1, 2, 3"),
         ('design = "d"\ncatalog_format = "1"', "catalog_format '1' is none of 1, 2, 3"),
+        ("functions = []", r"functions \[\] is not a list of modules, module:function or module:object"),
+        ('functions = ["app.rooms", 3]', "is not a list of modules"),
+        ('functions = ["app/rooms.py"]', "is not a list of modules"),
+        ('functions = ["app.rooms", "app.rooms"]', "has one of them twice\n  hint: remove one"),
+        (
+            'functions = ["app.rooms"]\nruntime = "app.main:make"',
+            "is for projects without 'runtime'\n  hint: remove it, and let your runtime register",
+        ),
         ("design = ", "is not TOML"),
     ],
 )

@@ -468,7 +468,7 @@ def test_limits_of_a_function_are_those_of_its_clauses(tmp_path: Path) -> None:
             day: The first day.
         """
 
-    (read,) = read_functions("tools", "Tools.", [find]).tools
+    (read,) = read_functions("tools", "Tools.", {"find": find}).tools
     found = imported(read)
     text = " ".join(found.files["tools.py"].split()).replace("( ", "(").replace(", )", ")")
     assert found.findings == ()
@@ -510,8 +510,6 @@ def test_an_exception_while_one_tool_is_read_is_its_finding_and_leaves_the_other
     class Unnamed:
         """A function whose signature cannot be read."""
 
-        __name__ = "unnamed"
-
         @property
         def __signature__(self) -> object:
             raise OSError("its file is gone")
@@ -521,7 +519,7 @@ def test_an_exception_while_one_tool_is_read_is_its_finding_and_leaves_the_other
     def good() -> None:
         """Good."""
 
-    read = read_functions("tools", "Tools.", [Unnamed(), good])
+    read = read_functions("tools", "Tools.", {"unnamed": Unnamed(), "good": good})
     [finding] = read.findings
     assert (finding.code, finding.tool) == ("import-own-fault", "unnamed")
     assert "OSError" in finding.message

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from toolgen.findings import Finding
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.tool import ImportedTool
+from toolgen.importers.tool import ImportedTool, Source
 from toolgen.runtime import ToolContext
 from toolgen.shapes.python.docstrings import read_docstring
 
@@ -50,8 +50,12 @@ class Opaque:
     pass
 
 
+def read(function: Callable[..., object]) -> Source:
+    return read_functions("tools", "", {function.__name__: function})
+
+
 def tool(function: Callable[..., object]) -> ImportedTool:
-    source = read_functions("tools", "", [function])
+    source = read(function)
     assert source.findings == ()
     [found] = source.tools
     return found
@@ -66,7 +70,7 @@ def properties(function: Callable[..., object]) -> dict[str, Any]:
 
 
 def findings(function: Callable[..., object]) -> list[Finding]:
-    return list(read_functions("tools", "", [function]).findings)
+    return list(read(function).findings)
 
 
 async def search(query: str, limit: Annotated[int, Field(ge=1, description="How many.")] = 10) -> Report:
@@ -214,7 +218,7 @@ def test_a_result_without_schema_costs_the_result_only() -> None:
     def call(count: int) -> Opaque:
         raise NotImplementedError
 
-    source = read_functions("tools", "", [call])
+    source = read(call)
     assert source.tools[0].result is None
     assert [finding.is_warning for finding in source.findings] == [True]
 

@@ -317,8 +317,10 @@ def schema(
 
     if not dialect:
         raise typer.BadParameter(f"it is missing; one of: {', '.join(DIALECTS)}", param_hint="--for")
-    file = file or find_project(config).catalog
-    request = SchemaRequest(file=file, dialect=dialect, tool=tool, is_losses=losses, format=format)
+    project = None if file else find_project(config)
+    request = SchemaRequest(
+        file=file, project=project, dialect=dialect, tool=tool, is_losses=losses, format=format
+    )
     raise typer.Exit(print_outcome(show_schemas(request)))
 
 

@@ -20,6 +20,7 @@ _EXAMPLES: Final = {
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
     "runs": 'runs = "runs.db"',
+    "functions": 'functions = ["home.rooms"]',
     "catalog_format": "catalog_format = 2",
 }
 _LIVE: Final = "is the function of 'runtime', so that tests would run on live data"
@@ -27,12 +28,12 @@ _LIVE: Final = "is the function of 'runtime', so that tests would run on live da
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """One design and where its code goes."""
+    """One design and where its code goes, or functions that are served as they are."""
 
     file: Path
     """The pyproject.toml."""
-    design: str
-    """Dotted name of the design module."""
+    design: str = ""
+    """Dotted name of the design module; "" for a project of functions alone."""
     out: str = "gen"
     """Folder of the generated code, relative to the project's."""
     package: str
@@ -45,6 +46,8 @@ class Project:
     """`module:callable` that returns a new `Runtime` for each example, over data of its own."""
     runs: str = ""
     """File of the runs of a project without `runtime`, relative to the project's; empty to keep none."""
+    functions: tuple[str, ...] = ()
+    """Modules of functions that are tools without a design; `module:name` is one function, or an object."""
     catalog_format: CatalogFormat = CATALOG_FORMAT
     """Format of the catalogues that are generated."""
 
@@ -98,17 +101,22 @@ def read_project(file: Path) -> Project:
 def _project(file: Path, table: dict[str, object]) -> Project:
     values: dict[str, str] = {}
     catalog_format: CatalogFormat = CATALOG_FORMAT
+    functions: tuple[str, ...] = ()
     for key, value in table.items():
         if key not in _EXAMPLES:
             raise _unknown_key(file, key)
         if key == "catalog_format":
             catalog_format = _catalog_format(file, value)
             continue
+        if key == "functions":
+            functions = _functions(file, value)
+            continue
         if not isinstance(value, str) or not value:
             raise _setting_error(file, key, value, "is not a non-empty string")
         values[key] = value
-    if "design" not in values:
-        raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=f"add {_EXAMPLES['design']}")
+    if "design" not in values and not functions:
+        hint = f"add {_EXAMPLES['design']}, or {_EXAMPLES['functions']}"
+        raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
     for key in ("out", "stubs"):
         if key in values and not _is_folder(values[key]):
             raise _setting_error(file, key, values[key], "is not a folder inside the project")
@@ -126,7 +134,7 @@ def _project(file: Path, table: dict[str, object]) -> Project:
         )
     values.setdefault("package", ".".join(out.parts))
     for key in ("design", "package"):
-        if not _is_dotted(values[key]):
+        if key in values and not _is_dotted(values[key]):
             module = ".".join(PurePosixPath(values[key].removesuffix(".py")).parts)
             hint = f'write {key} = "{module}": a module, not a file' if _is_dotted(module) else ""
             raise _setting_error(file, key, values[key], "is not a dotted module name", hint)
@@ -135,10 +143,32 @@ def _project(file: Path, table: dict[str, object]) -> Project:
             raise _setting_error(file, key, values[key], "is not module:callable")
     if "test_runtime" in values and values["test_runtime"] == values.get("runtime"):
         raise _setting_error(file, "test_runtime", values["test_runtime"], _LIVE)
-    if "runs" in values and "runtime" in values:
+    if "runtime" in values:
+        _require_without_runtime(file, values, functions)
+    return Project(file=file, catalog_format=catalog_format, functions=functions, **values)
+
+
+def _require_without_runtime(file: Path, values: dict[str, str], functions: tuple[str, ...]) -> None:
+    problem = "is for projects without 'runtime'"
+    if "runs" in values:
         hint = f"remove it, and give your runtime the engine: InProcessEngine({values['runs']!r})"
-        raise _setting_error(file, "runs", values["runs"], "is for projects without 'runtime'", hint)
-    return Project(file=file, catalog_format=catalog_format, **values)
+        raise _setting_error(file, "runs", values["runs"], problem, hint)
+    if functions:
+        hint = "remove it, and let your runtime register function_toolset(…) of them"
+        raise _setting_error(file, "functions", list(functions), problem, hint)
+
+
+def _functions(file: Path, value: object) -> tuple[str, ...]:
+    listed = value if isinstance(value, list) else []
+    names = tuple(
+        name for name in listed if isinstance(name, str) and (_is_dotted(name) or _is_reference(name))
+    )
+    if not names or len(names) < len(listed):
+        problem = "is not a list of modules, module:function or module:object"
+        raise _setting_error(file, "functions", value, problem)
+    if len(set(names)) < len(names):
+        raise _setting_error(file, "functions", value, "has one of them twice", "remove one")
+    return names
 
 
 def _catalog_format(file: Path, value: object) -> CatalogFormat:

@@ -1,7 +1,8 @@
-"""The runtime of a project that configures none, because its toolsets need no code of their own."""
+"""The runtime of a project that configures none: of functions, and of toolsets that need no code."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -10,22 +11,37 @@ from toolgen.contract.names import CALL_META_NAMES
 from toolgen.dsl import build
 from toolgen.engines import InProcessEngine
 from toolgen.expr.tree import Design, Toolset
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.shapes.naming import module_name
 
 from .config import Project
+from .function_toolsets import function_toolsets
 from .load import load_design
 from .python_errors import user_code_errors
 
 
 def default_runtime(project: Project) -> Runtime:
-    """Return a runtime of all toolsets of the design, whose tools the clients of its services execute.
+    """Return a runtime of all toolsets of the design, and of the functions that the settings name.
 
-    Its runs are in the file that the settings name; without one no call can wait.
+    The clients of the design's services execute its tools. Runs are in the file that the settings name;
+    without one no call can wait.
 
     Raises:
-        ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, or the file
-            cannot be used.
+        ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, a function
+            cannot be a tool, or the file cannot be used.
+    """
+    toolsets = [*(_designed(project) if project.design else ()), *function_toolsets(project)]
+    runtime = Runtime(engine=InProcessEngine(project.directory / project.runs) if project.runs else None)
+    for toolset in toolsets:
+        runtime.tools.register(toolset)
+    return runtime
+
+
+def _designed(project: Project) -> Iterator[ToolsetRegistration]:
+    """Yield the registrations of all toolsets of the design.
+
+    Raises:
+        ToolgenError: as `default_runtime`.
     """
     design = build(load_design(project)).design
     if design is None:
@@ -38,12 +54,11 @@ def default_runtime(project: Project) -> Runtime:
             f"{project.file}: [tool.toolgen] names no runtime, and its toolsets need code: {code}",
             hint='add runtime = "module:callable", a function that returns a configured Runtime',
         )
-    runtime = Runtime(engine=InProcessEngine(project.directory / project.runs) if project.runs else None)
     for toolset in toolsets:
         module = f"{project.package}.{module_name(toolset.service)}.toolsets.{module_name(toolset.name)}"
         with user_code_errors(f"{module} cannot be registered; run: toolgen gen"):
-            runtime.tools.register(import_module(module).registration())
-    return runtime
+            registration: ToolsetRegistration = import_module(module).registration()
+        yield registration
 
 
 def _need(project: Project, design: Design, toolset: Toolset) -> str:

@@ -1,4 +1,4 @@
-"""The functions that `toolgen import python` reads: of a module or a file, all or one."""
+"""The functions that `toolgen import python` reads and projects serve: of a module, a file or an object."""
 
 from __future__ import annotations
 
@@ -7,36 +7,65 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Final, TypeGuard
 
 from toolgen.contract.errors import ToolgenError
 
 from .python_errors import user_code_errors
 
-_HINT = "name them as module, module:function, path/file.py or path/file.py:function"
+_HINT: Final = "name them as module, module:function, module:object, path/file.py or path/file.py:function"
 
 
-def find_functions(source: str) -> tuple[ModuleType, list[Callable[..., object]]]:
-    """Return the module and the functions that a source names.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFunctions:
+    """What a source names."""
 
-    A source is `module` or `path/file.py`, and with `:function` one function of it. Without, these are the
-    public ones that the module defines, in their order; `__all__` counts.
+    module: ModuleType
+    owner: str
+    """Path of the object in the module whose methods these are; "" for functions of the module."""
+    described: object
+    """The object or the module, whose docstring describes them all."""
+    functions: Mapping[str, Callable[..., object]]
+    """Those that are meant, by their names in the module or of the object."""
+    is_whole: bool
+    """Whether they are all of the module or the object, and not one that the source names."""
+
+    @property
+    def name(self) -> str:
+        """The last part of the path of the object or the module."""
+        return (self.owner or self.module.__name__).rpartition(".")[2]
+
+    def target(self, name: str) -> str:
+        """Return `package.module:function` of one of them."""
+        return f"{self.module.__name__}:{self.owner}{'.' if self.owner else ''}{name}"
+
+
+def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
+    """Return the functions that a source names, whose modules are looked for in the folder first.
+
+    A source is `module` or `path/file.py`; with `:function` one function of it, with `:object` the public
+    methods of an object in it. Without, these are the public functions that the module defines, in their
+    order; what `__all__` lists may come from elsewhere.
 
     Raises:
         ToolgenError: the module does not import, or there is no such function in it.
     """
     place, name = _parts(source)
     is_file = place.endswith(".py") or os.sep in place
+    folder = folder or Path.cwd()
     with user_code_errors(f"{place} does not import"):
-        module = _module_of_file(Path(place)) if is_file else _module(place)
+        module = _module_of_file(folder / place) if is_file else _module(place, folder)
     if name:
-        return module, [_function(module, place, name)]
-    functions = list(_functions(module))
+        return _named(module, place, name)
+    functions = dict(_functions(module))
     if not functions:
         raise ToolgenError(f"{place} defines no public function", hint=_HINT)
-    return module, functions
+    return FoundFunctions(module=module, owner="", described=module, functions=functions, is_whole=True)
 
 
 def _parts(source: str) -> tuple[str, str]:
@@ -46,10 +75,10 @@ def _parts(source: str) -> tuple[str, str]:
     return (place, name) if is_function else (source, "")
 
 
-def _module(name: str) -> ModuleType:
+def _module(name: str, folder: Path) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise ToolgenError(f"{name!r} is not a dotted module name", hint=_HINT)
-    _add_path(Path.cwd())
+    _add_path(folder)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -61,7 +90,7 @@ def _module(name: str) -> ModuleType:
 def _module_of_file(file: Path) -> ModuleType:
     """Return the module of a file, imported under the name that its package gives it."""
     if not file.is_file():
-        raise ToolgenError(f"there is no file {file}", hint=_HINT)
+        raise ToolgenError(f"there is no file {os.path.relpath(file)}", hint=_HINT)
     file = file.resolve()
     names, folder = [file.stem], file.parent
     while (folder / "__init__.py").is_file():
@@ -91,21 +120,71 @@ def _add_path(folder: Path) -> None:
         sys.path.insert(0, str(folder))
 
 
-def _function(module: ModuleType, place: str, name: str) -> Callable[..., object]:
-    value: object = module
-    for part in name.split("."):
-        value = getattr(value, part, None)
-    if not inspect.isroutine(value):
-        what = "has no" if value is None else f"has {type(value).__name__} where it should have the"
-        names = ", ".join(function.__name__ for function in _functions(module)) or "none"
-        raise ToolgenError(f"{place} {what} function {name!r}", hint=f"its functions are {names}")
-    return value
+def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
+    """Return the function, or the methods of the object, at a path in a module.
+
+    Raises:
+        ToolgenError: there is none.
+    """
+    owner, _, name = path.rpartition(".")
+    held: object = module
+    for part in owner.split(".") if owner else ():
+        held = getattr(held, part, None)
+    value = getattr(held, name, None)
+    if _is_function(value):
+        functions = {name: value}
+        return FoundFunctions(module=module, owner=owner, described=held, functions=functions, is_whole=False)
+    is_object = value is not None and not isinstance(value, (type, ModuleType))
+    if is_object and (methods := dict(_methods(value))):
+        return FoundFunctions(module=module, owner=path, described=value, functions=methods, is_whole=True)
+    if is_object and callable(value):
+        return FoundFunctions(
+            module=module, owner=owner, described=held, functions={name: value}, is_whole=False
+        )
+    names = ", ".join(name for name, _ in _functions(module)) or "none"
+    what = "has no" if value is None else f"has {_kind(value)} where it should have the"
+    raise ToolgenError(f"{place} {what} function {path!r}", hint=f"its functions are {names}")
 
 
-def _functions(module: ModuleType) -> Iterator[Callable[..., object]]:
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}, and no object of it,"
+    return type(value).__name__
+
+
+def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield the public functions of a module."""
     listed = getattr(module, "__all__", None)
+    names = listed if isinstance(listed, (list, tuple)) else None
     for name, value in vars(module).items():
-        is_own = inspect.isfunction(value) and value.__module__ == module.__name__
-        is_public = name in listed if isinstance(listed, (list, tuple)) else not name.startswith("_")
-        if is_own and is_public and value.__name__ == name:
-            yield value
+        is_public = name in names if names is not None else not name.startswith("_")
+        if is_public and _is_written(value) and (names is not None or _is_own(module, name, value)):
+            yield name, value
+
+
+def _is_own(module: ModuleType, name: str, value: Callable[..., object]) -> bool:
+    """Return whether a module defines a function, and under this name."""
+    if isinstance(value, partial):
+        return True
+    return value.__module__ == module.__name__ and value.__name__ == name
+
+
+def _is_function(value: object) -> TypeGuard[Callable[..., object]]:
+    """Return whether a value is a function or a method, also one that is written in C."""
+    return inspect.isroutine(value) or _is_written(value)
+
+
+def _is_written(value: object) -> TypeGuard[Callable[..., object]]:
+    """Return whether a value is a function that somebody wrote in Python: plain, partial or wrapped."""
+    is_wrapped = callable(value) and hasattr(value, "__wrapped__") and not isinstance(value, type)
+    return is_wrapped or inspect.isfunction(value) or isinstance(value, partial)
+
+
+def _methods(owner: object) -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield the public methods of an object, those of its first class first."""
+    names = dict.fromkeys(name for class_ in type(owner).__mro__[:-1] for name in vars(class_))
+    for name in names:
+        held = inspect.getattr_static(type(owner), name)
+        is_method = isinstance(held, (staticmethod, classmethod)) or _is_written(held)
+        if is_method and not name.startswith("_"):
+            yield name, getattr(owner, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
 import os
 from dataclasses import dataclass, replace
@@ -95,8 +96,8 @@ def _read(kind: Kind, source: str) -> Source:
             folder = Path(source).parent
             return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
         case "python":
-            module, functions = find_functions(source)
-            return read_functions(module.__name__.rpartition(".")[2], module.__doc__ or "", functions)
+            named = find_functions(source)
+            return read_functions(named.name, inspect.getdoc(named.described) or "", named.functions)
         case _:
             assert_never(kind)
 

@@ -17,8 +17,14 @@ def load_design(project: Project) -> Design:
     """Return the value `design` of the project's design module.
 
     Raises:
-        ToolgenError: the module does not import, has no `design`, or one that is no `Design`.
+        ToolgenError: the settings name none, the module does not import, has no `design`, or one that is
+            no `Design`.
     """
+    if not project.design:
+        raise ToolgenError(
+            f"{project.file}: [tool.toolgen] names no design, and its functions need none",
+            hint="to change how they are described, write a design of them: toolgen import python MODULE",
+        )
     module = load_module(project, project.design, "design")
     if not hasattr(module, "design"):
         raise ToolgenError(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolgen.catalog.providers import Declarations, EntryError, Projection, declarations
 from toolgen.catalog.reader import CatalogueError, load_catalogue
@@ -14,14 +14,20 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import compact
 from toolgen.contract.printable import printable
 
+from .config import Project
 from .outcome import Outcome
+
+if TYPE_CHECKING:
+    from toolgen.runtime import ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaRequest:
     """What is to be printed of which catalogue."""
 
-    file: Path
+    file: Path | None
+    """A catalogue; None for the tools of the project."""
+    project: Project | None
     dialect: str
     tool: str
     """Id or name; empty for all tools."""
@@ -38,9 +44,9 @@ def show_schemas(request: SchemaRequest) -> Outcome:
         ToolgenError: there is no such file, catalogue, dialect or tool.
     """
     try:
-        declared = declarations(_tools(request.file), request.dialect)
+        declared = declarations(list(_tools(request)), request.dialect)
     except EntryError as error:
-        message = f"{request.file} is no catalogue of tools: {error.message}"
+        message = f"{_catalog(request)} is no catalogue of tools: {error.message}"
         raise ToolgenError(message, hint="pass a tool_schemas.json") from error
     projections = [
         projection
@@ -48,9 +54,8 @@ def show_schemas(request: SchemaRequest) -> Outcome:
         if request.tool in ("", projection.id, projection.tool)
     ]
     if request.tool and not projections:
-        raise ToolgenError(
-            f"{request.file} has no tool {request.tool!r}", hint="pass the id or the name of one"
-        )
+        place = _catalog(request) or "the project"
+        raise ToolgenError(f"{place} has no tool {request.tool!r}", hint="pass the id or the name of one")
     declared = replace(declared, projections=tuple(projections))
     lines = (
         list(_losses(declared, request.format))
@@ -60,7 +65,25 @@ def show_schemas(request: SchemaRequest) -> Outcome:
     return Outcome(code=0, output="\n".join(lines), summary=_summary(declared))
 
 
-def _tools(file: Path) -> tuple[Mapping[str, Any], ...]:
+def _catalog(request: SchemaRequest) -> Path | None:
+    """Return the catalogue that is read; None for a project of functions alone."""
+    if request.file or not request.project:
+        return request.file
+    return request.project.catalog if request.project.design else None
+
+
+def _tools(request: SchemaRequest) -> Iterator[Mapping[str, Any] | ToolSpec[Any, Any]]:
+    """Yield the tools of the catalogue, and those of the project's functions."""
+    if file := _catalog(request):
+        yield from _entries(file)
+    if request.project and request.project.functions:
+        from .function_toolsets import function_toolsets  # imports the author's code
+
+        for toolset in function_toolsets(request.project):
+            yield from (tool.spec for tool in toolset.bound)
+
+
+def _entries(file: Path) -> tuple[Mapping[str, Any], ...]:
     try:
         return load_catalogue(file).tools
     except CatalogueError as error:

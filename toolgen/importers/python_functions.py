@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
@@ -45,14 +45,13 @@ class _UntitledSchema(GenerateJsonSchema):
         return limited_text(schema) or super().decimal_schema(schema)
 
 
-def read_functions(name: str, description: str, functions: Iterable[Callable[..., object]]) -> Source:
-    """Return the functions as tools; those whose types have no schema become findings."""
-    tools = (tool for function in functions for tool in each(_tool(function), "", function.__name__))
+def read_functions(name: str, description: str, functions: Mapping[str, Callable[..., object]]) -> Source:
+    """Return functions, by their names, as tools; those whose types have no schema become findings."""
+    tools = (tool for own, function in functions.items() for tool in each(_tool(own, function), "", own))
     return collected(name, inspect.cleandoc(description), tools)
 
 
-def _tool(function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
-    name = function.__name__
+def _tool(name: str, function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
     read = read_function(function)
     if read.misfits:
         for misfit in read.misfits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final, get_args, get_type_hints
 
 from pydantic import Field
@@ -70,7 +71,7 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
     `…Context`, or when its annotation is one of `context_types`.
     """
-    texts = read_docstring(inspect.getdoc(function))
+    texts = read_docstring(inspect.getdoc(_unbound(function)))
     try:
         hints = get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:  # an annotation may be any code
@@ -108,8 +109,16 @@ def _function(
     )
 
 
+def _unbound(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the function of a partial one, which has its docstring and its annotations."""
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
+
 def _annotated(function: Callable[..., object]) -> Any:
     """Return the object with the annotations: for a callable object, its method."""
+    function = _unbound(function)
     return function if inspect.isroutine(function) else type(function).__call__
 
 
