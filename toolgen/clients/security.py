@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from urllib.parse import quote
@@ -110,14 +111,22 @@ class Keyring:
         return CredentialNeededError(self._service, requirement, address or self._server)
 
 
-def without(used: Used, data: bytes) -> bytes:
-    """Return an answer without the credentials of its request, which nobody is told."""
-    for _, credential in used:
-        for form in forms_of(credential):
-            in_json = (form.translate(escapes) for escapes in _ESCAPES)
-            for written in dict.fromkeys((form, json.dumps(form)[1:-1], *in_json)):
-                if len(written) >= _SHORTEST and (secret := written.encode(errors="surrogatepass")) in data:
-                    data = data.replace(secret, HIDDEN.encode())
+def written_forms(used: Used) -> tuple[bytes, ...]:
+    """Return how an answer may say credentials back: as a request has them, and as JSON is escaped."""
+    forms = (form for _, credential in used for form in forms_of(credential) if len(form) >= _SHORTEST)
+    written = (text for form in forms for text in (form, json.dumps(form)[1:-1], *_escaped(form)))
+    return tuple(text.encode(errors="surrogatepass") for text in dict.fromkeys(written))
+
+
+def _escaped(form: str) -> list[str]:
+    return [form.translate(escapes) for escapes in _ESCAPES]
+
+
+def without(secrets: Iterable[bytes], data: bytes) -> bytes:
+    """Return a part of an answer without the credentials of its request, which nobody is told."""
+    for secret in secrets:
+        if secret in data:
+            data = data.replace(secret, HIDDEN.encode())
     return data
 
 

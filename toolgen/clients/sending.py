@@ -22,7 +22,17 @@ from .files import FilePart, loaded
 from .operation import Operation
 from .paging import page_query
 from .request_parts import RequestParts, RequestPlan
-from .security import NO_CREDENTIALS, Applied, Keyring, Used, applied, credentials_of, query_keys, without
+from .security import (
+    NO_CREDENTIALS,
+    Applied,
+    Keyring,
+    Used,
+    applied,
+    credentials_of,
+    query_keys,
+    without,
+    written_forms,
+)
 from .servers import Base, Origin
 
 R = TypeVar("R")
@@ -155,8 +165,11 @@ class _Exchange:
 
     def _redacted(self, answer: Answer, used: Used) -> Answer:
         """Return an answer that says back none of the credentials."""
-        pairs = [(name, without(used, text)) for name, text in answer.headers.raw]
-        return replace(answer, body=without(used, answer.body), headers=httpx.Headers(pairs))
+        secrets, body, headers = written_forms(used), answer.body, answer.headers.raw
+        if not any(secret in text for secret in secrets for text in (body, *(text for _, text in headers))):
+            return answer
+        pairs = [(name, without(secrets, text)) for name, text in headers]
+        return replace(answer, body=without(secrets, body), headers=httpx.Headers(pairs))
 
     async def _followed(self, credentials: Applied) -> tuple[Answer, str]:
         """Return the answer at the end of redirects that stay at the origin (RFC 9110, section 15.4)."""
