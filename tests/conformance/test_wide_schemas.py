@@ -40,7 +40,7 @@ def run(folder: Path, schemas: dict[str, Schema]) -> str:
     (folder / "wide.json").write_text(json.dumps(records), "utf-8")
     (folder / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "wide_design"\n', "utf-8")
     imported = in_a_process(folder, "-m", "toolgen", "import", "jsonschema", "wide.json")
-    assert imported.returncode == 0, imported.stderr
+    assert imported.returncode == ("the design lacks something" in imported.stderr), imported.stderr
     generated = in_a_process(folder, "-m", "toolgen", "gen")
     assert generated.returncode == 0, generated.stderr
     return imported.stderr
@@ -62,4 +62,4 @@ def test_what_is_too_large_is_one_error_and_the_rest_is_imported(name: str, tmp_
     assert error.startswith("wide.json: error: tool 'large' at /0/parameters")
     assert message in error
     assert hint.startswith("  hint: ")
-    assert said.endswith("imported 1 tool; 1 error\n")
+    assert "\nimported 1 tool; 1 error; " in said

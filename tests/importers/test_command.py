@@ -31,6 +31,7 @@ STRANGE = {
     "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "not": {"required": ["b"]}},
 }
 BROKEN = {"name": "broken", "description": "Broken.", "inputSchema": {"type": "objct"}}
+LACKS = "the design lacks something of the source (--allow-losses exits 0)"
 NEXT = 'next: set design = "files_design" in [tool.toolgen] of pyproject.toml, then run: toolgen gen'
 MODULE = '''\
 """Sums."""
@@ -116,10 +117,26 @@ def test_the_design_generates(folder: Folder) -> None:
 
 
 def test_a_broken_tool_is_left_out_and_named(folder: Folder) -> None:
-    done = folder.run("mcp", folder.write([BROKEN, READ]))
-    assert done.code == 0
+    source = folder.write([BROKEN, READ])
+    done = folder.run("mcp", source)
+    assert done.code == 1
     assert done.err.startswith("files.json: error: tool 'broken' at /0/inputSchema")
+    assert done.err.endswith(f"imported 1 tool; 1 error; {LACKS}\n")
+    assert folder.files() == ["files.json", "files_design.py"]
+    done = folder.run("mcp", source, "--allow-losses", "--force")
+    assert done.code == 0
     assert done.err.endswith("imported 1 tool; 1 error\n")
+    assert folder.run("mcp", source, "--allow-losses", "--strict", "--force").code == 1
+
+
+def test_what_is_left_out_of_a_tool_is_a_loss_and_another_warning_is_none(folder: Folder) -> None:
+    source = folder.write([{**READ, "annotations": {"readOnlyHint": 1}}])
+    done = folder.run("mcp", source)
+    assert (done.code, done.err.splitlines()[-1]) == (1, f"imported 1 tool; 1 warning; {LACKS}")
+    assert folder.run("mcp", source, "--allow-losses", "--force").code == 0
+    folder.write([{**READ, "description": ""}])
+    done = folder.run("mcp", source, "--force")
+    assert (done.code, done.err.splitlines()[-1]) == (0, "imported 1 tool; 1 warning")
 
 
 def test_strict_writes_nothing_when_a_tool_is_broken(folder: Folder) -> None:
@@ -187,6 +204,24 @@ def test_out_and_names_are_chosen(folder: Folder) -> None:
     assert '"disk"' in text
 
 
+def test_out_may_be_the_module_itself(folder: Folder) -> None:
+    source = folder.write([READ, STRANGE])
+    done = folder.run("mcp", source, "--out", "app/tools.py")
+    assert done.code == 0
+    assert "app/tools.py: the design module" in done.err
+    assert 'next: set design = "app.tools"' in done.err
+    assert folder.files() == ["app/files_schemas/strange_tool.args.json", "app/tools.py", "files.json"]
+    assert folder.run("mcp", source, "--out", "app/tools.py").code == 2
+    done = folder.run("mcp", source, "--out", "my-tools.py")
+    assert (done.code, done.err.splitlines()) == (
+        2,
+        [
+            "error: --out 'my-tools.py' is no module that Python imports by its name",
+            "  hint: --out my_tools_design.py",
+        ],
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "value", "hint"), [("--name", "My Tools", "my_tools"), ("--service", "class", "tools_class")]
 )
@@ -249,7 +284,7 @@ paths:
 def test_functions_become_a_design(folder: Folder, source: str) -> None:
     folder.write(MODULE, "sums.py")
     done = folder.run("python", source)
-    assert done.code == 0, done.err
+    assert done.code == (0 if ":" in source else 1), done.err
     assert ("tool 'spread' at /numbers" in done.err) == (":" not in source)
     text = (folder.path / "sums_design.py").read_text("utf-8")
     assert 'Attribute("a", Int, "The first.", required=True)' in text
@@ -309,7 +344,7 @@ def test_a_bad_tool_is_named_with_its_pointer(
 ) -> None:
     source = folder.write([{"name": name, "description": "x", "inputSchema": schema}, READ])
     done = folder.run("mcp", source)
-    assert done.code == 0
+    assert done.code == 1
     [line] = [line for line in done.err.splitlines() if ": error: " in line]
     assert name[:50] in line
     assert f" at {pointer}" in line
@@ -319,10 +354,10 @@ def test_a_deep_schema_leaves_the_other_tools(folder: Folder) -> None:
     deep = '{"items": ' * 10_000 + "{}" + "}" * 10_000
     text = f'[{{"name": "deep", "inputSchema": {deep}}}, {json.dumps(READ)}]'
     done = folder.run("mcp", folder.write(text))
-    assert done.code == 0
+    assert done.code == 1
     assert done.err.startswith("files.json: error: tool 'deep' at /0/inputSchema/items/items")
     assert "nested too deeply" in done.err
-    assert done.err.endswith("imported 1 tool; 1 error\n")
+    assert done.err.endswith(f"imported 1 tool; 1 error; {LACKS}\n")
 
 
 def test_a_large_file_is_refused_at_once(folder: Folder) -> None:

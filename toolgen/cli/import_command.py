@@ -22,7 +22,8 @@ SourceName = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option(
-        help="Where the design module and its schemas go; of a live server the lock.", metavar="PATH"
+        help="Folder of the design module and its schemas, or the module, a .py; of a live server the lock.",
+        metavar="PATH",
     ),
 ]
 Stdio = Annotated[
@@ -43,6 +44,9 @@ CheckLock = Annotated[
 Name = Annotated[str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")]
 Service = Annotated[str, typer.Option(help="Name of the service; by default the toolset's.", metavar="NAME")]
 Strict = Annotated[bool, typer.Option("--strict", help="Write nothing and exit 1 if any tool has an error.")]
+AllowLosses = Annotated[
+    bool, typer.Option("--allow-losses", help="Exit 0 although the design lacks something of the source.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 
@@ -58,6 +62,7 @@ def import_source(
     name: Name = "",
     service: Service = "",
     strict: Strict = False,
+    allow_losses: AllowLosses = False,
     force: Force = False,
     format: OutputFormat = "text",
 ) -> None:
@@ -67,18 +72,13 @@ def import_source(
     from .server_lock import LockRequest, lock_server
 
     is_live = bool(stdio or url or check or header or allow_insecure)
-    if is_live and (kind != "mcp" or source):
-        raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
-    if not is_live and not source:
-        live = ": write a file, or ask a server by --stdio or --url" if kind == "mcp" else ""
-        raise typer.BadParameter(f"SOURCE is missing{live}")
-    headers = tuple(header or ())
+    _require_source(kind, source, is_live=is_live)
     with print_error_records(format):
         if is_live:
             lock = LockRequest(
                 stdio=stdio,
                 url=url,
-                headers=headers,
+                headers=tuple(header or ()),
                 is_insecure=allow_insecure,
                 out=out,
                 is_check=check,
@@ -92,7 +92,16 @@ def import_source(
             name=name,
             service=service,
             is_strict=strict,
+            may_lose=allow_losses,
             is_forced=force,
             format=format,
         )
         raise typer.Exit(print_outcome(import_tools(request)))
+
+
+def _require_source(kind: Kind, source: str, *, is_live: bool) -> None:
+    if is_live and (kind != "mcp" or source):
+        raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
+    if not is_live and not source:
+        live = ": write a file, or ask a server by --stdio or --url" if kind == "mcp" else ""
+        raise typer.BadParameter(f"SOURCE is missing{live}")

@@ -12,6 +12,7 @@ from typing import assert_never
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format
 from toolgen.importers.catalog import read_catalog
+from toolgen.importers.codes import is_loss
 from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
@@ -33,10 +34,13 @@ class ImportRequest:
     kind: Kind
     source: str
     out: Path
+    """The folder of the design module, or the module itself where it ends in `.py`."""
     name: str = ""
     service: str = ""
     is_strict: bool = False
     """Write nothing when a tool has an error."""
+    may_lose: bool = False
+    """Succeed although the design lacks something of the source."""
     is_forced: bool = False
     """Write over what stands there."""
     format: Format = "text"
@@ -45,7 +49,8 @@ class ImportRequest:
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why not.
 
-    The code is 1 when no tool could be imported, or not all of them and `is_strict` is set.
+    The code is 1 when no tool could be imported, and when the design lacks something of the source unless
+    `may_lose` is set. With `is_strict`, nothing is written then where a tool is missing.
 
     Raises:
         ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
@@ -67,16 +72,19 @@ def import_tools(request: ImportRequest) -> Outcome:
         reason = "--strict" if design.imported else "no tool could be imported"
         summary = f"{reason}: {counted or 'the source has none'}; nothing was written"
         return reported(findings, request.format, code=1, summary=summary)
-    module = f"{name}_design"
+    folder, module = _place(request.out, name)
     written, *schemas = design.files
     files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
-    write_files_atomically(request.out, files, is_forced=request.is_forced)
+    write_files_atomically(folder, files, is_forced=request.is_forced)
+    is_failed = any(map(is_loss, findings)) and not request.may_lose
+    parts = [f"imported {_number(design.imported, 'tool')}", *([counted] if counted else ())]
+    parts += ["the design lacks something of the source (--allow-losses exits 0)"] if is_failed else []
     return reported(
         findings,
         request.format,
-        code=0,
-        notes=_next_steps(request.out, module, schemas),
-        summary=f"imported {_number(design.imported, 'tool')}{f'; {counted}' if counted else ''}",
+        code=1 if is_failed else 0,
+        notes=_next_steps(folder, module, schemas),
+        summary="; ".join(parts),
     )
 
 
@@ -100,6 +108,20 @@ def _read(kind: Kind, source: str) -> Source:
             return read_functions(named.name, inspect.getdoc(named.described) or "", named.functions)
         case _:
             assert_never(kind)
+
+
+def _place(out: Path, name: str) -> tuple[Path, str]:
+    """Return the folder of the design module, and its name.
+
+    Raises:
+        ToolgenError: `out` is a file that Python cannot import.
+    """
+    if out.suffix != ".py":
+        return out, f"{name}_design"
+    if not out.stem.isidentifier() or keyword.iskeyword(out.stem):
+        hint = f"--out {out.with_name(f'{snake(out.stem) or name}_design.py')}"
+        raise ToolgenError(f"--out {str(out)!r} is no module that Python imports by its name", hint=hint)
+    return out.parent, out.stem
 
 
 def _is_name(text: str) -> bool:

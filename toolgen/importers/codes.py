@@ -14,6 +14,11 @@ def finding_at(code: Code, pointer: str, message: str, *, hint: str = "", tool: 
     return code.finding(message, place=Place(pointer=pointer), hint=hint, tool=tool)
 
 
+def is_loss(finding: Finding) -> bool:
+    """Return whether the design lacks what a finding names: a tool, or what the source says of one."""
+    return not finding.is_warning or finding.code == LEFT_OUT.name
+
+
 NO_TOOL: Final = Code(
     "import-no-tool",
     "Something stands where a tool is expected, and is none: it has no name, or is no object, or the "
