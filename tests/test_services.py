@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import re
 import shutil
@@ -195,6 +196,21 @@ def test_a_declared_error_of_an_api_is_that_of_the_tool(tariffs: ProjectFolder) 
     done = tariffs.run("call", "list_prices", '{"zone": "south"}')
     assert done.code == 1
     assert json.loads(done.out)["code"] == "unknown_zone"
+
+
+def test_a_missing_credential_is_waited_for_and_kept(
+    tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TARIFFS_KEY")
+    tariffs.write("pyproject.toml", f'{SETTINGS}runs = "runs.db"\n')
+    waits = tariffs.run("call", "list_prices", '{"zone": "north"}', "--session", "s")
+    assert (waits.code, waits.out) == (0, "")
+    id_ = tariffs.run("approve").out.split()[0]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("k-1\n"))
+    given = tariffs.run("approve", id_, "--scope", "service")
+    assert (given.code, json.loads(given.out)["returned"]) == (0, 1), given.err
+    assert tariffs.run("call", "list_prices", '{"zone": "north"}').code == 0
+    assert (tariffs.path / "runs.db.credentials").exists()
 
 
 def test_a_missing_credential_is_named(tariffs: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:

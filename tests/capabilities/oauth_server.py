@@ -41,6 +41,10 @@ class OAuthServer:
     """What is said otherwise than it is."""
     fault: Response | None = None
     """The answer of the token endpoint, in the place of a token."""
+    has_asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by a request for a token."""
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+    """It is answered when this is set, as it is in the beginning."""
     is_granted: bool = True
     """Whether the person says yes."""
     exits: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -79,6 +83,8 @@ class OAuthServer:
     async def token(self, request: Request) -> Response:
         form = {name: str(value) for name, value in (await request.form()).items()}
         self.grants.append(form["grant_type"])
+        self.has_asked.set()
+        await self.may_answer.wait()
         if self.fault is not None:
             return self.fault
         pair = base64.b64encode(":".join(CLIENT).encode()).decode()
@@ -150,5 +156,6 @@ async def served(app: Any) -> AsyncIterator[str]:
 async def oauth_server() -> AsyncIterator[OAuthServer]:
     """Yield a server while it runs."""
     server = OAuthServer()
+    server.may_answer.set()
     async with served(server.app()) as server.url, server.exits:
         yield server

@@ -44,7 +44,7 @@ class Host:
         self.server = server
         self.now = 1_000_000.0
         self.flow = OAuthFlow(kind=kind, token=f"{server.url}/token", authorize=f"{server.url}/authorize")
-        self.scopes = ("read",)
+        self.scopes: tuple[str, ...] = ("read",)
         self.store = MemoryCredentialStore(clock=lambda: self.now)
         self.clients = {"Books": HOST}
         self.callback_url = "http://host.test/callback"
@@ -250,7 +250,9 @@ async def test_the_mounted_callback_shows_text(server: OAuthServer) -> None:
 
 async def authorized(server: OAuthServer) -> Host:
     host = Host(server, "authorization_code")
-    await host.callback.complete(await host.authorize(waiting(await host.get())), user="ann")
+    asked = waiting(await host.get())
+    await host.callback.complete(await host.authorize(asked), user="ann")
+    assert (await host.runtime.waits.result(asked.token)).status == "ok"
     return host
 
 
@@ -266,6 +268,23 @@ async def test_a_token_is_renewed_by_one_call_and_kept_before_it_is_used(server:
     assert after["refresh_token"] != before["refresh_token"]
 
 
+async def test_a_call_that_is_canceled_loses_no_token(server: OAuthServer) -> None:
+    host = await authorized(server)
+    before = await host.kept()
+    host.now += 3600
+    server.has_asked.clear()
+    server.may_answer.clear()
+    call = asyncio.create_task(host.get())
+    await server.has_asked.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    server.may_answer.set()
+    assert (await host.get()).status == "ok"
+    assert server.grants == ["authorization_code", "refresh_token"]
+    assert (await host.kept())["refresh_token"] != before["refresh_token"]
+
+
 async def test_a_refused_token_is_renewed(server: OAuthServer) -> None:
     host = await authorized(server)
     server.access.clear()
@@ -273,7 +292,10 @@ async def test_a_refused_token_is_renewed(server: OAuthServer) -> None:
     assert server.grants == ["authorization_code", "refresh_token"]
 
 
-async def test_where_another_process_has_renewed_it_its_token_is_used(server: OAuthServer) -> None:
+@pytest.mark.parametrize("moment", [3, 4], ids=["before", "meanwhile"])
+async def test_where_another_process_has_renewed_it_its_token_is_used(
+    server: OAuthServer, moment: int
+) -> None:
     host = await authorized(server)
     host.now += 3600
     other = dataclasses.replace(Credential(secret="access-of-another"), expires_at=host.now + 3600)
@@ -281,15 +303,16 @@ async def test_where_another_process_has_renewed_it_its_token_is_used(server: OA
     server.refresh.clear()
     load, loads = host.store.load, 0
 
-    async def load_late(place: Place) -> Any:  # the other process is faster between these two
+    async def load_late(place: Place) -> Any:  # the other process is faster
         nonlocal loads
         loads += 1
-        if loads == 3:
+        if loads == moment:
             await host.store.save(place, dataclasses.asdict(other))
         return await load(place)
 
     host.store.load = load_late  # type: ignore[method-assign]
     assert (await host.get()).json == b'"read"'
+    assert server.grants == ["authorization_code", "refresh_token"][: moment - 2]
 
 
 async def test_where_the_server_refuses_for_good_the_person_is_asked_again(server: OAuthServer) -> None:

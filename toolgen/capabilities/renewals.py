@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.json_value import Json
+from toolgen.contract.tasks import start_task
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 
 from .credential_places import CredentialScope, CredentialStore, Place
@@ -82,6 +83,7 @@ class Renewals:
         self._store = store
         self._oauth = oauth
         self._locks: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+        self._tasks = set[asyncio.Task[Credential | None]]()
 
     async def find(
         self, place: Place, service: str, requirement: Requirement, refused: Credential | None
@@ -94,8 +96,15 @@ class Renewals:
             return None
         if stored is None and place.scope != "service":
             return None
-        lock = self._locks.setdefault(place, asyncio.Lock())
-        async with lock:
+        # In a task of its own: a server may have taken the old token of a call that is canceled meanwhile.
+        return await asyncio.shield(
+            start_task(self._tasks, self._renewed_once(place, service, requirement, refused))
+        )
+
+    async def _renewed_once(
+        self, place: Place, service: str, requirement: Requirement, refused: Credential | None
+    ) -> Credential | None:
+        async with self._locks.setdefault(place, asyncio.Lock()):
             stored = await self._load(place, requirement)  # another call may have renewed it
             if stored is not None and self._serves(stored, refused):
                 return stored
@@ -139,7 +148,8 @@ class Renewals:
 def credential_of(document: Mapping[str, Json]) -> Credential:
     """Return the credential of a kept document."""
     facts: dict[str, Any] = dict(document)
-    return Credential(**facts | {"scopes": tuple(facts["scopes"])})
+    facts["scopes"] = tuple(facts["scopes"])
+    return Credential(**facts)
 
 
 def widened(requirement: Requirement, stored: Mapping[str, Json] | None) -> Requirement:
@@ -151,8 +161,9 @@ def widened(requirement: Requirement, stored: Mapping[str, Json] | None) -> Requ
 def authorization_of(document: Mapping[str, Json]) -> Authorization:
     """Return the authorization of a kept document."""
     facts: dict[str, Any] = dict(document)
-    needed = facts["requirement"]
-    scheme = dict(needed["scheme"])
-    flow = None if scheme["flow"] is None else OAuthFlow(**scheme["flow"])
-    requirement = Requirement(SecurityScheme(**scheme | {"flow": flow}), tuple(needed["scopes"]))
-    return Authorization(**facts | {"requirement": requirement})
+    requirement: dict[str, Any] = facts["requirement"]
+    scheme: dict[str, Any] = dict(requirement["scheme"])
+    if scheme["flow"] is not None:
+        scheme["flow"] = OAuthFlow(**scheme["flow"])
+    facts["requirement"] = Requirement(SecurityScheme(**scheme), tuple(requirement["scopes"]))
+    return Authorization(**facts)

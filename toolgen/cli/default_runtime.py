@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from toolgen.capabilities import CredentialsCapability, SqliteCredentialStore
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
+from toolgen.contract.transport import HTTP
 from toolgen.dsl import build
 from toolgen.engines import InProcessEngine
 from toolgen.expr.tree import Design, Toolset
@@ -23,29 +25,39 @@ from .python_errors import user_code_errors
 def default_runtime(project: Project) -> Runtime:
     """Return a runtime of all toolsets of the design, and of the functions that the settings name.
 
-    The clients of the design's services execute its tools. Runs are in the file that the settings name;
-    without one no call can wait.
+    The clients of the design's services execute its tools. Runs are in the file that the settings name, and
+    credentials in one beside it; without one no call can wait.
 
     Raises:
         ToolgenError: a toolset needs code, the design has errors, nothing was generated of it, a function
             cannot be a tool, or the file cannot be used.
     """
-    toolsets = [*(_designed(project) if project.design else ()), *function_toolsets(project)]
-    runtime = Runtime(engine=InProcessEngine(project.directory / project.runs) if project.runs else None)
+    design = _checked(project) if project.design else None
+    toolsets = [*(() if design is None else _designed(project, design)), *function_toolsets(project)]
+    runtime = _runtime(project, asks_for_credentials=design is not None and _has_security(design))
     for toolset in toolsets:
         runtime.tools.register(toolset)
     return runtime
 
 
-def _designed(project: Project) -> Iterator[ToolsetRegistration]:
+def _checked(project: Project) -> Design:
+    """Return the design of a project.
+
+    Raises:
+        ToolgenError: it has errors.
+    """
+    design = build(load_design(project)).design
+    if design is None:
+        raise ToolgenError("the design has errors", hint="run: toolgen gen")
+    return design
+
+
+def _designed(project: Project, design: Design) -> Iterator[ToolsetRegistration]:
     """Yield the registrations of all toolsets of the design.
 
     Raises:
         ToolgenError: as `default_runtime`.
     """
-    design = build(load_design(project)).design
-    if design is None:
-        raise ToolgenError("the design has errors", hint="run: toolgen gen")
     toolsets = [toolset for service in design.services for toolset in service.toolsets if toolset.tools]
     needs = [(toolset, _need(project, design, toolset)) for toolset in toolsets]
     if needing := [f"{toolset.service}.{toolset.name} ({need})" for toolset, need in needs if need]:
@@ -59,6 +71,24 @@ def _designed(project: Project) -> Iterator[ToolsetRegistration]:
         with user_code_errors(f"{module} cannot be registered; run: toolgen gen"):
             registration: ToolsetRegistration = import_module(module).registration()
         yield registration
+
+
+def _runtime(project: Project, *, asks_for_credentials: bool) -> Runtime:
+    """Return a runtime with the file of its runs, and one beside it for the credentials of its services."""
+    if not project.runs:
+        return Runtime()
+    path = project.directory / project.runs
+    engine = InProcessEngine(path)
+    if not asks_for_credentials or (secret := engine.secret()) is None:
+        return Runtime(engine=engine)
+    store = SqliteCredentialStore(path.with_name(f"{path.name}.credentials"), secret=secret)
+    return Runtime(engine=engine, capabilities=[CredentialsCapability(store)])
+
+
+def _has_security(design: Design) -> bool:
+    """Return whether a client of a service asks for credentials."""
+    methods = (method for service in design.services for method in service.methods)
+    return any(isinstance(method.transport, HTTP) and method.transport.security for method in methods)
 
 
 def _need(project: Project, design: Design, toolset: Toolset) -> str:

@@ -56,10 +56,11 @@ async def ask(
                 data += chunk
                 if len(data) > _MOST_BYTES:
                     raise ToolError(f"{server} answered with more than {_MOST_BYTES} bytes")
-        status = response.status_code
-        document = json.loads(data)
-    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError) as error:
         raise ToolError(f"{server} did not answer: {type(error).__name__}", is_retryable=True) from None
+    status = response.status_code
+    try:
+        document = json.loads(data)
     except (ValueError, RecursionError):
         raise ToolError(f"{server} answered {status} and no JSON", is_retryable=status >= 500) from None
     if status >= 500 or not isinstance(document, dict):

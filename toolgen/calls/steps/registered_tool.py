@@ -127,8 +127,7 @@ class RegisteredTool:
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
         """The largest size of an outgoing document of its calls."""
-        has_credentials = "credentials" in options.capabilities or hasattr(execute, "has_credentials")
-        self.is_sensitive = spec.is_sensitive or has_credentials
+        self.is_sensitive = spec.is_sensitive or "credentials" in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
