@@ -86,8 +86,8 @@ FUNCTIONS = '''\
 """Rooms by functions, for a test."""
 
 from toolgen.dsl import (
-    Args, Attribute, BindTo, Design, Error, Functions, Inject, Method, Payload, Result, Return, Service,
-    String, Tool, Toolset,
+    Agent, Args, Attribute, BindTo, Design, Error, Export, Functions, Inject, Method, Payload, Result, Return,
+    Service, String, Tool, Toolset,
 )
 
 ROOM = Attribute("room", String, "Which room.", required=True)
@@ -290,6 +290,13 @@ def test_an_executor_of_the_author_stands_in_the_place_of_the_client(rooms: Proj
                 'BindTo("Rooms", "book_room")': 'BindTo("Rooms", "book_room"), Inject("tenant")',
             },
             "an interceptor that fills 'tenant'",
+        ),
+        (
+            {
+                ', BindTo("Rooms", "book_room")': "",
+                '"Tools.", bookings': '"Tools.", Agent("clerk", "Books rooms.", Export(bookings))',
+            },
+            "the agent assistant.clerk",
         ),
     ],
 )
