@@ -21,10 +21,12 @@ import pytest
 from tests.cases.functions.gen.rooms.functions import RoomsFunctions as Rooms
 from tests.cases.http.gen.books import BooksClient, DescribePayload, DescribeResult
 from tests.cases.http.gen.loans import LoansClient
+from tests.golden import design
 from toolgen.capabilities import EnvironmentCredentials
-from toolgen.clients import FunctionsClient, HTTPClient
+from toolgen.clients import HTTP as HTTPTransport
+from toolgen.clients import Function, FunctionsClient, HTTPClient, Operation
 from toolgen.runtime import Runtime
-from toolgen.shapes.naming import CLIENT_NAMES
+from toolgen.shapes.naming import CLIENT_NAMES, module_name
 
 from .conftest import ProjectFolder, surroundings
 
@@ -346,6 +348,23 @@ def test_functions_that_do_not_fit_are_named_before_a_call(rooms: ProjectFolder)
     done = rooms.run("call", "book", '{"room": "blue"}')
     assert done.code == 2
     assert "app.rooms:book_room" in done.err
+
+
+@pytest.mark.parametrize("case", ["http", "functions"])
+def test_generated_constants_are_the_values_of_the_design(case: str) -> None:
+    for service in design(case).services:
+        for kind in service.clients:
+            module = import_module(f"tests.cases.{case}.gen.{module_name(service.name)}.{kind}")
+            operations = {
+                operation.name: operation.transport
+                for operation in vars(module).values()
+                if isinstance(operation, Operation)
+            }
+            transport = HTTPTransport if kind == "client" else Function
+            methods = [method for method in service.methods if isinstance(method.transport, transport)]
+            assert operations == {method.name: method.transport for method in methods}
+            if kind == "client":
+                assert getattr(module, f"{service.name}Client").servers == service.servers
 
 
 def test_the_names_of_clients_are_kept_from_methods() -> None:
