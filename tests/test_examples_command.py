@@ -219,4 +219,4 @@ def test_the_examples_of_the_example_hold(
     monkeypatch.setattr(sys, "path", sys.path[:])
     code = main(["test", "--session", "s-mira", "--config", str(ROOT / "pyproject.toml")])
     captured = capsys.readouterr()
-    assert (code, captured.out, captured.err) == (0, "", "7 examples passed\n")
+    assert (code, captured.out, captured.err) == (0, "", "9 examples passed\n")
