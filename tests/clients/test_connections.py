@@ -316,14 +316,28 @@ async def test_a_call_whose_connection_was_never_made_was_not_run_when_its_time_
     assert not contexts[0].has_begun
 
 
-async def test_an_executor_that_has_done_something_itself_has_begun() -> None:
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_an_executor_that_has_done_something_itself_has_begun(has_begun: bool) -> None:
+    ctx = context()
+    ctx.has_begun = True
     async with Books(server=f"http://127.0.0.1:{closed_port()}") as client:
-        for has_begun in (True, False):
-            ctx = context()
-            ctx.has_begun = True
-            with calling(ctx, has_begun=has_begun), pytest.raises(ToolError):
-                await client.send(POST, GetBook(id="1"))
-            assert ctx.has_begun == has_begun
+        with calling(ctx, has_begun=has_begun), calling(ctx), pytest.raises(ToolError):
+            await client.send(POST, GetBook(id="1"))
+    assert ctx.has_begun == has_begun
+
+
+async def test_a_call_whose_first_request_was_sent_has_begun() -> None:
+    ctx = context()
+    async with (
+        serving(answering(answer(200, BOOK))) as server,
+        Books(server=server.url) as there,
+        Books(server=f"http://127.0.0.1:{closed_port()}") as gone,
+    ):
+        with calling(ctx):
+            await there.send(POST, GetBook(id="1"))
+        with calling(ctx), pytest.raises(ToolError, match="was not run"):
+            await gone.send(POST, GetBook(id="1"))
+    assert ctx.has_begun
 
 
 def test_connections_end_with_their_loop() -> None:

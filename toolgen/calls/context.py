@@ -142,6 +142,8 @@ class ToolContext:
     may not run twice, has the status `unknown` where nobody heard of its end; another one was not run. An
     executor that hands its work to something elsewhere, and has the attribute `begins_itself = True`, sets it
     to False, and awaits `begin` when it sends it."""
+    is_sent: bool = False
+    """Whether it has awaited `begin`: something elsewhere works for it, or has in an attempt before."""
     on_begin: Callable[[], Awaitable[None]] | None = None
     """Keeps that the work begins, where an engine does; for `begin`."""
     report: Callable[..., None] | None = None
@@ -179,7 +181,7 @@ class ToolContext:
         """Keep that the work begins now; an executor that `begins_itself` awaits it before it sends it."""
         if self.on_begin is not None:
             await self.on_begin()
-        self.has_begun = True
+        self.has_begun = self.is_sent = True
 
     @property
     def idempotency_key(self) -> str:

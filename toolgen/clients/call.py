@@ -11,13 +11,12 @@ from toolgen.calls.context import ToolContext
 
 
 class ServedCall:
-    """A call of a tool while clients work for it, and whether any of its work may have begun."""
+    """A call of a tool while clients work for it."""
 
-    __slots__ = ("context", "has_begun")
+    __slots__ = ("context",)
 
-    def __init__(self, context: ToolContext, *, has_begun: bool) -> None:
+    def __init__(self, context: ToolContext) -> None:
         self.context = context
-        self.has_begun = has_begun
 
     @property
     def may_repeat(self) -> bool:
@@ -27,13 +26,12 @@ class ServedCall:
 
     def connect(self) -> None:
         """Record that nothing of the call has run yet, unless something has: the client only connects."""
-        if not self.has_begun:
+        if not self.context.is_sent:
             self.context.has_begun = False
 
     async def begin(self) -> None:
         """Record that the work of the call begins now: the request is sent."""
-        if not self.has_begun:
-            self.has_begun = True
+        if not self.context.is_sent:
             await self.context.begin()
 
 
@@ -49,9 +47,11 @@ def calling(ctx: ToolContext, *, has_begun: bool = False) -> AbstractContextMana
     """Return a context manager in which clients know the call: its time, its credentials, its artifacts.
 
     A call whose client cannot connect was not run then. An executor that has done something by itself before
-    it asks a client gives `has_begun=True`.
+    it asks a client gives `has_begun=True`, also around a bound executor's method.
     """
-    return _Calling(ServedCall(ctx, has_begun=has_begun))
+    if has_begun:
+        ctx.has_begun = ctx.is_sent = True
+    return _Calling(ServedCall(ctx))
 
 
 class _Calling:
