@@ -105,7 +105,9 @@ def _read(kind: Kind, source: str) -> Source:
             return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
         case "python":
             named = find_functions(source)
-            return read_functions(named.name, inspect.getdoc(named.described) or "", named.functions)
+            return read_functions(
+                named.name, inspect.getdoc(named.described) or "", named.functions, named.target("")
+            )
         case _:
             assert_never(kind)
 

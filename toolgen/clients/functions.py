@@ -7,15 +7,19 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, Final, TypeVar
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Final, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import to_json
 
 from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
 from toolgen.contract.transport import Function
+from toolgen.shapes.python.annotations import readable
+from toolgen.shapes.python.functions import type_hints
 from toolgen.shapes.values import plain
 
 from .operation import Operation
@@ -25,13 +29,14 @@ P = TypeVar("P", bound=BaseModel)
 R = TypeVar("R")
 
 MAX_THREADS: Final = 8
+_ANY: Final = TypeAdapter[Any](Any)
 
 
 class FunctionsClient:
     """A service whose methods are functions: its generated client is a subclass with one method for each.
 
-    A function gets the attributes of the payload by keyword, each by its Python name; absent ones are left
-    out where it has a default. A synchronous one runs in a thread of the client's own.
+    A function gets the attributes of the payload by keyword, as the types that it has for them; absent ones
+    are left out where it has a default. A synchronous one runs in a thread of the client's own.
     """
 
     operations: ClassVar[tuple[Operation[Any, Any], ...]] = ()
@@ -101,18 +106,24 @@ class _Method:
         self.is_async = is_async(self.function)
         self._result: Any = operation.result
         self._reader: Reader[Any] = Reader(operation.result)
-        self._fields = tuple(operation.payload.model_fields)
+        self._fields: dict[str, str] = {}
+        """Parameter by attribute: of its Python name, or of its key where the function takes that."""
+        self._types: dict[str, TypeAdapter[Any]] = {}
+        """What makes the value that the function takes, where it has another type than the payload."""
+        self._without_null = frozenset[str]()
+        """Attributes whose null is absence, for the function takes no None for them."""
         self._needed = frozenset[str]()
         """Parameters without a default."""
         self._is_open = False
-        self._require_fit()
+        self._require_fit(operation.payload.model_fields)
 
-    def _require_fit(self) -> None:
+    def _require_fit(self, fields: Mapping[str, FieldInfo]) -> None:
         """Check that the function takes the payload.
 
         Raises:
             _UnfitFunctionError: it does not.
         """
+        self._fields = {name: name for name in fields}
         try:
             parameters = inspect.signature(self.function).parameters.values()
         except (TypeError, ValueError):  # of a function in C, which says nothing of itself
@@ -126,15 +137,22 @@ class _Method:
         self._needed = frozenset(
             name for name, parameter in named.items() if parameter.default is parameter.empty
         )
+        for name, field in fields.items():
+            if name not in named and field.serialization_alias in named:
+                self._fields[name] = field.serialization_alias
+        hints = type_hints(self.function)
+        own = {name: hints[parameter] for name, parameter in self._fields.items() if parameter in hints}
+        self._types = dict(_own_types(own, fields))
+        self._without_null = frozenset(name for name, type_ in own.items() if not _takes_none(type_))
         problems = [
             f"{self.target} takes no {name!r}, which the payload has; add the parameter"
-            for name in self._fields
+            for name in self._fields.values()
             if not self._is_open and name not in named
         ]
         problems += [
             f"{self.target} needs {name!r}, which no payload has; give it a default"
             for name in named
-            if name in self._needed and name not in self._fields
+            if name in self._needed and name not in self._fields.values()
         ]
         problems += [
             f"{self.target} takes {parameter.name!r} by position only; remove the slash behind it"
@@ -145,15 +163,29 @@ class _Method:
             raise _UnfitFunctionError(*problems)
 
     def arguments(self, payload: BaseModel) -> dict[str, Any]:
-        """Return the keyword arguments for a payload."""
+        """Return the keyword arguments for a payload.
+
+        Raises:
+            ToolError: one does not fit the type that the function has for it.
+        """
         arguments = {
-            name: value
-            for name in self._fields
+            parameter: self._typed(name, value)
+            for name, parameter in self._fields.items()
             if (value := getattr(payload, name)) is not None
-            or name in self._needed
-            or name in payload.model_fields_set
+            or parameter in self._needed
+            or (name in payload.model_fields_set and name not in self._without_null)
         }
         return arguments | (payload.model_extra or {}) if self._is_open else arguments
+
+    def _typed(self, name: str, value: object) -> object:
+        adapter = self._types.get(name)
+        if adapter is None or value is None:
+            return value
+        try:
+            return adapter.validate_json(_ANY.dump_json(value, by_alias=True, exclude_unset=True))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]["msg"]
+            raise ToolError(f"{self._fields[name]!r} does not fit {self.target}: {first}") from None
 
     def result(self, returned: object) -> Any:
         """Return the result that a function has returned as a model, mapping, dataclass or single value.
@@ -203,6 +235,31 @@ def _imported(target: str) -> Callable[..., Any]:
     if not callable(member):
         raise _UnfitFunctionError(f"the module {module_name!r} has no function {path!r}; add it")
     return member  # type: ignore[no-any-return]  # of an author's module
+
+
+def _own_types(
+    own: Mapping[str, Any], fields: Mapping[str, FieldInfo]
+) -> Iterator[tuple[str, TypeAdapter[Any]]]:
+    """Yield the types of a function's own by attribute, where they are others than those of the payload."""
+    for name, type_ in own.items():
+        if _bare(type_) not in (Any, object, fields[name].annotation):
+            try:
+                yield name, TypeAdapter(readable(type_))
+            except Exception:  # of a type that pydantic does not know, whose author takes what comes
+                continue
+
+
+def _takes_none(type_: Any) -> bool:
+    bare = _bare(type_)
+    return bare in (Any, object, None, type(None)) or any(_takes_none(part) for part in _branches(bare))
+
+
+def _bare(type_: Any) -> Any:
+    return get_args(type_)[0] if get_origin(type_) is Annotated else type_
+
+
+def _branches(type_: Any) -> tuple[Any, ...]:
+    return get_args(type_) if get_origin(type_) in (Union, UnionType) else ()
 
 
 def _plain(value: Any) -> Any:

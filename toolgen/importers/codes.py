@@ -129,6 +129,12 @@ NO_DESCRIPTION: Final = Code(
     "description. Say there when to use it.",
     "warning",
 )
+NEEDS_CONTEXT: Final = Code(
+    "import-needs-context",
+    "A function takes the context of a call, which the client of functions does not have. Its tool has no "
+    "BindTo; write its executor, which has the context and may call the function.",
+    "warning",
+)
 MORE_PAGES: Final = Code(
     "import-more-pages",
     "The list of tools is the first page of several (MCP, `nextCursor`). Put the tools of all pages into one "

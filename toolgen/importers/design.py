@@ -34,6 +34,7 @@ from .boundary import each
 from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
+from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
 from .enum_labels import with_labelled_values
@@ -76,6 +77,7 @@ class _Module:
         self._service = _free_service(service)
         self._names = Names(toolset)
         self._types = TypeTable(self._names)
+        self._bound = BoundTools(self._service, source.module, self._names)
         self._findings: list[Finding] = []
         self._values = 0
         self._schemas: dict[str, str] = {}
@@ -136,6 +138,8 @@ class _Module:
             for side, reading in readings.items()
             if (clause := self._object(tool, reading, name, side)) is not None
         ]
+        if tool.function:
+            clauses = list(self._bound.bind(tool, name, description, clauses))
         title = _text(tool.title)
         is_telling = bool(title) and naming.words(title) != naming.words(name)
         yield call(
@@ -237,18 +241,19 @@ class _Module:
         taken = keyword.iskeyword(toolset) or hasattr(builtins, toolset) or toolset in ("design", *MODULES)
         variable = f"{toolset}_tools" if taken else toolset
         description = _text(self._source.description) or f"{naming.title(toolset)}."
-        types = [type_.text for type_ in self._types.types]
+        named = (*self._types.types, *self._bound.types)
+        types = [type_.text for type_ in named]
         group = call("Toolset", literal(toolset), Text(description), *tools)
-        service = call("Service", literal(self._service), Text(description), variable)
+        service = call("Service", literal(self._service), Text(description), *self._bound.parts(), variable)
         design = call("Design", literal(toolset), Text(description), service)
-        used = sorted({word for part in (*types, group, design) for word in _clause_names_in(part)})
+        used = sorted({word for part in (*types, group, service, design) for word in _clause_names_in(part)})
         modules = {name for part in (*types, group) for name in _modules_in(part)}
         imports = "\n".join(text for name, text in MODULES.items() if name in modules)
         statements = [
             f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
             *([imports] if imports else ()),
             f"from toolgen.dsl import {', '.join(used)}",
-            *(f"{type_.name} = {flat(type_.text)}" for type_ in self._types.types),
+            *(f"{type_.name} = {flat(type_.text)}" for type_ in named),
             f"{variable} = {flat(group)}",
             f"design = {flat(design)}",
         ]

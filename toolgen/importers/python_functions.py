@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -21,6 +22,9 @@ from .boundary import each
 from .codes import finding_at
 from .records import collected
 from .tool import ImportedTool, Source
+
+RESULT: Final = "result"
+"""The attribute with what a function returns that is no object of attributes."""
 
 
 class _UntitledSchema(GenerateJsonSchema):
@@ -45,13 +49,21 @@ class _UntitledSchema(GenerateJsonSchema):
         return limited_text(schema) or super().decimal_schema(schema)
 
 
-def read_functions(name: str, description: str, functions: Mapping[str, Callable[..., object]]) -> Source:
-    """Return functions, by their names, as tools; those whose types have no schema become findings."""
-    tools = (tool for own, function in functions.items() for tool in each(_tool(own, function), "", own))
-    return collected(name, inspect.cleandoc(description), tools)
+def read_functions(
+    name: str, description: str, functions: Mapping[str, Callable[..., object]], owner: str = ""
+) -> Source:
+    """Return functions, by their names, as tools; those whose types have no schema become findings.
+
+    With an owner, `package.module:` or `package.module:object.`, the functions themselves execute the tools.
+    """
+    tools = (
+        tool for own, function in functions.items() for tool in each(_tool(own, function, owner), "", own)
+    )
+    source = collected(name, inspect.cleandoc(description), tools)
+    return replace(source, module=owner.partition(":")[0])
 
 
-def _tool(name: str, function: Callable[..., object]) -> Iterator[ImportedTool | Finding]:
+def _tool(name: str, function: Callable[..., object], owner: str) -> Iterator[ImportedTool | Finding]:
     read = read_function(function)
     if read.misfits:
         for misfit in read.misfits:
@@ -66,11 +78,17 @@ def _tool(name: str, function: Callable[..., object]) -> Iterator[ImportedTool |
     if isinstance(result, Finding):
         yield result
         result = None
+    if owner and read.context:
+        message = f"the parameter {read.context!r} takes the context of the call; its tool has no executor"
+        hint = "write its executor, which has the context and may call the function"
+        yield finding_at(codes.NEEDS_CONTEXT, f"/{read.context}", message, hint=hint, tool=name)
+        owner = ""
     yield ImportedTool(
         name=name,
+        function=f"{owner}{name}" if owner else "",
         description=read.docstring.description,
         arguments=arguments,
-        result=result,
+        result=_in_an_object(result) if owner else result,
         formats_are_types=True,
     )
 
@@ -124,6 +142,26 @@ def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
         schema.setdefault("description", function.docstring.result)
     described: dict[str, Any] = with_limit_sentences(schema)
     return described
+
+
+def _in_an_object(schema: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the schema of a result of attributes; any other one is that of an attribute `result`."""
+    if schema is None:
+        return None
+    held = schema.get("$defs", {})
+    name = str(schema.get("$ref")).rpartition("/")[2]
+    target = held.get(name, schema)
+    if "properties" in target and not target.get("additionalProperties"):
+        closed = {**target, "additionalProperties": False}  # other keys are dropped
+        return {**schema, "$defs": {**held, name: closed}} if target is not schema else closed
+    own = {key: value for key, value in schema.items() if key != "$defs"}
+    whole: dict[str, Any] = {
+        "type": "object",
+        "properties": {RESULT: own},
+        "required": [RESULT],
+        "additionalProperties": False,
+    }
+    return {**whole, "$defs": held} if held else whole
 
 
 def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:

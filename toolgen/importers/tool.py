@@ -41,6 +41,8 @@ class ImportedTool:
     formats_are_types: bool = False
     """Whether `"format": "date-time"` means a datetime, as it does in a Python source."""
     examples: tuple[dict[str, Json], ...] = ()
+    function: str = ""
+    """`package.module:function` that is there and executes it; "" where nothing does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +55,5 @@ class Source:
     tools: tuple[ImportedTool, ...]
     findings: tuple[Finding, ...]
     """Their places are pointers into the source; its file is for the reader to name."""
+    module: str = ""
+    """The module whose functions execute the tools, where that is so."""

@@ -109,6 +109,14 @@ def _function(
     )
 
 
+def type_hints(function: Callable[..., object]) -> dict[str, Any]:
+    """Return the annotations of a function; none where they cannot be evaluated."""
+    try:
+        return get_type_hints(_annotated(function), include_extras=True)
+    except Exception:  # an annotation may be any code
+        return {}
+
+
 def _unbound(function: Callable[..., object]) -> Callable[..., object]:
     """Return the function of a partial one, which has its docstring and its annotations."""
     while isinstance(function, partial):

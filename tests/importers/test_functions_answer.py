@@ -1,0 +1,163 @@
+"""Imported functions answer as they are: import, generate, call, without a line of code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import ProjectFolder
+from tests.conftest import project as project
+
+MODULE = '''\
+"""Rooms of an office."""
+
+import datetime as dt
+import enum
+from dataclasses import dataclass
+from typing import Annotated, TypedDict
+
+from pydantic import BaseModel, Field
+
+from toolgen.runtime import ToolContext
+
+
+class Kind(enum.Enum):
+    BIG = "big"
+    SMALL = "small"
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 1
+
+
+class Options(TypedDict):
+    deep: bool
+
+
+class Report(BaseModel):
+    when: dt.date
+    kind: Kind
+    point: Point
+    children: list["Report"] = []
+
+
+class Desk:
+    """A desk of an office."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def use(self, hours: int) -> int:
+        """Use it."""
+        self.used += hours
+        return self.used
+
+
+desk = Desk()
+
+
+def report(
+    point: Point, options: Options, schema: str, copy: Annotated[int, Field(ge=1)], kind: Kind = Kind.BIG
+) -> Report:
+    """Report it."""
+    assert isinstance(point, Point) and isinstance(kind, Kind) and type(options) is dict
+    return Report(when=dt.date(2026, 1, copy), kind=kind, point=point)
+
+
+def shift(points: list[Point], tags: set[str]) -> list[Point]:
+    """Shift them."""
+    return [Point(point.x + len(tags), point.y) for point in points]
+
+
+async def day(of: dt.date | None = None) -> dict[str, int]:
+    """Tell the day."""
+    return {"day": of.day} if of else {}
+
+
+def forget(name: str) -> None:
+    """Forget it."""
+'''
+SETTINGS = '[tool.toolgen]\ndesign = "app.{}_design"\nout = "app/gen"\n'
+
+
+def imported(project: ProjectFolder, source: str, name: str, text: str = MODULE) -> str:
+    """Import and generate, and return what the import said."""
+    project.write("app/rooms.py", text)
+    done = project.run("import", "python", source, "--out", "app")
+    assert done.code == 0, done.err
+    project.write("pyproject.toml", SETTINGS.format(name))
+    generated = project.run("gen")
+    assert generated.code == 0, generated.err
+    return done.err
+
+
+def answer(project: ProjectFolder, tool: str, arguments: object) -> object:
+    done = project.run("call", tool, json.dumps(arguments))
+    assert done.code == 0, done.out + done.err
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize("source", ["app.rooms", "app/rooms.py"])
+def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
+    assert imported(project, source, "rooms").endswith("imported 4 tools\n")
+    arguments = {"point": {"x": 2}, "options": {"deep": True}, "schema": "s", "copy": 3}
+    assert answer(project, "report", {**arguments, "kind": "small"}) == {
+        "when": "2026-01-03",
+        "kind": "small",
+        "point": {"x": 2, "y": 1},
+        "children": [],
+    }
+    assert answer(project, "report", arguments)["kind"] == "big"  # type: ignore[index]  # an object
+    shifted = answer(project, "shift", {"points": [{"x": 1}], "tags": ["a", "b"]})
+    assert shifted == {"result": [{"x": 3, "y": 1}]}
+    assert answer(project, "day", {"of": "2026-02-05"}) == {"result": {"day": 5}}
+    assert answer(project, "day", {}) == {"result": {}}
+    assert answer(project, "forget", {"name": "x"}) == {}
+    refused = project.run("call", "report", json.dumps({**arguments, "copy": 0}))
+    assert json.loads(refused.out)["issues"][0]["path"] == "$.copy"
+
+
+def test_one_function_and_the_methods_of_an_object_answer(project: ProjectFolder) -> None:
+    imported(project, "app.rooms:shift", "rooms")
+    assert answer(project, "shift", {"points": [], "tags": []}) == {"result": []}
+    imported(project, "app.rooms:desk", "desk")
+    assert '"A desk of an office."' in (project.path / "app/desk_design.py").read_text()
+    assert answer(project, "use", {"hours": 3}) == {"result": 3}
+
+
+def test_what_types_do_not_say_stays_a_schema(project: ProjectFolder) -> None:
+    text = '''\
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+Even = Annotated[int, Field(json_schema_extra={"not": {"const": 3}})]
+
+
+class Tree(BaseModel):
+    number: Even
+    inner: list["Tree"] = []
+
+
+def plant(tree: Tree, number: Even = 2) -> int:
+    """Plant it."""
+    return tree.number + number
+'''
+    imported(project, "app.rooms", "rooms", text)
+    assert "JSONSchema(" in (project.path / "app/rooms_design.py").read_text()
+    assert answer(project, "plant", {"tree": {"number": 2}}) == {"result": 4}
+    assert project.run("call", "plant", '{"tree": {"number": 3}}').code == 1
+
+
+def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFolder) -> None:
+    added = (
+        MODULE
+        + '\n\ndef stream(ctx: ToolContext, text: str) -> str:\n    """Stream it."""\n    return text\n'
+    )
+    said = imported(project, "app.rooms", "rooms", added)
+    assert "tool 'stream' at /ctx: the parameter 'ctx' takes the context of the call" in said
+    done = project.run("call", "shift", '{"points": [], "tags": []}')
+    assert "its toolsets need code: rooms.rooms (an executor)" in done.err

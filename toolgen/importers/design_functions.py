@@ -1,0 +1,80 @@
+"""The service whose methods are functions that are there: each tool is bound to the method of its own.
+
+A tool and its method share one type of the arguments and one of the result, so nothing is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from toolgen.shapes import naming
+
+from .clauses import NamedType
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .design_types import Names
+from .tool import ImportedTool
+
+_SIDES: Final = {"Args": ("Payload", "arguments"), "Return": ("Result", "return")}
+"""What a method has for each clause of its tool, and how the type that both share ends."""
+
+
+class BoundTools:
+    """The methods of the functions, and the types that they share with their tools."""
+
+    def __init__(self, service: str, module: str, names: Names) -> None:
+        self._service = service
+        self._module = module
+        self._names = names
+        self._methods: list[Call] = []
+        self.types: list[NamedType] = []
+        """Those that no source has named; they refer to those of the source."""
+
+    def bind(self, tool: ImportedTool, name: str, description: str, clauses: list[Part]) -> Iterator[Part]:
+        """Yield the clauses of a tool with its types shared, and `BindTo`, and keep its method."""
+        children: list[Part] = []
+        for clause in clauses:
+            assert isinstance(clause, Call), "Args or Return"
+            word, last = _SIDES[clause.clause]
+            schema = tool.arguments if clause.clause == "Args" else tool.result
+            if schema is None:
+                continue  # of a function without a result
+            shared = self._shared(naming.class_name(name, last), clause, schema)
+            children.append(call(word, shared))
+            yield call(clause.clause, shared)
+        if tool.function != f"{self._module}:{name}":
+            children.append(call("Function", literal(tool.function)))
+        self._methods.append(call("Method", literal(name), Text(description), *children))
+        yield call("BindTo", literal(self._service), literal(name))
+
+    def parts(self) -> tuple[Call, ...]:
+        """Return what the service has beside its toolset."""
+        return (call("Functions", literal(self._module)), *self._methods) if self._methods else ()
+
+    def _shared(self, wanted: str, clause: Call, schema: Any) -> Part:
+        """Return the name of the type that stands in a clause, which is made where it has none."""
+        parts = clause.parts
+        if len(parts) == 1 and isinstance(parts[0], str):
+            return parts[0]
+        if len(parts) == 1 and isinstance(parts[0], Call) and parts[0].clause == "JSONSchema":
+            parts = tuple(_attributes(schema))
+        name, number = wanted, 1
+        while not self._names.are_free([name]):
+            number += 1
+            name = f"{wanted}{number}"
+        self._names.take([name])
+        text = call("Type", literal(name), literal(None), *parts)
+        self.types.append(NamedType(name=name, text=text, claims=(name,)))
+        return name
+
+
+def _attributes(schema: Any) -> Iterator[Call]:
+    """Yield the attributes of an object that clauses do not express, each with its own schema."""
+    definitions = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+    for key, property_ in schema["properties"].items():
+        own = {word: value for word, value in property_.items() if word not in ("description", "default")}
+        held = definitions if "$ref" in repr(own) else {}
+        facts = [Named("required", literal(True))] if key in schema.get("required", ()) else []
+        described = property_.get("description")
+        text = Text(described) if described else literal(None)
+        yield call("Attribute", literal(key), call("JSONSchema", literal({**own, **held})), text, *facts)
