@@ -16,6 +16,7 @@ from hypothesis import find, settings
 from hypothesis.strategies import booleans
 
 import toolgen
+from tests import selection
 from tests.worker_parts import pytest_configure_node as pytest_configure_node
 from tests.worker_parts import pytest_ignore_collect as pytest_ignore_collect
 from tests.worker_parts import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
@@ -25,6 +26,14 @@ settings.register_profile("same each time", derandomize=True, database=None, dea
 settings.load_profile("same each time")  # no test depends on chance or on the speed of a machine
 # The default visits what a test process keeps so often that it takes a tenth of it.
 gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--lab", action="store_true", help="try as many inputs as `make lab` does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    selection.IS_LAB = config.getoption("lab")
 
 
 def pytest_collection_finish() -> None:

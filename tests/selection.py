@@ -1,0 +1,72 @@
+"""What `make test` leaves to `make conformance`, and how many inputs a test of volume tries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import product
+from typing import Any, TypeGuard
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+IS_LAB = False
+"""Whether this is a part of `make lab`; set from the option `--lab` before tests are collected."""
+
+
+def volume(short: int, *, lab: int) -> int:
+    """Return how many inputs a test marked `volume` tries: `short`, or in `make lab` so many."""
+    return lab if IS_LAB else short
+
+
+def first(values: Iterable[Any], count: int = 1) -> list[Any]:
+    """Return values for `parametrize`; those after `count` are `exhaustive`."""
+    return [one if at < count else _exhaustive(one) for at, one in enumerate(values)]
+
+
+def diagonal(*axes: Iterable[Any]) -> list[Any]:
+    """Return the product of axes for `parametrize`; `exhaustive` but for a diagonal that has each value.
+
+    A value that is `exhaustive` in its axis is so with each other. An axis of several arguments has tuples.
+    """
+    every = [list(axis) for axis in axes]
+    plain = [[one for one in axis if not _is_marked(one)] for axis in every]
+    longest = max(map(len, plain))
+    kept = [tuple(axis[at % len(axis)] for axis in plain) for at in range(longest)]
+    rows = product(*every)
+    return [_spread(row) if row in kept else _exhaustive(_spread(row)) for row in rows]
+
+
+def covering(values: Iterable[Any], facts: Callable[[Any], Sequence[Hashable]]) -> list[Any]:
+    """Return values for `parametrize`; those that show no new fact are `exhaustive`.
+
+    What `facts` returns are the places of a value on axes. A value with the most unseen facts is
+    taken until each fact is seen.
+    """
+    every = list(values)
+    unseen = [set(enumerate(facts(one))) for one in every]
+    kept = set[int]()
+    while any(unseen):
+        best = max(range(len(every)), key=lambda at: len(unseen[at]))
+        kept.add(best)
+        seen = set(unseen[best])
+        for others in unseen:
+            others -= seen
+    return [one if at in kept else _exhaustive(one) for at, one in enumerate(every)]
+
+
+def _exhaustive(value: Any) -> Any:
+    """Return a value for `make conformance` alone; a tuple is the values of several arguments."""
+    values, id_ = (value.values, value.id) if isinstance(value, ParameterSet) else (value, None)
+    return pytest.param(
+        *(values if isinstance(values, tuple) else (values,)), id=id_, marks=pytest.mark.exhaustive
+    )
+
+
+def _spread(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the values of the arguments of several axes."""
+    parts = [one.values if isinstance(one, ParameterSet) else one for one in row]
+    return tuple(value for part in parts for value in (part if isinstance(part, tuple) else (part,)))
+
+
+def _is_marked(value: Any) -> TypeGuard[ParameterSet]:
+    return isinstance(value, ParameterSet) and bool(value.marks)
