@@ -68,8 +68,9 @@ lab-short: compiled ## kill processes at some moments of runs, and check what is
 .PHONY: lab
 lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
-lab: fuzz .peers/ready ## the same with hundreds of kills, and FUZZ_SECONDS (600) of each random input; for nightly runs
+lab: fuzz .peers/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
+	$(FILES) --lab -m volume --no-loadscope-reorder --override-ini faulthandler_timeout=0 tests/conformance
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
 
 .PHONY: lint

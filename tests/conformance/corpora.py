@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
+from tests.selection import volume
+
+T = TypeVar("T")
+
 FOLDER = Path(__file__).parents[3] / "shared" / "corpora"
+STRIDE = volume(3, lab=1)
 SUITE = FOLDER / "jsonschema_suite_2020_12_public.jsonl"
 
 
@@ -86,6 +92,11 @@ def records(file: Path) -> tuple[Record, ...]:
 def lines(file: Path) -> tuple[Any, ...]:
     with file.open(encoding="utf-8") as text:
         return tuple(json.loads(line) for line in text if line.strip())
+
+
+def part(values: Sequence[T]) -> Sequence[T]:
+    """Return each third of what a file has for a test marked `volume`, and in `make lab` all of it."""
+    return values[::STRIDE]
 
 
 def require() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,12 @@ print(hashlib.sha256(repr(trees).encode()).hexdigest())
 """
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4711"])
+@pytest.mark.parametrize("seed", ["0", "4711"])
 def test_output_depends_neither_on_hash_seed_nor_on_the_working_directory(seed: str, tmp_path: Path) -> None:
     assert _digest(seed, tmp_path) == _digest("2", ROOT)
 
 
+@cache
 def _digest(seed: str, folder: Path) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", DIGEST]

@@ -12,19 +12,22 @@ import pytest
 
 from tests.conformance.agreement import hold
 from tests.conformance.generated import codecs
+from tests.selection import volume
 
-DOCUMENTS = 8
+DOCUMENTS = volume(4, lab=100)
 seen: Counter[str] = Counter()
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", codecs())
 def test_codec_and_schema_agree(name: str) -> None:
     hold(codecs()[name], DOCUMENTS, seen)
 
 
+@pytest.mark.volume
 def test_enough_documents_of_each_kind_were_tried() -> None:
     """hypothesis-jsonschema draws nothing but `{}` when its hypothesis is too new."""
     count = len(codecs())
-    assert seen["valid and not empty"] > 10 * count, seen
-    assert seen["invalid"] > 10 * count, seen
+    assert seen["valid and not empty"] > count, seen
+    assert seen["invalid"] > count, seen
     assert seen["calendar"] < seen["valid"] / 20, seen

@@ -29,9 +29,10 @@ def instances(record: dict[str, Any], side: str) -> list[Any]:
     return [{}, [], None, *(record.get("valid_outputs") or []), *(each["result"] for each in calls)]
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("name", FILES)
 def test_tools_of_the_corpora_build_and_accept_what_they_accepted(name: str, tmp_path: Path) -> None:
-    records = corpus(name)
+    records = corpora.part(corpus(name))
     found = imported(
         *(
             tool(

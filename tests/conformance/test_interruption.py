@@ -10,16 +10,20 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ProjectFolder
+from tests.selection import volume
 from tests.test_interruption import MINE, NEW, OLD, kill, run, stopped, toolgen, tree
 from toolgen.codegen.write import STAGING, compare, sweep, write
 
 OTHER = {"__init__.py": "", "a/types.py": "x=3\n", "c/other.py": "z=2\n"}
 PLANS = {"old": OLD, "new": NEW, "other": OTHER}
+REPAIRS = volume(1, lab=len(PLANS))
+"""How many of the plans repair what a kill left; with one, they take turns."""
 
 
 @pytest.fixture
@@ -51,11 +55,12 @@ def after(before: Path, name: str) -> dict[str, bytes]:
 
 
 def kill_everywhere(before: Path) -> int:
-    """Kill runs of `NEW` and repair each by a run of every plan; return how many states they left."""
+    """Kill runs of `NEW`, repair each by a run of `REPAIRS` plans, and return how many states they left."""
     wanted = {name: after(before, name) for name in PLANS}
     old, new = tree(before), wanted["new"]
     whole = {path: {old.get(path), new.get(path)} for path in {*old, *new} - {"gen/.toolgen.json"}}
     seen: list[dict[str, bytes]] = []
+    plans = cycle(PLANS.items())
     for at, project in copies(before):
         end = stopped(at, kill, partial(run, project, NEW))
         killed = tree(project)
@@ -68,7 +73,7 @@ def kill_everywhere(before: Path) -> int:
         if killed in seen:
             continue
         seen.append(killed)
-        for name, texts in PLANS.items():
+        for name, texts in islice(plans, REPAIRS):
             repaired = Path(shutil.copytree(project, project.parent / f"repaired-{at}-{name}"))
             report = run(repaired, texts)
             assert (report.edited, report.kept) == ((), ()), at
@@ -85,10 +90,12 @@ def disk_is_full() -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+@pytest.mark.volume
 def test_after_a_kill_at_any_write_of_the_first_run_the_next_one_repairs(empty: Path) -> None:
     assert kill_everywhere(empty) > 3
 
 
+@pytest.mark.volume
 def test_after_a_kill_at_any_write_each_file_is_whole_and_the_next_run_repairs(before: Path) -> None:
     assert kill_everywhere(before) > 10
 

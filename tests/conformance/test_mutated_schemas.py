@@ -19,6 +19,7 @@ from tests.conformance import corpora
 from tests.conformance.agreement import decoded
 from tests.conformance.mutated_schemas import mutated
 from tests.golden import write
+from tests.selection import volume
 from toolgen.codegen import generate
 from toolgen.dsl import Args, Design, Evaluation, JSONSchema, Service, Tool, Toolset, build
 from toolgen.findings import render
@@ -26,7 +27,7 @@ from toolgen.importers.design import design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import read_document
 
-BATCHES = 12
+BATCHES = volume(3, lab=12)
 TOOLS = 50
 """Of a batch, which is one source."""
 
@@ -52,6 +53,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         del sys.modules[name]
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("number", range(BATCHES))
 def test_a_mutated_schema_is_imported_or_one_error(number: int, folder: Path) -> None:
     records = [{"name": f"t{at}", "parameters": one} for at, one in enumerate(batch(number))]
@@ -74,7 +76,8 @@ def test_a_mutated_schema_is_imported_or_one_error(number: int, folder: Path) ->
         decoded(spec.payload, {})
 
 
-@pytest.mark.parametrize("number", range(BATCHES, BATCHES + 4))
+@pytest.mark.volume
+@pytest.mark.parametrize("number", range(BATCHES, BATCHES + volume(1, lab=4)))
 def test_a_mutated_schema_in_a_design_is_generated_or_a_diagnostic(number: int) -> None:
     corpora.require()
     tools = [Tool(f"t{at}", "A tool.", Args(JSONSchema(one))) for at, one in enumerate(batch(number))]

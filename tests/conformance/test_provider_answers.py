@@ -14,20 +14,22 @@ from tests.conformance import corpora
 from tests.conformance.mutated_schemas import mutated
 from tests.providers.answers import unexplained
 from tests.providers.test_losses import OWN
+from tests.selection import volume
 from toolgen.catalog.providers import project
 
-ANSWERS = 6
-"""Of each tool in each dialect; with 2,665 tools some 16,000."""
-MUTATED = 200
+ANSWERS = volume(2, lab=6)
+"""Of each tool in each dialect; with 2,665 tools some 16,000 in the lab."""
+MUTATED = volume(60, lab=200)
 LARGEST = 20_000
 """Characters of a changed schema."""
 
 
 def schemas() -> list[Any]:
     corpora.require()
-    return [record.input_schema for file in corpora.files() for record in corpora.records(file)]
+    return [record.input_schema for file in corpora.files() for record in corpora.part(corpora.records(file))]
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("dialect", OWN)
 def test_what_real_tools_lose_is_named(dialect: str) -> None:
     for number, schema in enumerate(schemas()):
@@ -37,6 +39,7 @@ def test_what_real_tools_lose_is_named(dialect: str) -> None:
             assert found is None, (found, schema, one.schema, one.losses)
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("dialect", OWN)
 def test_what_changed_tools_lose_is_named(dialect: str) -> None:
     for number, schema in enumerate(_changed(dialect)):

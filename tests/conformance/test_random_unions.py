@@ -11,13 +11,14 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import SchemaValidator, ValidationError
 
+from tests.selection import volume
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.shapes.design.model import Nullable, ToolModel
 from toolgen.shapes.foreign.model import SchemaModel, exact_adapter
 from toolgen.shapes.python.validator import CONFIG, Exactness
 from toolgen.shapes.union_guard import discriminate_unions, within_budget
 
-SETS, DOCUMENTS = 40, 60
+SETS, DOCUMENTS = volume(12, lab=40), 60
 LEAVES: dict[str, Any] = {
     "int": 5,
     "str": "text",
@@ -116,6 +117,7 @@ def attempt(validate: Callable[..., Any], text: str) -> tuple[bool, str]:
         return False, ""
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", range(SETS))
 def test_one_branch_a_level_accepts_and_makes_the_same(seed: int) -> None:
     classes = Classes(seed)

@@ -18,8 +18,9 @@ from mcp import types
 from tests.adapters.mcp.serving.desk import Desk, desk_runtime
 from tests.adapters.mcp.serving.project import http_process
 from tests.adapters.mcp.serving.web import URL, hello, modern_call, web
+from tests.selection import volume
 
-SESSIONS = 500
+SESSIONS = volume(100, lab=500)
 CALLS = 200
 
 
@@ -27,6 +28,7 @@ def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
+@pytest.mark.volume
 async def test_sessions_leave_nothing_behind() -> None:
     async with desk_runtime(Desk()) as runtime, web(runtime, session_idle_s=600) as client:
         await one_session(client)

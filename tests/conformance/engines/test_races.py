@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from tests.engines.toys import call, play
+from tests.selection import volume
 from tests.temporal_server import TemporalServer
 from toolgen.runs import Receipt, WaitOverError
 
 from . import clerk
 from .processes import FORKS, TemporalWorkers, ends
 
-RACES = 30
+RACES = volume(8, lab=30)
 STEPS = [{"wait": ["answer:wait:0"], "about": "?"}, {"calls": [call("after")]}]
 
 
@@ -73,6 +74,7 @@ async def clerks(workers: TemporalWorkers) -> AsyncIterator[Clerks]:
         yield two
 
 
+@pytest.mark.volume
 async def test_one_of_two_answers_is_accepted_and_the_run_has_it(
     workers: TemporalWorkers, clerks: Clerks
 ) -> None:
@@ -95,6 +97,7 @@ async def test_two_equal_answers_are_one(workers: TemporalWorkers, clerks: Clerk
     assert sorted(await clerks.at_once(both, both)) == ["accepted", "same"]
 
 
+@pytest.mark.volume
 async def test_an_accepted_answer_is_not_dropped_by_a_cancellation(
     workers: TemporalWorkers, clerks: Clerks
 ) -> None:

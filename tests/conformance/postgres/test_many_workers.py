@@ -11,6 +11,7 @@ import pytest
 
 from tests.agents.tools import Bench, agent, calling, everything, first_answer, is_paired, texts, work
 from tests.many_workers import SECRET, Cluster
+from tests.selection import volume
 from toolgen.adapters.postgres import Postgres, PostgresSessionStore
 from toolgen.agents import AgentRegistration, Agents, Await, PlanInput, ScriptedPlanner, agents_of, host
 from toolgen.calls.toolsets.functions import func_tool
@@ -18,7 +19,7 @@ from toolgen.events.hub import Events
 from toolgen.observability.spans import ToolSpans
 from toolgen.runtime import ConfirmSpec, Runtime
 
-SEEDS = range(6)
+SEEDS = range(volume(2, lab=6))
 
 
 @asynccontextmanager
@@ -61,6 +62,7 @@ class Growing:
         return self.version
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_a_call_is_executed_as_its_planning_saw_the_tools(database: Postgres, seed: int) -> None:
     steps = [calling(f"grow_{step}") for step in range(5)]
@@ -70,6 +72,7 @@ async def test_a_call_is_executed_as_its_planning_saw_the_tools(database: Postgr
     assert output.text == "5"
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_each_planning_sees_what_others_have_planned(database: Postgres, seed: int) -> None:
     seen: list[str] = []
@@ -92,6 +95,7 @@ async def test_each_planning_sees_what_others_have_planned(database: Postgres, s
     assert sorted(bench.did) == sorted(f"{name} {what}" for name in "abc" * 3 for what in ("begins", "ends"))
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_events_have_their_session_and_the_turn_is_free_whoever_hears_the_end(
     database: Postgres, seed: int
@@ -121,6 +125,7 @@ async def test_events_have_their_session_and_the_turn_is_free_whoever_hears_the_
     assert [event.seq for event in of_last] == list(range(1, len(of_last) + 1))
 
 
+@pytest.mark.volume
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_an_answer_to_any_worker_resumes_the_call_once(database: Postgres, seed: int) -> None:
     ran: list[str] = []

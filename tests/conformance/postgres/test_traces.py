@@ -8,6 +8,7 @@ from tests.agents.tools import agent, calling, everything, exported, first_answe
 from tests.conformance.postgres.test_many_workers import workers
 from tests.conventions import violations
 from tests.otlp import Receiver
+from tests.selection import volume
 from toolgen.adapters.postgres import Postgres
 from toolgen.agents import FinalResult, HandOver, PlanInput, ScriptedPlanner, agents_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
@@ -29,7 +30,8 @@ def found(given: PlanInput) -> FinalResult:
     return FinalResult(result=first_answer(given))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.volume
+@pytest.mark.parametrize("seed", range(volume(1, lab=6)))
 async def test_a_run_with_a_child_and_a_wait_is_one_trace(database: Postgres, seed: int) -> None:
     low = agent("x.low", ScriptedPlanner([calling(("burn", {"id": "p1"})), found]), BURN)
     top = agent("x.top", ScriptedPlanner([calling("look"), everything]), exported("x.checks", "x.low"))
