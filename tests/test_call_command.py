@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.selection import first
+
 from .conftest import PACKAGE, Done, ProjectFolder, in_a_process
 
 EXECUTOR = """\
@@ -93,13 +95,16 @@ def test_an_executor_without_a_method_is_told_to_be_completed(greeter: ProjectFo
 
 @pytest.mark.parametrize(
     ("tool", "data", "error"),
-    [
-        ("greet", '{"name": "Nobody"}', "there is nobody"),
-        ("greet", '{"name": "Ada", "session_id": "x"}', "the arguments of greet do not fit"),
-        ("greet", "{", "the arguments of greet do not fit"),
-        ("greet", "[" * 65 + "]" * 65, "the arguments of greet do not fit"),
-        ("gret", "{}", "there is no tool 'gret'; close names are greet"),
-    ],
+    first(
+        [
+            ("greet", '{"name": "Nobody"}', "there is nobody"),
+            ("greet", '{"name": "Ada", "session_id": "x"}', "the arguments of greet do not fit"),
+            ("greet", "{", "the arguments of greet do not fit"),
+            ("greet", "[" * 65 + "]" * 65, "the arguments of greet do not fit"),
+            ("gret", "{}", "there is no tool 'gret'; close names are greet"),
+        ],
+        2,
+    ),
 )
 def test_a_failed_call_exits_with_1(greeter: ProjectFolder, tool: str, data: str, error: str) -> None:
     done = greeter.run("call", tool, data, "--session", "s-9")
@@ -152,18 +157,22 @@ def test_a_trace_ends_where_the_call_failed(
 
 @pytest.mark.parametrize(
     ("runtime", "message"),
-    [
-        (
-            "",
-            "names no runtime, and its toolsets need code: hall.people (an executor)\n  hint: add runtime =",
-        ),
-        ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
-        ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
-        ("app.main:brokn", "has no name 'brokn'\n  hint: did you mean 'broken'? correct 'runtime' in "),
-        ("app.main:nothing", "'app.main:nothing' is 3, not a function\n  hint: "),
-        ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
-        ("app.main:broken", "'app.main:broken' failed:\n\nTraceback (most recent call last):\n"),
-    ],
+    first(
+        [
+            (
+                "",
+                "names no runtime, and its toolsets need code: hall.people (an executor)\n"
+                "  hint: add runtime =",
+            ),
+            ("app.nowhere:runtime", "there is no module 'app.nowhere' in "),
+            ("app.main:other", "the module 'app.main' has no name 'other'\n  hint: correct 'runtime'"),
+            ("app.main:brokn", "has no name 'brokn'\n  hint: did you mean 'broken'? correct 'runtime' in "),
+            ("app.main:nothing", "'app.main:nothing' is 3, not a function\n  hint: "),
+            ("builtins:list", "'builtins:list' gave [], not a Runtime\n  hint: "),
+            ("app.main:broken", "'app.main:broken' failed:\n\nTraceback (most recent call last):\n"),
+        ],
+        3,
+    ),
 )
 def test_a_runtime_of_no_use(greeter: ProjectFolder, runtime: str, message: str) -> None:
     line = f'runtime = "{runtime}"\n' if runtime else ""

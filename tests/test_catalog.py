@@ -13,6 +13,7 @@ import jsonschema_rs
 import pytest
 
 import benchmarks.generate
+from tests.selection import first
 from toolgen.catalog import CatalogueError, format_schema, load_catalogue, read_catalogue
 from toolgen.catalog.entry import tool_digest
 from toolgen.catalog.reader import format_id
@@ -27,7 +28,7 @@ CATALOGUES = sorted(
 )
 
 
-@pytest.mark.parametrize("format", CATALOG_FORMATS)
+@pytest.mark.parametrize("format", first(CATALOG_FORMATS))
 def test_a_format_is_a_schema(format: CatalogFormat) -> None:
     schema = format_schema(format)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -45,7 +46,7 @@ def format_validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(format_schema())
 
 
-@pytest.mark.parametrize("file", CATALOGUES, ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("file", first(CATALOGUES, 8), ids=lambda file: str(file.relative_to(ROOT)))
 def test_the_catalogue_is_of_the_format(file: Path) -> None:
     written = json.loads(file.read_text("utf-8"))
     format_validator().validate(written)
@@ -118,6 +119,7 @@ def test_what_is_no_catalogue_is_said(document: object, message: str) -> None:
         read_catalogue(document, lambda path: {"tools": []})
 
 
+@pytest.mark.exhaustive
 def test_a_catalogue_has_at_most_9_kilobytes_a_tool() -> None:
     namespace: dict[str, Any] = {"TOOLSETS": 5, "TOOLS": 20}
     exec(benchmarks.generate.DESIGN, namespace)  # the design of the benchmark, which has 1,000 tools

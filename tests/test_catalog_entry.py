@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.catalog_entries import catalog_entry
+from tests.selection import first
 from toolgen.calls.type_codec import TypeCodec
 from toolgen.catalog import load_catalogue
 from toolgen.catalog.entry import DESIGN_ONLY, tool_digest, without
@@ -45,7 +46,7 @@ def registered(package: Path) -> Any:
     return module(package).registration(object())
 
 
-@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("package", first(PACKAGES, 10), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_entry_of_a_spec_is_that_of_its_design(package: Path) -> None:
     toolset = registered(package)
     made = {spec.id: without(catalog_entry(spec, toolset), DESIGN_ONLY) for spec in toolset.specs}
@@ -61,7 +62,9 @@ def test_the_entry_of_an_agents_tool_is_as_the_agent_calls_it(package: Path) -> 
     assert made == {id_: without(tool, of_toolset) for id_, tool in generated(package).items()}
 
 
-@pytest.mark.parametrize("package", [*PACKAGES, *AGENTS], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "package", first([*PACKAGES, *AGENTS], 10), ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_the_digest_of_a_spec_is_that_of_its_entry(package: Path) -> None:
     tools = load_catalogue(package / "tool_schemas.json").tools
     entries = {tool["id"]: tool for tool in tools}

@@ -47,7 +47,7 @@ ELSEWHERE = (FOLLOWED, IMPORT, LATER, AGENT, SERVICES, FRAMEWORKS, POSTGRES, OBS
 SERVER = ROOT / "docs/mcp.md"
 """Starts a server of MCP, which takes seconds; `make conformance` runs it."""
 RUN = [
-    pytest.param(file, marks=pytest.mark.exhaustive) if file == SERVER else file
+    pytest.param(file, marks=pytest.mark.exhaustive) if file in (SERVER, PRODUCTION) else file
     for file in DOCUMENTS
     if file not in ELSEWHERE
 ]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import toolgen.dsl
+from tests.selection import first
 from toolgen.cli.explain import blocks
 from toolgen.dsl import build, datatypes
 from toolgen.dsl.clause import Clause
@@ -49,7 +50,7 @@ def shown(word: str) -> tuple[str, str]:
     return " ".join(match["meaning"].split()), match["code"]
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", first(WORDS, 8))
 def test_a_word_shows_an_example_that_evaluates(word: str) -> None:
     """The example uses the word, and is a piece of a design as it stands."""
     _, code = shown(word)
@@ -59,7 +60,7 @@ def test_a_word_shows_an_example_that_evaluates(word: str) -> None:
     assert word in code
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", first(WORDS, 8))
 def test_the_documentation_says_what_the_editor_says(word: str) -> None:
     """Meaning and example are those of the docstring; then comes the result."""
     meaning, code = shown(word)
@@ -80,7 +81,7 @@ def test_every_code_stands_with_a_word() -> None:
     assert all(len(set(causes(word))) == len(causes(word)) for word in WORDS)
 
 
-@pytest.mark.parametrize("code", RULES)
+@pytest.mark.parametrize("code", first(RULES, 8))
 def test_a_code_stands_with_the_word_that_it_points_to(code: str, tmp_path: Path) -> None:
     file = tmp_path / "design.py"
     file.write_text(blocks(code)["python"], "utf-8")
@@ -98,7 +99,9 @@ def test_every_word_stands_in_the_comparison_with_goa_ai() -> None:
     assert set(WORDS) <= set(re.findall(r"`(\w+)`", column))
 
 
-@pytest.mark.parametrize("name", [name for name in WORDS if inspect.isclass(getattr(toolgen.dsl, name))])
+@pytest.mark.parametrize(
+    "name", first([name for name in WORDS if inspect.isclass(getattr(toolgen.dsl, name))], 8)
+)
 def test_the_annotations_of_a_word_resolve_at_run_time(name: str) -> None:
     """In its own module, as tools for documentation read them."""
     function = getattr(toolgen.dsl, name).__init__

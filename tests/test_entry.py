@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from .conftest import in_a_process
 
 PROGRAM = """
@@ -17,6 +19,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.exhaustive
 def test_a_command_that_used_temporal_leaves_before_the_interpreter_ends(tmp_path: Path) -> None:
     """The interpreter would wait for the thread, for ever."""
     done = in_a_process(tmp_path, "-c", PROGRAM.format(imports="import temporalio", daemon=False))
@@ -25,6 +28,7 @@ def test_a_command_that_used_temporal_leaves_before_the_interpreter_ends(tmp_pat
     assert done.stdout.splitlines()[1:] == ["the last spans"]
 
 
+@pytest.mark.exhaustive
 def test_another_command_ends_with_its_interpreter(tmp_path: Path) -> None:
     imports = "class Last:\n    def __del__(self):\n        print('finalized')\nlast = Last()"
     done = in_a_process(tmp_path, "-c", PROGRAM.format(imports=imports, daemon=True))

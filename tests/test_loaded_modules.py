@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sizes import sizes
+from tests.selection import first
 
 ROOT = Path(__file__).parent.parent
 MOST_CODE = 5_000
@@ -42,7 +43,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.partition(".")[0] =
 """
 
 
-@pytest.mark.parametrize(("code", "most"), [(IMPORT, 67), (CALL, 68)], ids=["the import", "one call"])
+@pytest.mark.parametrize(("code", "most"), first([(IMPORT, 67), (CALL, 68)]), ids=["the import", "one call"])
 def test_a_host_that_makes_a_call_loads_few_modules(code: str, most: int) -> None:
     """More is a decision: what a call does not need is imported where it is first used."""
     printed = subprocess.check_output([sys.executable, "-c", code + COUNT], cwd=ROOT, text=True)

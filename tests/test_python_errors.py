@@ -6,6 +6,7 @@ import pytest
 
 from .conftest import DESIGN, ProjectFolder
 from .findings import findings_in
+from .selection import first
 
 CASES = {
     # What is planted, the line and the column where it is, what Python says, what to do.
@@ -151,7 +152,7 @@ CASES = {
 Planted = tuple[str, tuple[int, int], str, str]
 
 
-@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+@pytest.fixture(params=first(map(pytest.param, CASES.values()), 8), ids=list(CASES))
 def planted(request: pytest.FixtureRequest, project: ProjectFolder) -> Planted:
     case: Planted = request.param
     project.write("app/design.py", case[0])

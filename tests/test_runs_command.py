@@ -156,6 +156,7 @@ def test_a_run_is_shown_with_its_events(runs: ProjectFolder) -> None:
     assert [wait["about"]["frozen"]["id"]] == waiting_ids(runs)
 
 
+@pytest.mark.exhaustive
 def test_a_run_is_indented_at_a_terminal_and_a_line_elsewhere(runs: ProjectFolder) -> None:
     start(runs, "run_1:s-1:fail this\x1b[2J")
     piped = runs.run("runs", "show", "run_1").out

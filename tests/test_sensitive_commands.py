@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.selection import first
+
 from .conftest import ProjectFolder
 
 DESIGN = '''\
@@ -82,7 +84,7 @@ def printed(bank: ProjectFolder, *arguments: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("amount", [1, 0, -1, "many"])
+@pytest.mark.parametrize("amount", first([1, 0, -1, "many"], 2))
 @pytest.mark.parametrize("trace", [(), ("--trace",)], ids=["plain", "trace"])
 def test_a_call_prints_no_sensitive_value(
     bank: ProjectFolder, amount: object, trace: tuple[str, ...]
@@ -105,7 +107,7 @@ def test_a_person_sees_that_there_is_a_value(bank: ProjectFolder) -> None:
     printed(bank, "runs", "show", run)
 
 
-@pytest.mark.parametrize("amount", [0, -1])
+@pytest.mark.parametrize("amount", first([0, -1]))
 def test_an_approved_call_that_fails(bank: ProjectFolder, amount: int) -> None:
     printed(bank, "call", "pay_much", json.dumps({"card": CARD, "amount": amount}))
     (id_, *_) = printed(bank, "approve").split()

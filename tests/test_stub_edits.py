@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.golden import design, formatted
+from tests.selection import diagonal
 from toolgen.codegen import stub
 from toolgen.codegen.stubs.stubs import Stub, read_stub
 from toolgen.expr.tree import Toolset
@@ -103,8 +104,7 @@ def test_a_method_is_added_at_the_end_of_its_class(body: str, rest: str) -> None
     imported(followed(BASE + body + rest).encode())
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("indent", ["  ", "\t", "   "])
+@pytest.mark.parametrize(("end", "indent"), diagonal(["\n", "\r\n", "\r"], ["  ", "\t", "   "]))
 def test_it_is_written_as_the_class_is(end: str, indent: str) -> None:
     def own(text: str) -> bytes:
         return text.replace("    ", indent).replace("\n", end).encode()

@@ -153,6 +153,7 @@ def test_stubs_of_a_wrong_design_shows_its_mistakes(project: ProjectFolder) -> N
     assert "app/design.py:12:13: error: " in done.err
 
 
+@pytest.mark.exhaustive
 def test_a_fresh_stub_is_clean_in_its_project_and_loads_no_types(project: ProjectFolder) -> None:
     project.run("gen")
     options = ["--isolated", "--no-cache", "--select=E,F,I,UP,RUF,B,SIM,D2", "--line-length=100"]
@@ -183,6 +184,7 @@ def test_folders_of_stubs_that_are_made_are_packages(
     assert project.run("gen").err == "app/gen: up to date\n"
 
 
+@pytest.mark.exhaustive
 def test_a_tool_called_as_its_toolset_does_not_hide_it(project: ProjectFolder) -> None:
     project.write("app/design.py", DESIGN.replace('"greet"', '"people"'))
     project.run("gen")

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.selection import first
+
 from .conftest import ProjectFolder
 from .forked import run_forked
 from .runs_project import MAIN, start, write_runs
@@ -28,7 +30,7 @@ asyncio.run(approve())
 """
 
 
-@pytest.mark.parametrize("is_of_agent", [True, False])
+@pytest.mark.parametrize("is_of_agent", first([True, False]))
 def test_an_unknown_outcome_is_found_and_settled(project: ProjectFolder, is_of_agent: bool) -> None:
     write_runs(project)
     if is_of_agent:

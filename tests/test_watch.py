@@ -77,6 +77,7 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_lets_a_round_end(project: ProjectFolder) -> None:
     gate = project.path / "gate"
     os.mkfifo(gate)

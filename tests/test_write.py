@@ -222,6 +222,7 @@ def test_text_that_ruff_refuses_is_our_bug_and_changes_nothing(out: Path) -> Non
     assert state(out) == before
 
 
+@pytest.mark.exhaustive
 def test_a_full_disk_changes_nothing(out: Path) -> None:
     """The limit on file sizes makes every larger write fail, as a full disk does."""
     before = state(out)

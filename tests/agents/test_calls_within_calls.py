@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.agents.tools import agent, calling, everything, exported, running
+from tests.selection import diagonal, first
 from toolgen.agents import FinalResult, RunOutput, ScriptedPlanner, agents_of
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.events.records import AssistantReply
@@ -95,7 +96,7 @@ async def outputs(runtime: Runtime, count: int = RUNS) -> set[str]:
     return {output.text for output in ended}
 
 
-@pytest.mark.parametrize("sequential", ["", "outer", "inner outer"])
+@pytest.mark.parametrize("sequential", first(["", "outer", "inner outer"]))
 async def test_runs_end_whose_tools_make_calls_at_once(sequential: str) -> None:
     nested = Nested()
     async with nested.serving("outer", "inner", sequential=sequential) as runtime:
@@ -104,8 +105,9 @@ async def test_runs_end_whose_tools_make_calls_at_once(sequential: str) -> None:
         assert nested.most == 1
 
 
-@pytest.mark.parametrize("tool", ["hand", "follow"])
-@pytest.mark.parametrize("sequential", ["", "hand follow", "inner outer hand follow"])
+@pytest.mark.parametrize(
+    ("tool", "sequential"), diagonal(["hand", "follow"], ["", "hand follow", "inner outer hand follow"])
+)
 async def test_runs_end_whose_tools_wait_for_runs(tool: str, sequential: str) -> None:
     """A sequential tool lets the calls of the run in that it waits for, or whose events it follows."""
     nested = Nested()
@@ -115,8 +117,9 @@ async def test_runs_end_whose_tools_wait_for_runs(tool: str, sequential: str) ->
     assert said == {'"\\"done\\" | \\"done done done\\"" | "done done done"'}
 
 
-@pytest.mark.parametrize("tool", ["later", "call_agent"])
-@pytest.mark.parametrize("sequential", ["", "inner outer later call_agent"])
+@pytest.mark.parametrize(
+    ("tool", "sequential"), diagonal(["later", "call_agent"], ["", "inner outer later call_agent"])
+)
 async def test_runs_end_that_are_waited_for_later_or_answer_a_call(tool: str, sequential: str) -> None:
     """A call of the run that waits already enters beside the one that begins to wait for the run."""
     nested = Nested()

@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 
 from tests.lab.agents import unpaired
+from tests.selection import first
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -134,7 +135,7 @@ class Upgrade:
         return AgentRegistration(spec=spec, planner=Obeying(), toolsets=(made,), format=1)
 
 
-@pytest.fixture(params=sorted(folder.name for folder in FILES.iterdir()))
+@pytest.fixture(params=first(sorted(folder.name for folder in FILES.iterdir())))
 async def upgrade(request: pytest.FixtureRequest, tmp_path: Path) -> Upgrade:
     made = Upgrade(request.param, tmp_path)
     await made.adopt()

@@ -51,6 +51,7 @@ def desk(folder: Path) -> Runtime:
     return runtime
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", [pytest.param("hang", marks=pytest.mark.exhaustive), "ask"])
 async def test_the_end_of_a_session_cancels_its_run_in_another_process(tmp_path: Path, tool: str) -> None:
     async with working(tmp_path, tool) as printed, desk(tmp_path) as runtime:

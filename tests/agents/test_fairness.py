@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.agents.tools import agent, answers, calling, ran, running
+from tests.selection import first
 from tests.virtual_time import now
 from toolgen.agents import PlanInput, ScriptedPlanner, ToolMessage, agents_of
 from toolgen.calls.toolsets.functions import function_toolset
@@ -19,6 +20,7 @@ from toolgen.events.records import ToolEnd, ToolStart
 from toolgen.runtime import ToolContext
 
 
+@pytest.mark.exhaustive
 async def test_a_small_run_goes_on_beside_a_large_batch() -> None:
     made: list[int] = []
     first = asyncio.Event()
@@ -76,7 +78,7 @@ class Ledger:
         return ()
 
 
-@pytest.mark.parametrize("turns", [0, 1, 5])
+@pytest.mark.parametrize("turns", first([0, 1, 5]))
 async def test_changes_of_a_large_batch_are_merged_at_once(turns: int) -> None:
     async def enter(number: int, ctx: ToolContext) -> int:
         """Enter a number."""
@@ -94,6 +96,7 @@ async def test_changes_of_a_large_batch_are_merged_at_once(turns: int) -> None:
     assert found.output.text == f"{list(range(many))}"
 
 
+@pytest.mark.exhaustive
 async def test_a_batch_stays_one_where_many_of_its_calls_are_refused() -> None:
     async def enter(number: int, ctx: ToolContext) -> int:
         """Enter a number."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.tools import agent, calling, exported, running
+from tests.selection import first
 from toolgen.agents import (
     Agents,
     Await,
@@ -100,7 +101,7 @@ class Name(str):
     """A text that can be watched."""
 
 
-@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("is_large", first([False, True]))
 async def test_who_executes_no_run_keeps_nothing_of_it(tmp_path: Path, is_large: bool) -> None:
     engine = InProcessEngine(tmp_path / "runs.db", worker=is_large, max_payload_bytes=5_000)
     runtime = Runtime(engine=engine)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.lab.agents import unpaired
 from tests.runtime.bank import META, Bank
+from tests.selection import first
 from toolgen.agents import (
     Agents,
     AssistantMessage,
@@ -158,7 +159,7 @@ class Desk:
         shutil.copy(kept, self.folder / "runs.db")
 
 
-@pytest.fixture(params=[False, True], ids=["one file", "sessions apart"])
+@pytest.fixture(params=first([False, True]), ids=["one file", "sessions apart"])
 def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     return Desk(tmp_path, is_apart=request.param)
 
@@ -322,7 +323,7 @@ async def test_no_client_makes_an_empty_file_in_the_place_of_one_that_was_remove
         await client.close()
 
 
-@pytest.mark.parametrize("how", ["restored by SQLite", "moved there"])
+@pytest.mark.parametrize("how", first(["restored by SQLite", "moved there"]))
 async def test_an_older_copy_that_is_put_under_a_worker_stops_it_before_it_does_anything(
     desk: Desk, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -492,7 +493,7 @@ async def test_a_run_whose_output_is_gone_hides_no_other(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "output", ["[]", "{}", '"x"', '{"failure": null, "agent": "x.agent", "pending": [{}]}']
+    "output", first(["[]", "{}", '"x"', '{"failure": null, "agent": "x.agent", "pending": [{}]}'])
 )
 async def test_a_run_whose_output_has_another_shape_hides_no_other(tmp_path: Path, output: str) -> None:
     """The list of all runs was a TypeError or a KeyError."""

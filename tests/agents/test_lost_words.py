@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.agents import unpaired
+from tests.selection import first
 from toolgen.agents import (
     Agents,
     AssistantMessage,
@@ -107,11 +108,13 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.mark.parametrize(
     "lost",
-    [
-        ["DELETE FROM message WHERE step = 3"],
-        ["DELETE FROM message WHERE step > 0", "DELETE FROM answer"],
-        ["DELETE FROM message", "DELETE FROM answer", "DELETE FROM active", "DELETE FROM turn"],
-    ],
+    first(
+        [
+            ["DELETE FROM message WHERE step = 3"],
+            ["DELETE FROM message WHERE step > 0", "DELETE FROM answer"],
+            ["DELETE FROM message", "DELETE FROM answer", "DELETE FROM active", "DELETE FROM turn"],
+        ]
+    ),
 )
 async def test_a_result_without_its_call_is_no_result(desk: Desk, lost: list[str]) -> None:
     """The call of `wipe` is lost, and then the look up too, and the turn: the run has all of it."""

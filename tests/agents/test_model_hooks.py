@@ -15,6 +15,7 @@ from tests.agents.tools import (
     ran,
     texts,
 )
+from tests.selection import diagonal
 from toolgen.agents import (
     FinalResponse,
     PlanInput,
@@ -75,8 +76,9 @@ async def says_nothing(about: Any) -> Verdict:
     return _  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("wrong", [raises, says_nothing, hangs])
-@pytest.mark.parametrize("where", ["before", "after", "error"])
+@pytest.mark.parametrize(
+    ("wrong", "where"), diagonal([raises, says_nothing, hangs], ["before", "after", "error"])
+)
 async def test_a_hook_with_a_mistake_fails_the_run(where: str, wrong: Say) -> None:
     def fails(given: PlanInput) -> str:
         raise PlannerError("no key")

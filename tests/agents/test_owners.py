@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.agents.tools import agent, calling, exported, first_answer, running
+from tests.selection import diagonal
 from toolgen.agents import (
     Await,
     Awaiting,
@@ -86,9 +87,9 @@ USES: dict[str, Callable[[RunHandle, Awaiting], Awaitable[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize(
-    ("name", "session"), [("x.two", "s-1"), ("x.one", "s-2"), ("x.one", ""), ("x.two", "s-2")]
+    ("use", "name", "session"),
+    diagonal(USES, [("x.two", "s-1"), ("x.one", "s-2"), ("x.one", ""), ("x.two", "s-2")]),
 )
 async def test_a_handle_of_somebody_else_knows_no_such_run(
     tmp_path: Path, use: str, name: str, session: str

@@ -17,6 +17,7 @@ from tests.agents.tools import (
     texts,
     until,
 )
+from tests.selection import first
 from toolgen.agents import (
     Await,
     CallTools,
@@ -92,22 +93,25 @@ async def test_a_script_that_ends_too_early_says_what_tells_runs_apart() -> None
 
 @pytest.mark.parametrize(
     ("garbage", "wrong"),
-    [
-        (None, "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"),
-        ({"text": "x"}, "it returns CallTools"),
-        (FinalResponse, "it returns CallTools"),
-        (FinalResponse(text=3), "its text is a int, and no text"),  # type: ignore[arg-type]
-        (FinalResult(result=object()), "its result is no JSON"),  # type: ignore[arg-type]
-        (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
-        (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
-        (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
-        (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
-        (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
-        (Await(kind="questions", question="?", schema=3), "its schema is a int"),  # type: ignore[arg-type]
-        (Await(kind="questions", question="?", schema={"type": "array"}), "the schema of a question is"),
-        (Await(kind="questions", question="?", missing_fields="ab"), "its missing_fields"),  # type: ignore[arg-type]
-        (HandOver(agent=None), "its agent is a NoneType"),  # type: ignore[arg-type]
-    ],
+    first(
+        [
+            (None, "it returns CallTools, FinalResponse, FinalResult, Await or HandOver"),
+            ({"text": "x"}, "it returns CallTools"),
+            (FinalResponse, "it returns CallTools"),
+            (FinalResponse(text=3), "its text is a int, and no text"),  # type: ignore[arg-type]
+            (FinalResult(result=object()), "its result is no JSON"),  # type: ignore[arg-type]
+            (CallTools(calls=("add",)), "its calls are a tuple of str, not a tuple of PlannedCall"),  # type: ignore[arg-type]
+            (CallTools(calls=None), "its calls are a value of type NoneType, not a tuple of PlannedCall"),  # type: ignore[arg-type]
+            (CallTools(calls=(PlannedCall(name="add", arguments={}),)), "its arguments is a dict"),  # type: ignore[arg-type]
+            (CallTools(calls=(PlannedCall(name="add", id=None),)), "its id is a NoneType"),  # type: ignore[arg-type]
+            (Await(kind="prayer", question="?"), "its kind is 'prayer'"),  # type: ignore[arg-type]
+            (Await(kind="questions", question="?", schema=3), "its schema is a int"),  # type: ignore[arg-type]
+            (Await(kind="questions", question="?", schema={"type": "array"}), "the schema of a question is"),
+            (Await(kind="questions", question="?", missing_fields="ab"), "its missing_fields"),  # type: ignore[arg-type]
+            (HandOver(agent=None), "its agent is a NoneType"),  # type: ignore[arg-type]
+        ],
+        5,
+    ),
 )
 async def test_garbage_ends_a_run_and_says_so(garbage: Any, wrong: str) -> None:
     class Garbage:

@@ -26,6 +26,7 @@ from tests.runtime.test_sensitive import (
     quoted,
     receipt,
 )
+from tests.selection import diagonal
 from toolgen.agents import (
     CallTools,
     FinalResponse,
@@ -145,8 +146,10 @@ async def test_calls_that_fail(error: Callable[[str], Exception]) -> None:
     await told(quoting(error), call("pay"), DONE)
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("bytes", "hex", "base64")])
-@pytest.mark.parametrize("error", [ToolError, ValueError])
+@pytest.mark.parametrize(
+    ("form", "error"),
+    diagonal([form for form in FORMS if form not in ("bytes", "hex", "base64")], [ToolError, ValueError]),
+)
 async def test_a_value_in_each_form(form: str, error: Callable[[str], Exception]) -> None:
     """As an executor quotes it, and then a planner: in no event, log record, error or output of the run."""
 

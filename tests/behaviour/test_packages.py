@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.cases.agents.gen import assistant
 from tests.cases.agents.gen.assistant import completions
 from tests.cases.bounded.gen import store
@@ -32,6 +34,7 @@ def test_completions_are_imported_from_the_package_of_their_service() -> None:
     assert all(getattr(assistant, name) is getattr(completions, name) for name in assistant.__all__)
 
 
+@pytest.mark.exhaustive
 def test_a_package_imports_its_modules_when_they_are_used() -> None:
     subprocess.run([sys.executable, "-c", LAZY], check=True)
 

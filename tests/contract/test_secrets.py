@@ -59,6 +59,7 @@ def test_forms_that_escape_much_are_bounded() -> None:
     assert secrets.scrubbed("disk full") == HIDDEN
 
 
+@pytest.mark.exhaustive
 def test_a_text_that_is_too_long_to_be_searched_is_hidden() -> None:
     secrets = knowing("4111-OTTER")
     assert secrets.scrubbed("a" * 1_000_000) == "a" * 1_000_000

@@ -43,6 +43,7 @@ class DoublingStore(MemorySessionStore):
         await super().write(run_id, step, doubled, **given)
 
 
+@pytest.mark.exhaustive
 def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
     report = run(Decode(subjects(1, most_corpora=8, most_random=4)), 1, range(100))
     assert report.kinds["accepted"] > 20
@@ -50,12 +51,14 @@ def test_no_document_brings_a_codec_out_of_step_with_its_schema() -> None:
     assert len(report.details) > 20
 
 
+@pytest.mark.exhaustive
 def test_no_run_is_left_unfinished_or_in_disorder() -> None:
     report = run(loop.target(1), 1, range(16))
     assert len(report.kinds) > 2
     assert len(report.details) > 10
 
 
+@pytest.mark.exhaustive
 def test_no_kill_leaves_a_run_unfinished_or_in_disorder() -> None:
     report = run(kills.target(1), 1, range(4))
     assert {"1 kills", "2 kills"} <= set(report.kinds)

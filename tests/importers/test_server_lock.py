@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.peers import PEERS
+from tests.selection import first
 from toolgen.cli import main
 from toolgen.contract.mcp_lock import lock_text, make_lock, read_lock
 
@@ -63,33 +64,36 @@ def test_a_lock_is_written_updated_and_compared(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(
     ("args", "why"),
-    [
-        (("--stdio", f"{BARE} dies"), "ended before it answered"),
-        (("--stdio", "no-such-command"), "cannot be connected: FileNotFoundError"),
-        (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
-        (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
-        (("--check",), "one of --stdio and --url"),
-        (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
-        (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
-        (
-            ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),
-            "variable NOT_SET of --header",
-        ),
-        (
-            ("--url", "http://127.0.0.1:9", "--header", "A: b"),
-            "--header 'A' has no value from",
-        ),
-        (
-            ("--url", "http://tools.example/mcp", "--header", "A: $HOME"),
-            "credentials would be sent to http://tools.example/mcp without encryption",
-        ),
-        (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
-        (("--stdio", GOOD, "--allow-insecure"), "--allow-insecure is for --url"),
-        (("--allow-insecure",), "one of --stdio and --url"),
-        (("tools.json", "--allow-insecure"), "without a SOURCE"),
-        (("tools.json", "--stdio", GOOD), "without a SOURCE"),
-        ((), "SOURCE is missing: write a file, or ask a server by --stdio or --url"),
-    ],
+    first(
+        [
+            (("--stdio", f"{BARE} dies"), "ended before it answered"),
+            (("--stdio", "no-such-command"), "cannot be connected: FileNotFoundError"),
+            (("--url", "http://127.0.0.1:9/mcp"), "cannot be connected: ConnectError"),
+            (("--stdio", GOOD, "--url", "http://127.0.0.1:9"), "one of --stdio and --url"),
+            (("--check",), "one of --stdio and --url"),
+            (("--stdio", GOOD, "--check"), "there is no lock bare.mcp.json to compare"),
+            (("--stdio", GOOD, "--out", "other.json"), "files exist already: other.json"),
+            (
+                ("--url", "http://127.0.0.1:9", "--header", "A: $NOT_SET"),
+                "variable NOT_SET of --header",
+            ),
+            (
+                ("--url", "http://127.0.0.1:9", "--header", "A: b"),
+                "--header 'A' has no value from",
+            ),
+            (
+                ("--url", "http://tools.example/mcp", "--header", "A: $HOME"),
+                "credentials would be sent to http://tools.example/mcp without encryption",
+            ),
+            (("--stdio", GOOD, "--header", "A: $HOME"), "--header is for --url"),
+            (("--stdio", GOOD, "--allow-insecure"), "--allow-insecure is for --url"),
+            (("--allow-insecure",), "one of --stdio and --url"),
+            (("tools.json", "--allow-insecure"), "without a SOURCE"),
+            (("tools.json", "--stdio", GOOD), "without a SOURCE"),
+            ((), "SOURCE is missing: write a file, or ask a server by --stdio or --url"),
+        ],
+        6,
+    ),
 )
 def test_what_cannot_be_done_is_told(
     args: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str], folder: Path
@@ -117,7 +121,7 @@ def url() -> Iterator[str]:
             process.kill()
 
 
-@pytest.mark.parametrize("secret", ["t0ken", "t0ken\n", "t0kén"])
+@pytest.mark.parametrize("secret", first(["t0ken", "t0ken\n", "t0kén"]))
 def test_a_header_is_of_the_environment_and_shown_nowhere(
     secret: str,
     url: str,

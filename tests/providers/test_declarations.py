@@ -10,6 +10,7 @@ import pytest
 
 from examples.home.app import runtime_for_tests
 from gen.assistant.toolsets import devices
+from tests.selection import first
 from toolgen.catalog import load_catalogue
 from toolgen.catalog.providers import DIALECTS, EntryError, declarations
 from toolgen.contract.errors import ToolgenError
@@ -133,7 +134,7 @@ def test_strict_tools_share_the_budgets_of_a_request_in_their_order() -> None:
     assert all(one.is_strict for one in declarations(tools, "openai-strict").projections)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", first(DIALECTS, 3))
 async def test_specs_snapshots_and_entries_give_the_same(dialect: str) -> None:
     with runtime_for_tests() as runtime:
         snapshot = await runtime.tools.snapshot()

@@ -194,6 +194,7 @@ async def test_a_folder_that_stays_locked_is_said_so(tmp_path: Path) -> None:
     assert await folder.run_exclusive(lambda: "written") == "written"
 
 
+@pytest.mark.exhaustive
 def test_a_forked_process_uses_the_folder_too(tmp_path: Path) -> None:
     code = """
     import asyncio, os, sys, warnings

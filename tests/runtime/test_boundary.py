@@ -13,6 +13,7 @@ import pytest
 
 from tests.runtime.raising import STANDARD, leaving_nothing, made
 from tests.runtime.tools import META, SITE, Listing, much, nothing, runtime, spec
+from tests.selection import first
 from toolgen.calls.steps.boundary import Contained
 from toolgen.events.hub import Events
 from toolgen.runtime import (
@@ -50,7 +51,7 @@ class Raising:
         raise made(self._left.pop(0))
 
 
-@pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), MATRIX)
+@pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), first(MATRIX, 3))
 async def test_every_exception_of_a_tool_is_its_result(
     is_async: bool, seconds: float | None, is_sequential: bool
 ) -> None:
@@ -62,7 +63,7 @@ async def test_every_exception_of_a_tool_is_its_result(
         assert host.stuck_threads == {}
 
 
-@pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), MATRIX)
+@pytest.mark.parametrize(("is_async", "seconds", "is_sequential"), first(MATRIX, 2))
 async def test_calls_at_once_have_each_its_result(
     is_async: bool, seconds: float | None, is_sequential: bool
 ) -> None:
@@ -173,7 +174,7 @@ STAGES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", first(STAGES, 4))
 async def test_every_exception_of_the_hosts_own_code_ends_its_call(stage: str) -> None:
     host = Staged(stage)
     facts = spec(max_result_bytes=100) if stage == "save_overflow" else spec()

@@ -11,6 +11,7 @@ import pytest
 from tests.agents.tools import answers, calling, first_answer, ran
 from tests.runtime.raising import NO_ERRORS, leaving_nothing, made
 from tests.runtime.tools import META, SITE, Listing, runtime
+from tests.selection import diagonal
 from toolgen.agents import (
     CompletionSpec,
     FinalResponse,
@@ -70,8 +71,7 @@ def greet() -> str:
     return "hello"
 
 
-@pytest.mark.parametrize("kind", NO_ERRORS)
-@pytest.mark.parametrize("stage", ["tools", "predicate"])
+@pytest.mark.parametrize(("kind", "stage"), diagonal(NO_ERRORS, ["tools", "predicate"]))
 async def test_a_toolset_that_raises_cannot_list(stage: str, kind: type[BaseException]) -> None:
     toolset = Toolset(stage, made(kind))
     host = Runtime()
@@ -118,8 +118,9 @@ async def test_a_planner_that_raises_fails_a_planning(kind: type[BaseException])
     assert isinstance(told[0], Exception)
 
 
-@pytest.mark.parametrize("kind", NO_ERRORS)
-@pytest.mark.parametrize("method", ["before_model", "after_model", "on_model_error"])
+@pytest.mark.parametrize(
+    ("kind", "method"), diagonal(NO_ERRORS, ["before_model", "after_model", "on_model_error"])
+)
 async def test_a_hook_around_a_model_that_raises_fails_the_run(
     method: str, kind: type[BaseException]
 ) -> None:

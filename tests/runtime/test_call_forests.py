@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.selection import first
 from toolgen.calls.toolsets.functions import FunctionFacts, func_tool
 from toolgen.runtime import (
     CallMeta,
@@ -307,7 +308,7 @@ async def check_cancelled(seeds: range) -> None:
 
 
 @pytest.mark.asyncio(loop_factories=["virtual"])
-@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 20), marks=MORE)])
+@pytest.mark.parametrize("seeds", first([range(8), pytest.param(range(8, 20), marks=MORE)]))
 @pytest.mark.parametrize("is_cancelled", [False, True])
 async def test_forests_of_late_executors_end(is_cancelled: bool, seeds: range) -> None:
     await check_late(seeds, is_cancelled=is_cancelled)
@@ -332,7 +333,7 @@ async def check_late(seeds: range, *, is_cancelled: bool) -> None:
 
 
 @pytest.mark.asyncio(loop_factories=["real"])
-@pytest.mark.parametrize("is_cancelled", [False, True])
+@pytest.mark.parametrize("is_cancelled", first([False, True]))
 @pytest.mark.parametrize(
     "tools", [("thread",), ("plain", "thread"), ("plain", "thread", "keyed_thread", "alone")]
 )

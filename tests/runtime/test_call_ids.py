@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.agents.tools import TOOLS, agent, calling, exported, running
+from tests.selection import first
 from toolgen.agents import (
     AssistantMessage,
     CallTools,
@@ -91,7 +92,7 @@ def check(found: list[tuple[Event, ...]]) -> list[str]:
 
 
 @PLANNERS
-@pytest.mark.parametrize("history", [None, History(keep_turns=0), History(keep_turns=1)])
+@pytest.mark.parametrize("history", first([None, History(keep_turns=0), History(keep_turns=1)], 2))
 async def test_over_turns_that_a_planner_does_not_see(makes: Makes, history: History | None) -> None:
     policy = RunPolicy(history=history)
     async with running(agent("x.agent", makes(("add", "add"), ("add",)), policy=policy)) as (runtime, _):

@@ -14,6 +14,7 @@ import pytest
 from gen.assistant.toolsets import devices
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from tests.selection import diagonal
 from toolgen.engines import InProcessEngine
 from toolgen.events.hub import Events
 from toolgen.runtime import (
@@ -116,8 +117,7 @@ def faulty_runtime(stage: str, fault: Fault) -> Runtime:
 STAGES = ["before", "policy", "preview", "execute", "capability", "after"]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(("stage", "fault"), diagonal(STAGES, FAULTS))
 async def test_a_stage_that_fails_fails_one_call(stage: str, fault: Fault) -> None:
     made = faulty_runtime(stage, fault)
     calls = [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from tests.selection import diagonal
 from toolgen.runtime import (
     Abort,
     Answer,
@@ -103,8 +104,9 @@ async def test_an_abort_is_a_failed_call() -> None:
     assert (result.status, result.json, executor.calls) == ("error", b'{"error":"no budget"}', [])
 
 
-@pytest.mark.parametrize("said", [ValueError("secret"), {}, "yes"])
-@pytest.mark.parametrize("when", ["before", "after", "error"])
+@pytest.mark.parametrize(
+    ("said", "when"), diagonal([ValueError("secret"), {}, "yes"], ["before", "after", "error"])
+)
 async def test_a_hook_that_fails_fails_the_call(when: str, said: Any) -> None:
     """And what it raised stays inside."""
     executor = Listing(failing if when == "error" else None)

@@ -12,6 +12,7 @@ import pytest
 from tests.many_workers import SECRET, Cluster
 from tests.runtime.bank import META, Bank
 from tests.runtime.forging import forge
+from tests.selection import diagonal
 from toolgen.agents import SessionBusyError, agents_of
 from toolgen.calls.call import CallName, CallNameError
 from toolgen.contract.json_value import Json
@@ -336,8 +337,7 @@ async def test_a_session_with_a_waiting_call_is_erased_when_the_call_is_canceled
     assert again.id != asked.id
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("tool", ["pay", "pay_approved"])
+@pytest.mark.parametrize(("seed", "tool"), diagonal(range(5), ["pay", "pay_approved"]))
 async def test_many_workers_execute_a_named_call_once(seed: int, tool: str) -> None:
     bank, cluster = Bank(), Cluster(seed, InProcessEngine())
     runtimes = [Runtime(engine=cluster.worker(), secret=SECRET) for _ in range(3)]

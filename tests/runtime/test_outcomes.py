@@ -12,6 +12,7 @@ import pytest
 
 from tests.runtime.clock import HOUR, LoopClock
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, spec
+from tests.selection import diagonal
 from toolgen.calls.toolsets.functions import func_tool
 from toolgen.events.hub import Events
 from toolgen.runtime import (
@@ -168,8 +169,9 @@ async def test_the_event_of_a_call_whose_caller_is_cancelled(annotations: dict[s
     assert end.status == ("error" if annotations else "unknown")
 
 
-@pytest.mark.parametrize("result", [None, "", 5, {"devices": "\ud800"}, ToolOutcome(result=None)])
-@pytest.mark.parametrize("annotations", HINTS)
+@pytest.mark.parametrize(
+    ("result", "annotations"), diagonal([None, "", 5, {"devices": "\ud800"}, ToolOutcome(result=None)], HINTS)
+)
 async def test_a_call_whose_result_cannot_be_read_has_run(
     annotations: dict[str, bool], result: object
 ) -> None:

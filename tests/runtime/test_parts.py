@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CALL = """
 import asyncio, sys
 from toolgen.calls.toolsets.functions import function_toolset
@@ -27,6 +29,7 @@ print(*[name for name in sys.modules if name.startswith("toolgen.waiting")])
 """
 
 
+@pytest.mark.exhaustive
 def test_a_runtime_without_an_engine_never_loads_the_room_of_waits() -> None:
     done = subprocess.run([sys.executable, "-c", CALL], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel
 
+from tests.selection import diagonal
 from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
 from toolgen.cli.sensitive import hiding_arguments, shown_document, shown_record, shown_run
 from toolgen.contract.printable import printable
@@ -219,8 +220,7 @@ async def told(way: str, form: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("form", "way"), diagonal(FORMS, WAYS))
 async def test_no_way_out_shows_a_value_in_any_form(way: str, form: str) -> None:
     texts = await told(way, form)
     for exit_, text in texts.items():
@@ -289,8 +289,7 @@ def _typed_tool(type_: Any, value: Any, way: str) -> Any:
     return func_tool(typed, toolset="vault.typed", errors=[error])
 
 
-@pytest.mark.parametrize("way", ["hooks", "a text for people", "a declared error"])
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(("way", "kind"), diagonal(["hooks", "a text for people", "a declared error"], TYPES))
 async def test_no_way_out_shows_a_typed_value_as_python_writes_it(kind: str, way: str) -> None:
     records: list[str] = []
     handler, root, events = Kept(records), logging.getLogger("toolgen"), Events()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.selection import first
 from toolgen.agents import (
     AssistantMessage,
     EndedSessionError,
@@ -79,7 +80,7 @@ def file_of_runs(path: Path) -> BatchedFile:
     return file
 
 
-@pytest.fixture(params=["memory", "sqlite", "beside the runs"])
+@pytest.fixture(params=first(["memory", "sqlite", "beside the runs"], 2))
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., SessionStore]:
     if request.param == "memory":
         return MemorySessionStore
@@ -299,6 +300,7 @@ async def test_what_has_no_json_is_refused_and_nothing_is_kept(store: SessionSto
     assert await store.run_messages("r") == (HELLO,)
 
 
+@pytest.mark.exhaustive
 async def test_huge_messages_are_kept(store: SessionStore) -> None:
     huge = (UserMessage(text="é" * 3_000_000), AssistantMessage(native={"image": "x" * 3_000_000}))
     await store.write("r", 0, huge)

@@ -99,6 +99,7 @@ async def test_a_row_that_is_no_message_names_its_run(tmp_path: Path, text: str)
         await store.run_messages("r")
 
 
+@pytest.mark.exhaustive
 def test_the_package_of_agents_loads_no_database() -> None:
     code = "import sys, json, toolgen.agents; print(json.dumps('sqlite3' in sys.modules))"
     printed = subprocess.check_output([sys.executable, "-c", code], env=surroundings())

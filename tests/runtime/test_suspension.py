@@ -451,6 +451,7 @@ async def test_a_tool_of_a_dynamic_toolset_is_answered_as_it_was_seen(engine: In
     assert len(executor.calls) == 1
 
 
+@pytest.mark.exhaustive
 async def test_everything_that_waits_is_listed(engine: InProcessEngine) -> None:
     """However much it is, and whatever else is open."""
     made = runtime(Listing(), CONFIRMED, engine=engine)

@@ -339,6 +339,7 @@ def process(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_stuck_thread_does_not_hold_the_process() -> None:
     out = process(
         """
@@ -351,6 +352,7 @@ def test_a_stuck_thread_does_not_hold_the_process() -> None:
     assert out == "unknown\n"
 
 
+@pytest.mark.exhaustive
 def test_a_forked_process_has_threads_of_its_own() -> None:
     out = process(
         """

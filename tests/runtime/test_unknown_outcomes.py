@@ -92,6 +92,7 @@ async def test_an_answer_that_is_too_large_with_its_call_has_a_result() -> None:
     assert "the engine keeps 8000" in str(result.json)
 
 
+@pytest.mark.exhaustive
 async def test_answers_to_calls_that_are_forgotten_meanwhile_say_so(tmp_path: Path) -> None:
     async def does(payload: Any, ctx: ToolContext) -> Any:
         return nothing()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.walks import Walk, agent_run, call, waiting_call
 
 MOST = {"a call": 8, "a call that waits": 34}
@@ -25,6 +27,7 @@ async def test_a_call_that_waits_enters_no_more_files_than_a_reader_can_follow()
     assert len(files) <= MOST["a call that waits"], sorted(files)
 
 
+@pytest.mark.exhaustive
 async def test_a_run_is_not_read_from_its_file_with_each_of_its_events(tmp_path: Path) -> None:
     calls = (await agent_run(tmp_path / "runs.db")).calls
     assert 1 <= calls["engines/sqlite_rows.py", "read_state"] <= 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
+from tests.selection import first
 from toolgen.schema_reader import read
 
 from .random_schemas import Draws
@@ -12,7 +13,7 @@ from .reader import disagreement
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(3, 8))]
+    "seed", first([0, 1, 2, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(3, 8))])
 )
 def test_the_normal_form_never_refuses_what_the_schema_accepts(seed: int) -> None:
     draws = Draws(seed)

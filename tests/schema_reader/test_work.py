@@ -7,13 +7,14 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from tests.selection import first
 from tests.work import lines_run
 from toolgen.schema_reader import read
 
 from .shapes import SHAPES
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", first(SHAPES, 8))
 def test_a_schema_is_read_in_linear_work(shape: str) -> None:
     def work(number: int) -> int:
         schema = SHAPES[shape](number)
@@ -22,6 +23,7 @@ def test_a_schema_is_read_in_linear_work(shape: str) -> None:
     assert work(60) < 2.3 * work(30)
 
 
+@pytest.mark.exhaustive
 def test_patterns_that_would_take_minutes_to_compile_are_one_problem() -> None:
     schema = {"properties": {f"p{n}": {"type": "string", "pattern": r"^\S{1,400}$"} for n in range(9_000)}}
     [problem] = read(schema, name="Payload", arguments=True).problems

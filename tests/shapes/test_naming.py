@@ -48,6 +48,7 @@ def test_an_attribute_follows_from_its_key(key: str, attribute: str) -> None:
     assert field_name(key) == attribute
 
 
+@pytest.mark.exhaustive
 @given(st.text())
 def test_every_key_has_an_attribute_that_python_and_pydantic_take(key: str) -> None:
     name = field_name(key)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, TypeAdapter
 
+from tests.selection import first
 from toolgen.calls.codec_module import CodecModule
 from toolgen.calls.errors import ToolValidationError
 from toolgen.contract.limits import UNLIMITED
@@ -95,7 +96,7 @@ FAULTS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", first(ATTACKS, 4))
 def test_what_takes_too_many_steps_is_one_issue_that_a_model_can_repair(name: str) -> None:
     issues, steps = spent(*ATTACKS[name])
     assert issues == (TOO_COMPLEX,)

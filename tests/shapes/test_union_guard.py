@@ -169,6 +169,7 @@ def test_what_may_be_of_several_branches_is_tried_within_a_budget() -> None:
     assert sum(TRIED.values()) < 50_000
 
 
+@pytest.mark.exhaustive
 def test_a_long_list_of_what_may_be_of_several_branches_is_no_reason_to_give_up() -> None:
     document = [{"left": number, "right": number} for number in range(9_000)]
     assert len(decoder(list[Left | Right])(document)) == 9_000

@@ -12,6 +12,7 @@ import pytest
 from tests.adapters.mcp.client.conftest import bare
 from tests.agents.tools import everything, ran
 from tests.peers import PEERS
+from tests.selection import first
 from toolgen.adapters.mcp import MCPToolset, StdioServer
 from toolgen.agents import CallTools, PlanInput, PlannedCall, RunPolicy, ScriptedPlanner
 from toolgen.runtime import CallMeta, prefixed
@@ -40,7 +41,7 @@ async def test_an_agent_goes_on_without_a_server_that_does_not_start() -> None:
     assert (dropped.toolset, dropped.reason) == ("bare", "it cannot list its tools (MCPServerError)")
 
 
-@pytest.mark.parametrize("is_sent", [True, False])
+@pytest.mark.parametrize("is_sent", first([True, False]))
 async def test_the_time_of_a_run_ends_in_a_call(log: Path, is_sent: bool) -> None:
     """One that was sent is unknown; one whose connection was not open yet was not run."""
     is_away = False

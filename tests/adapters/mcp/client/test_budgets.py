@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.adapters.mcp.client.bad_web import bad_web
 from tests.adapters.mcp.client.conftest import heard, hostile, served
+from tests.selection import diagonal, first
 from toolgen.adapters.mcp import HttpServer, MCPToolset
 from toolgen.adapters.mcp.client import measured_http, stdio
 from toolgen.adapters.mcp.client.errors import MCPServerError
@@ -44,15 +45,18 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> Decoded:
 
 @pytest.mark.parametrize(
     ("attack", "most", "why"),
-    [
-        ("notifications", 1_000, "it sent more than 11000 messages for one request"),
-        ("progress", 1_000, "it sent more than 11000 messages for one request"),
-        ("garbage", 1_000, "it sent more than 11000 messages for one request"),
-        ("blanks", 0, "it sent more than 11000 messages for one request"),
-        ("answers", 100, "it answered more than 100 times for one request"),
-        ("elicitations", 100, "it asked more than 100 times for one request"),
-        ("nameless", 0, "it sent a message with more than 20000 keys and items in all"),
-    ],
+    first(
+        [
+            ("notifications", 1_000, "it sent more than 11000 messages for one request"),
+            ("progress", 1_000, "it sent more than 11000 messages for one request"),
+            ("garbage", 1_000, "it sent more than 11000 messages for one request"),
+            ("blanks", 0, "it sent more than 11000 messages for one request"),
+            ("answers", 100, "it answered more than 100 times for one request"),
+            ("elicitations", 100, "it asked more than 100 times for one request"),
+            ("nameless", 0, "it sent a message with more than 20000 keys and items in all"),
+        ],
+        2,
+    ),
 )
 async def test_a_server_that_sends_too_much_is_ended(
     attack: str, most: int, why: str, decoded: Decoded, caplog: pytest.LogCaptureFixture
@@ -71,11 +75,13 @@ async def test_a_server_that_sends_too_much_is_ended(
 
 @pytest.mark.parametrize(
     ("attack", "why"),
-    [
-        ("blocks", "more than 20000 keys and items in all"),
-        ("members", "more than 20000 keys and items in all"),
-        ("depth", "more than 72 arrays and objects inside one another"),
-    ],
+    first(
+        [
+            ("blocks", "more than 20000 keys and items in all"),
+            ("members", "more than 20000 keys and items in all"),
+            ("depth", "more than 72 arrays and objects inside one another"),
+        ]
+    ),
 )
 async def test_an_answer_that_holds_too_much_fails_its_call_alone(attack: str, why: str) -> None:
     async with served(hostile()) as (_, snapshot):
@@ -103,6 +109,7 @@ async def test_an_answer_that_is_no_message_fails_its_call_at_once() -> None:
         assert (await snapshot.call("echo", {})).result == process
 
 
+@pytest.mark.exhaustive
 async def test_notifications_beyond_the_budget_are_dropped_and_the_answer_is_not(
     decoded: Decoded, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -247,8 +254,7 @@ async def read(sent: list[bytes] | Body, kind: str) -> list[str]:
 MANY = b"[" + b"1," * 30_000 + b"1]"
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 1_000_000])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize(("size", "end"), diagonal([1, 2, 7, 1_000_000], [b"\n", b"\r\n", b"\r"]))
 async def test_events_are_measured_wherever_their_chunks_end(size: int, end: bytes) -> None:
     events = [
         b"id: \"", b"retry: 10", b"data: " + NOTE, b"",
@@ -329,7 +335,7 @@ async def test_of_a_body_of_too_many_small_chunks_no_more_is_read() -> None:
 
 @pytest.mark.parametrize(
     ("chunk", "most"),
-    [(b":", 10_000), (b"\n", 10_000), (b"\r\n" * 1_000, 10_000), (b"\n" * 2**16, 156)],
+    first([(b":", 10_000), (b"\n", 10_000), (b"\r\n" * 1_000, 10_000), (b"\n" * 2**16, 156)], 2),
 )
 async def test_a_stream_of_too_many_chunks_without_an_event_ends(chunk: bytes, most: int) -> None:
     sent = Body([chunk] * 20_000)

@@ -215,6 +215,7 @@ async def test_a_call_that_runs_out_of_time_before_it_is_sent_has_not_run() -> N
         assert result.status == "error"
 
 
+@pytest.mark.exhaustive
 async def test_two_hundred_calls_at_once() -> None:
     async with served(bare("good"), scheduling=Scheduling(max_calls_per_run=200)) as (_, snapshot):
         results = await asyncio.gather(*(snapshot.call("echo", {"n": n}) for n in range(200)))

@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.mcp.client.conftest import bare, ended, lines, served
+from tests.selection import first
 
 
 @pytest.mark.parametrize(
     ("tool", "why"),
-    [
-        ("endless_line", "it wrote a line of more than 16777216 bytes"),
-        ("bad_byte", "it wrote a message that is not UTF-8: invalid start byte"),
-    ],
+    first(
+        [
+            ("endless_line", "it wrote a line of more than 16777216 bytes"),
+            ("bad_byte", "it wrote a message that is not UTF-8: invalid start byte"),
+        ]
+    ),
 )
 async def test_what_breaks_the_stream_ends_the_process_and_is_named(
     tool: str, why: str, log: Path, caplog: pytest.LogCaptureFixture
@@ -65,7 +68,7 @@ async def test_texts_of_a_server_are_cleaned_and_cut() -> None:
         assert "\u200b" not in name
 
 
-@pytest.mark.parametrize("mode", ["remote_ref", "loop_ref", "many", "deep"])
+@pytest.mark.parametrize("mode", first(["remote_ref", "loop_ref", "many", "deep"], 2))
 async def test_a_schema_that_attacks_does_not_cost_the_other_tools(mode: str) -> None:
     async with served(bare(mode)) as (_, snapshot):
         assert [spec.name for spec in snapshot.specs if spec.name != "bad"] == ["echo"]
@@ -81,7 +84,8 @@ async def test_a_pattern_that_backtracks_is_checked_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call"]
+    "step",
+    first(["server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call"], 2),
 )
 async def test_a_server_that_dies_at_a_step_is_named(step: str) -> None:
     async with served(bare(f"dies_at {step}"), on_error="drop") as (_, snapshot):
@@ -91,6 +95,7 @@ async def test_a_server_that_dies_at_a_step_is_named(step: str) -> None:
             assert "the MCP server 'bare'" in snapshot.failures["bare"]
 
 
+@pytest.mark.exhaustive
 async def test_toolsets_that_come_and_go_leave_nothing(log: Path) -> None:
     def left() -> tuple[int, int]:
         return len(os.listdir("/dev/fd")), len(asyncio.all_tasks())

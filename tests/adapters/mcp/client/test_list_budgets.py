@@ -11,6 +11,7 @@ import mcp_types as types
 import pytest
 
 from tests.adapters.mcp.client.conftest import hostile, served
+from tests.selection import first
 from toolgen.adapters.mcp.client import toolset
 from toolgen.adapters.mcp.client.binding import (
     TOOLS_OF_A_TURN,
@@ -46,11 +47,13 @@ class Asked:
 
 @pytest.mark.parametrize(
     ("mode", "number", "left_out"),
-    [
-        ("five_thousand", 2_000, "3000 after t1999"),
-        pytest.param("pages", 5_000, "what is on further pages", marks=pytest.mark.exhaustive),
-        ("unusable_pages", 0, "what is on further pages"),
-    ],
+    first(
+        [
+            ("five_thousand", 2_000, "3000 after t1999"),
+            pytest.param("pages", 5_000, "what is on further pages", marks=pytest.mark.exhaustive),
+            ("unusable_pages", 0, "what is on further pages"),
+        ]
+    ),
 )
 async def test_tools_of_a_page_and_of_a_list_are_limited(
     mode: str, number: int, left_out: str, monkeypatch: pytest.MonkeyPatch
@@ -165,10 +168,12 @@ async def test_tools_beyond_the_work_of_the_patterns_of_a_list_are_left_out(
 
 @pytest.mark.parametrize(
     ("mode", "why"),
-    [
-        ("sixty_thousand", "cannot list its tools: it has more than 100000 keys and items in all"),
-        ("noisy", "ended before the answer|cannot list its tools|ended: it sent more than"),
-    ],
+    first(
+        [
+            ("sixty_thousand", "cannot list its tools: it has more than 100000 keys and items in all"),
+            ("noisy", "ended before the answer|cannot list its tools|ended: it sent more than"),
+        ]
+    ),
 )
 async def test_a_list_that_costs_too_much_is_none(mode: str, why: str) -> None:
     async with served(hostile(mode, clock=lambda: 0.0), on_error="drop") as (_, snapshot):

@@ -11,6 +11,7 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.client._memory import InMemoryTransport
 
+from tests.selection import diagonal, first
 from toolgen.adapters.mcp import server
 from toolgen.adapters.mcp.client.failures import failure_of
 from toolgen.calls.toolsets.functions import func_tool, function_toolset
@@ -30,7 +31,7 @@ from toolgen.runtime import (
 
 from .desk import ERAS, META, Parcel, served
 
-pytestmark = pytest.mark.parametrize("era", ERAS)
+pytestmark = pytest.mark.parametrize("era", first(ERAS))
 
 
 class Taken(ToolModel):
@@ -270,8 +271,10 @@ async def test_progress_comes_before_the_result_and_grows(era: str) -> None:
     assert told == [(0.25, 1.0, "a quarter"), (0.250001, 1.0, "still on the way"), (1.0, 1.0, None)]
 
 
-@pytest.mark.parametrize("kind", [SystemExit, asyncio.CancelledError, GeneratorExit, StopIteration, MCPError])
-@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "is_async"),
+    diagonal([SystemExit, asyncio.CancelledError, GeneratorExit, StopIteration, MCPError], [True, False]),
+)
 async def test_a_meta_hook_ends_no_server_by_what_it_raises(era: str, kind: Any, is_async: bool) -> None:
     is_broken: list[bool] = []
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import httpx2
+import pytest
 
 from tests.virtual_time import in_virtual_time
 
@@ -39,6 +40,7 @@ async def hanging(
     return request
 
 
+@pytest.mark.exhaustive
 async def test_a_flood_of_initialize_takes_no_session_in_use() -> None:
     """1,000 filled all sessions for half an hour."""
     async with desk_runtime(Desk()) as runtime, web(runtime, max_sessions=20) as client:

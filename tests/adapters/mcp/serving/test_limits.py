@@ -23,6 +23,7 @@ from tests.adapters.mcp.serving.desk import Desk, desk_runtime
 from tests.adapters.mcp.serving.web import HEADERS, URL, listening, modern_call, web
 from tests.peers import hostile_connections as hostile
 from tests.peers.hostile_client import MESSAGES
+from tests.selection import diagonal
 from toolgen.adapters.mcp import HttpOptions, serve_stdio, server
 from toolgen.adapters.mcp.scanning import message_limits
 from toolgen.adapters.mcp.serving.changes import Listeners
@@ -39,8 +40,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("attack", REFUSED)
-@pytest.mark.parametrize("era", [{}, {"mcp-protocol-version": "2026-07-28"}])
+@pytest.mark.parametrize(("attack", "era"), diagonal(REFUSED, [{}, {"mcp-protocol-version": "2026-07-28"}]))
 async def test_a_body_that_holds_too_much_is_refused_before_it_is_decoded(
     attack: str, era: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +127,7 @@ def two(attack: str) -> Iterator[bytes]:
     yield from MESSAGES["ping"]()
 
 
+@pytest.mark.exhaustive
 async def test_of_a_line_that_is_too_long_no_more_is_kept_than_shows_that() -> None:
     long, *_ = MESSAGES["long_line"]()  # made before the memory is measured
     tracemalloc.start()
@@ -184,6 +185,7 @@ async def test_answers_beyond_the_budget_are_taken() -> None:
         assert json.loads([line async for line in peer.lines][-1])["result"] == {"action": "decline"}
 
 
+@pytest.mark.exhaustive
 async def test_calls_beyond_the_limit_are_refused_and_the_connection_goes_on() -> None:
     begun: list[int] = []
     go_on, full = asyncio.Event(), asyncio.Event()
