@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from toolgen import dsl
+from toolgen.shapes.design.schema import object_schema
 
 from .clauses_layout import Call, Items, Named, Part, Text, call, literal
 
@@ -24,29 +25,35 @@ def check_type(type_: Part) -> None:
     check_tool("tools", call("Tool", literal("find"), Text("Find."), call("Args", attribute)))
 
 
-def check_tool(toolset: str, tool: Call, types: Iterable[tuple[str, Call]] = ()) -> None:
-    """Check that a toolset may hold a tool beside the named types that it uses, in order.
+def check_tool(toolset: str, tool: Call, types: Iterable[tuple[str, Call]] = ()) -> tuple[Any, Any]:
+    """Return the schemas of a tool's arguments and result, beside the named types that it uses, in order.
 
     Raises:
-        NotExpressibleError: it may not.
+        NotExpressibleError: a toolset may not hold it.
     """
     group = call("Toolset", literal(toolset), Text("T."), tool)
-    check_service(call("Service", literal("tools"), Text("S."), group), types)
+    design = check_service(call("Service", literal("tools"), Text("S."), group), types)
+    built = design.services[0].toolsets[0]
+    objects = {each.name: each for each in (*built.objects, *design.types)}
+    checked = built.tools[0]
+    return object_schema(checked.payload, objects), object_schema(checked.result, objects)
 
 
-def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> None:
-    """Check that a design may hold a service beside the named types that it uses, in order.
+def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
+    """Return the checked design of a service beside the named types that it uses, in order.
 
     Raises:
-        NotExpressibleError: it may not.
+        NotExpressibleError: a design may not hold it.
     """
     named: dict[str, Any] = {}
     for name, type_ in types:
         named[name] = _built(type_, named)
     design = dsl.Design("tools", "Tools.", *named.values(), _built(service, named))
-    for finding in dsl.build(design).diagnostics:
-        if not finding.is_warning:
-            raise NotExpressibleError(finding.message)
+    evaluation = dsl.build(design)
+    if evaluation.design is None:
+        errors = (finding.message for finding in evaluation.diagnostics if not finding.is_warning)
+        raise NotExpressibleError(next(errors, "it is no design"))
+    return evaluation.design
 
 
 def _built(part: Part | Named, types: dict[str, Any]) -> Any:

@@ -98,10 +98,17 @@ LEFT_OUT: Final = Code(
     "design if it matters.",
     "warning",
 )
+NOTE_LEFT_OUT: Final = Code(
+    "import-note-left-out",
+    "A schema says what refuses no value, and what no clause carries at that place: the description of an "
+    "item, a title of the whole, a keyword that toolgen does not know. The message names each place. Write "
+    "it into a description, if a model should read it.",
+    "warning",
+)
 ODD_SCHEMA: Final = Code(
     "import-odd-schema",
     "A schema contradicts itself in a place that does not keep the tool from being imported, such as a "
-    "default that the schema refuses.",
+    "default that the schema refuses, or a choice among values that the type beside it refuses.",
     "warning",
 )
 REPAIRED_SCHEMA: Final = Code(

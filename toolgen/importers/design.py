@@ -38,6 +38,7 @@ from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
 from .enum_labels import with_labelled_values
+from .ledger import lost_notes
 from .patterns import backtracking_patterns
 from .tool import ImportedTool, Source
 
@@ -121,6 +122,7 @@ class _Module:
         normal = self._normal(tool)
         if normal is None:
             return
+        source_schema: dict[Side, object] = {"args": tool.arguments, "result": tool.result}
         tool = normal
         readings: dict[Side, Reading | None] = {
             "args": self._read(tool, tool.arguments, tool.arguments_pointer, name, "args"),
@@ -136,7 +138,7 @@ class _Module:
         clauses = [
             clause
             for side, reading in readings.items()
-            if (clause := self._object(tool, reading, name, side)) is not None
+            if (clause := self._object(tool, reading, name, side, source_schema[side])) is not None
         ]
         if tool.function:
             clauses = list(self._bound.bind(tool, name, description, clauses))
@@ -195,7 +197,9 @@ class _Module:
             self._find(codes.PATTERN_BACKTRACKS, tool, pointer + place, message, hint)
         return reading
 
-    def _object(self, tool: ImportedTool, reading: Reading | None, name: str, side: Side) -> Part | None:
+    def _object(
+        self, tool: ImportedTool, reading: Reading | None, name: str, side: Side, source_schema: object
+    ) -> Part | None:
         """Return `Args` or `Return` of a tool; None where it can be left out."""
         word = _CLAUSE_NAMES[side]
         foreign = reading.foreign if reading else None
@@ -210,8 +214,9 @@ class _Module:
             written = to_clauses(foreign, class_name, self._types, formats_are_types=tool.formats_are_types)
             clause = call(word, *written.parts)
             types = [(type_.name, type_.text) for type_ in written.types]
-            check_tool(self._toolset, call("Tool", literal(name), Text("T."), clause), types)
+            schemas = check_tool(self._toolset, call("Tool", literal(name), Text("T."), clause), types)
         except NotExpressibleError:
+            self._find_lost_notes(tool, source_schema, reading.schema, pointer)
             return call(word, self._schema(foreign, reading.schema, name, side))
         self._types.add(written)
         for loss in defaults:
@@ -219,7 +224,19 @@ class _Module:
             self._find(codes.LEFT_OUT, tool, pointer + loss.pointer, loss.message, hint)
         for message in written.lost_keywords:
             self._find(codes.LEFT_OUT, tool, pointer, message, "write it into the design, if it matters")
+        self._find_lost_notes(tool, source_schema, schemas[side == "result"], pointer)
         return clause if written.parts else None
+
+    def _find_lost_notes(
+        self, tool: ImportedTool, source_schema: object, written: object, pointer: str
+    ) -> None:
+        """Report what the source's schema says beside its rules, and what was written does not."""
+        lost = [pointer + place for place in lost_notes(source_schema, written, tool.name)]
+        reported = {finding.place.pointer for finding in self._findings} if lost else set()
+        if unknown := [place.removeprefix(pointer) for place in lost if place not in reported]:
+            message = f"says what the design does not carry: {', '.join(unknown)}"
+            hint = "write it into a description, if a model should read it"
+            self._find(codes.NOTE_LEFT_OUT, tool, pointer + unknown[0], message, hint)
 
     def _schema(self, foreign: Foreign, schema: object, name: str, side: Side) -> Part:
         """Return the clause for a schema that stays a schema, in the module or in a file beside it."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 from toolgen.contract.json_value import Json, identity
 from toolgen.schema_reader.keywords import children
 
-_LABELS: Final = ("x-enum-descriptions", "x-enumDescriptions", "x-enumNames", "x-enum-varnames", "enumNames")
+LABELS: Final = ("x-enum-descriptions", "x-enumDescriptions", "x-enumNames", "x-enum-varnames", "enumNames")
 """The keywords that hold labels of the values beside them; the first that fits is read."""
 
 
@@ -37,7 +37,7 @@ def with_labelled_values(schema: Any, depth: int = 0) -> Any:
             else:
                 changed[key] = made
     whole = {**schema, **changed} if changed else schema
-    return whole if set(_LABELS).isdisjoint(whole) else _labelled(whole)
+    return whole if set(LABELS).isdisjoint(whole) else _labelled(whole)
 
 
 def _copied(value: Any) -> Any:
@@ -49,14 +49,14 @@ def _labelled(schema: dict[str, Any]) -> dict[str, Any]:
     is_plain = isinstance(values, list) and not {"oneOf", "const"} & schema.keys()
     if not isinstance(values, list) or not is_plain or len(set(map(identity, values))) < len(values):
         return schema
-    labels = next((texts for key in _LABELS if (texts := _texts(schema.get(key), values))), None)
+    labels = next((texts for key in LABELS if (texts := _texts(schema.get(key), values))), None)
     if labels is None:
         return schema
     choices: list[Any] = [
         {"const": value, **({"title": text} if text else {})}
         for value, text in zip(values, labels, strict=True)
     ]
-    rest = {key: value for key, value in schema.items() if key != "enum" and key not in _LABELS}
+    rest = {key: value for key, value in schema.items() if key != "enum" and key not in LABELS}
     return {**rest, "oneOf": choices}
 
 

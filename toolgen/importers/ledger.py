@@ -1,0 +1,146 @@
+"""The ledger of an import: each note of a tool's schema that its design does not carry.
+
+Clauses accept what the schema accepts; what else it says, such as a format or the description of an item, has
+no word everywhere. A note is looked for where it was said: at a property of the same name, in an item, in a
+value of a map; that of a definition, which may stand where it is used, anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.json_value import identity
+from toolgen.schema_reader.keywords import CONSTRAINTS, NAMED, children
+from toolgen.shapes import naming
+
+from .enum_labels import LABELS
+
+Place: TypeAlias = tuple[str, ...]
+"""The name of the last property above a note and the steps below it; empty for a note of a definition."""
+
+_STRUCTURE: Final = (
+    CONSTRAINTS
+    | NAMED
+    | frozenset(
+        "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary additionalItems nullable".split()
+    )
+)
+"""Keywords that say which values pass, or hold what does; whoever reads the schema answers for them."""
+_TEXTS: Final = ("title", "description")
+_ITEMS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems")
+_VALUES: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties")
+_TRANSPARENT: Final = ("anyOf", "oneOf", "allOf")
+_COMPARED: Final = 200
+"""Characters of a text; a design has the beginning of a very long one."""
+_MOST: Final = 200_000
+"""Schemas of one document that are looked at."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What a schema says at each place, and at each end of one, for a definition knows its own end alone."""
+
+    values: set[tuple[Place, str, Any]] = field(default_factory=set)
+    texts: dict[Place, set[str]] = field(default_factory=dict)
+
+    def add(self, place: Place, keyword: str, value: Any) -> None:
+        for at in (place[start:] for start in range(len(place) + 1)):
+            if keyword in _TEXTS:
+                self.texts.setdefault(at, set()).add(_plain(value))
+            elif keyword == "examples" and isinstance(value, list):
+                self.values.update((at, "examples", identity(each)) for each in value)
+            else:
+                self.values.add((at, keyword, identity(value)))
+
+    def hold(self, place: Place, keyword: str, value: Any) -> bool:
+        """Return whether a note stands at its place."""
+        if keyword in LABELS:
+            labels = value.values() if isinstance(value, Mapping) else value
+            return isinstance(value, Mapping | list) and all(self._has_text(place, each) for each in labels)
+        if keyword in _TEXTS:
+            return self._has_text(place, value)
+        if keyword in ("example", "examples"):
+            examples = value if keyword == "examples" and isinstance(value, list) else [value]
+            return all((place, "examples", identity(each)) in self.values for each in examples)
+        return value in (False, None) or (place, keyword, identity(value)) in self.values
+
+    def _has_text(self, place: Place, value: object) -> bool:
+        text = _plain(value)
+        texts = self.texts.get(place, ())
+        begin, end = text[:_COMPARED], text[-_COMPARED:]
+        if not text or any(each.startswith(begin) or each.endswith(end) for each in texts):
+            return True
+        words = naming.words(text) if len(text) < _COMPARED else []
+        return bool(words) and any(naming.words(each) == words for each in texts if len(each) < _COMPARED)
+
+
+def lost_notes(schema: Any, written: Any, name: str) -> Iterator[str]:
+    """Yield the JSON Pointer of each keyword that a schema has beside its rules and `written` lacks.
+
+    A title of the whole that only names the tool is none.
+    """
+    notes, words = _Notes(), naming.words(name)
+    for place, keyword, value, _ in _notes_in(written, is_written=True):
+        notes.add(place, keyword, value)
+    for place, keyword, value, pointer in _notes_in(schema):
+        is_name = pointer == "/title" and naming.words(_plain(value))[: len(words)] == words
+        if not is_name and not notes.hold(place, keyword, value):
+            yield pointer
+
+
+def _plain(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _notes_in(root: Any, *, is_written: bool = False) -> Iterator[tuple[Place, str, Any, str]]:
+    """Yield place, keyword, value and JSON Pointer of each note that the root leads to.
+
+    What was written has a definition for each schema that stays one, so that its place is where it is used.
+    """
+    seen: set[int] = set()
+    waiting: list[tuple[Any, Place, str]] = [(root, (), "")]
+    while waiting and len(seen) < _MOST:
+        schema, place, pointer = waiting.pop()
+        if not isinstance(schema, dict) or id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        inner: list[tuple[Any, Place, str]] = []
+        for tokens, value in children(schema):
+            if tokens[0] not in ("$defs", "definitions"):
+                below = "/".join((pointer, *map(escaped, tokens)))
+                inner.append((value, _place_of(place, tokens), below))
+        for keyword, value in schema.items():
+            if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
+                inner.append((_target(root, value), place if is_written else (), value[1:]))
+            elif keyword not in _STRUCTURE:
+                yield place, keyword, value, f"{pointer}/{escaped(keyword)}"
+        waiting += reversed(inner)
+
+
+def _place_of(place: Place, tokens: tuple[str, ...]) -> Place:
+    """Return the place of a schema within another one."""
+    match tokens[0]:
+        case "properties":
+            return (tokens[-1],)
+        case word if word in _TRANSPARENT:
+            return place
+        case word if word in _ITEMS:
+            return (*place, "[]")
+        case word if word in _VALUES:
+            return (*place, "{}")
+        case word:
+            return (*place, word)
+
+
+def _target(root: Any, reference: str) -> Any:
+    """Return what a reference leads to within its document; None for nothing."""
+    target = root
+    for token in tokens_of(reference[1:]):
+        if isinstance(target, list):
+            target = target[int(token)] if token.isdecimal() and int(token) < len(target) else None
+        else:
+            target = target.get(token) if isinstance(target, dict) else None
+    return target
