@@ -34,6 +34,7 @@ from .boundary import each
 from .clauses_built import NotExpressibleError, check_service, check_tool
 from .clauses_layout import MODULES, Call, Named, Part, Text, Value, call, flat, literal, parts_in
 from .codes import finding_at
+from .contradictions import refused_values
 from .design_functions import BoundTools
 from .design_objects import required_defaults, root_schema_clause, to_clauses, values_in
 from .design_types import CLAUSE_NAMES, Names, TypeTable, identifier
@@ -191,6 +192,9 @@ class _Module:
             self._find(code, tool, pointer + problem.pointer, problem.message, problem.hint)
         if reading.foreign is None:
             return None
+        for place, fault in refused_values(schema):
+            hint = "correct the type or the values; until then they are refused"
+            self._find(codes.ODD_SCHEMA, tool, pointer + place, fault, hint)
         for place, pattern in backtracking_patterns(schema):
             message = f"has the pattern {pattern!r:.120}, which may take long to match"
             hint = "it is matched within the steps of a document; a plainer one takes fewer"

@@ -308,11 +308,22 @@ def _refused(keys: Keys) -> FieldIssue:
 
 
 def _choice(keys: Keys, values: Sequence[Any], node: Mapping[str, Any], actual: str) -> FieldIssue:
-    """Return the issue of a value that is not among these; null is not named where the type forbids it."""
-    types = node.get("type", "null")
-    takes_null = "null" in ([types] if isinstance(types, str) else types)
-    allowed = tuple([value for value in values if value is not None or takes_null])
-    return type_issue(keys, ("null",), actual) if allowed in ((), (None,)) else not_among(keys, allowed)
+    """Return the issue of a value that is not among these; of none that the type beside them refuses."""
+    if "type" in node:
+        kinds = [node["type"]] if isinstance(node["type"], str) else node["type"]
+        kinds = [*kinds, "integer"] if "number" in kinds else kinds
+        values = [value for value in values if _type_of(value) in kinds]
+        if not values:
+            return invalid_value_issue(
+                keys, "is refused, whatever it is: its type and its values contradict each other"
+            )
+    allowed = tuple(values)
+    return type_issue(keys, ("null",), actual) if allowed == (None,) else not_among(keys, allowed)
+
+
+def _type_of(value: Json) -> str:
+    """Return the JSON type of a value; a number without a fraction is an integer."""
+    return "integer" if isinstance(value, float) and value.is_integer() else json_type(value)
 
 
 def _excluded(schema: Any) -> str:

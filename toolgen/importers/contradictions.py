@@ -1,0 +1,33 @@
+"""Values of an `enum` or a `const` that the type beside them refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from toolgen.contract.json_pointer import escaped
+from toolgen.schema_reader.keywords import children
+from toolgen.schema_reader.merging import types_of
+from toolgen.schema_reader.scalars import kind_of
+
+
+def refused_values(root: Any) -> Iterator[tuple[str, str]]:
+    """Yield JSON Pointer and fault of each choice with values that nobody may send."""
+    waiting: list[tuple[Any, str]] = [(root, "")]
+    while waiting:
+        schema, pointer = waiting.pop()
+        if not isinstance(schema, dict):
+            continue
+        inner = [(part, "/".join((pointer, *map(escaped, tokens)))) for tokens, part in children(schema)]
+        waiting += reversed(inner)
+        keyword = "const" if "const" in schema else "enum"
+        values = schema.get(keyword)
+        values = [values] if keyword == "const" else values
+        if not isinstance(values, list) or "type" not in schema:
+            continue
+        kinds = types_of(schema["type"])
+        kinds = [*kinds, "integer"] if "number" in kinds else kinds
+        if refused := [value for value in values if kind_of(value) not in kinds]:
+            shown = ", ".join(json.dumps(value, ensure_ascii=False) for value in refused)
+            yield f"{pointer}/{keyword}", f"holds {shown:.80}, which the type beside it refuses"
