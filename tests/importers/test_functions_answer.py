@@ -152,6 +152,18 @@ def plant(tree: Tree, number: Even = 2) -> int:
     assert project.run("call", "plant", '{"tree": {"number": 3}}').code == 1
 
 
+def test_what_has_no_annotation_answers(project: ProjectFolder) -> None:
+    said = imported(
+        project,
+        "app.rooms",
+        "rooms",
+        'def echo(value, times=2):\n    """Echo."""\n    return [value] * times\n',
+    )
+    assert said.endswith("imported 1 tool; 3 warnings\n")
+    assert answer(project, "echo", {"value": {"a": None}}) == {"result": [{"a": None}, {"a": None}]}
+    assert answer(project, "echo", {"value": 1, "times": 1}) == {"result": [1]}
+
+
 def test_a_function_that_takes_the_context_keeps_its_executor(project: ProjectFolder) -> None:
     added = (
         MODULE

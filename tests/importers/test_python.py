@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 
 import pytest
@@ -148,7 +148,6 @@ def test_keys_of_a_typed_dict_are_required_as_it_says() -> None:
     assert isinstance(arguments, dict)
     assert arguments["$defs"]["Options"] == {
         "type": "object",
-        "title": "Options",
         "properties": {
             "deep": {"type": "boolean"},
             "inner": {"type": "array", "items": {"$ref": "#/$defs/Options"}},
@@ -173,10 +172,7 @@ def test_the_owner_of_a_method_is_no_argument() -> None:
 def test_a_function_that_returns_nothing_has_no_result() -> None:
     def log(text: str) -> None: ...
 
-    def note(text: str): ...  # type: ignore[no-untyped-def]  # what is tested
-
     assert tool(log).result is None
-    assert tool(note).result is None
 
 
 def test_a_result_need_not_be_an_object() -> None:
@@ -199,11 +195,27 @@ def test_variadics_are_refused_each() -> None:
     ]
 
 
-def test_a_parameter_without_annotation_is_refused() -> None:
-    def call(name): ...  # type: ignore[no-untyped-def]  # what is tested
+def test_what_has_no_annotation_may_be_any_value() -> None:
+    def call(name, limit=3): ...  # type: ignore[no-untyped-def]  # what is tested
 
-    [finding] = findings(call)
-    assert (finding.message, finding.hint) == ("the parameter 'name' has no annotation", "write name: str")
+    source = read(call)
+    assert [(finding.place.pointer, finding.hint, finding.is_warning) for finding in source.findings] == [
+        ("/name", "write name: str", True),
+        ("/limit", "write limit: str", True),
+        ("/return", "write -> str, or -> None where there is none", True),
+    ]
+    [found] = source.tools
+    assert isinstance(found.arguments, dict)
+    assert found.arguments["properties"] == {"name": {}, "limit": {"default": 3}}
+    assert (found.arguments["required"], found.result) == (["name"], {})
+
+
+def test_a_generator_is_refused() -> None:
+    def count() -> Iterator[int]:
+        yield 1
+
+    [finding] = findings(count)
+    assert (finding.message, finding.is_warning) == ("it yields, and a tool has one result", False)
 
 
 def test_a_type_without_schema_is_refused_by_its_parameter() -> None:

@@ -370,13 +370,25 @@ def test_everything_wrong_with_a_function_comes_at_once() -> None:
     assert lines[0] == "function 'Call' cannot be a tool:"
     assert [line.strip().split(";")[0] for line in lines[1:]] == [
         "'Call' is no name of a tool: up to 64 of a-z, 0-9 and _",
-        "the parameter 'name' has no annotation",
         "*args takes any number of arguments, which no schema names",
         "**options takes any number of arguments, which no schema names",
-        "its result has no annotation",
         "the type of the parameter 'thing' has no exact JSON form: Unable to generate pydantic-core schema "
         f"for {Opaque!r}",
     ]
+
+
+async def test_what_has_no_annotation_may_be_any_value(caplog: pytest.LogCaptureFixture) -> None:
+    def double(value, times=2):  # type: ignore[no-untyped-def]  # what is tested
+        return [value] * times
+
+    tool = func_tool(double)
+    assert [message.partition(", so it may be any JSON value; ")[::2] for message in caplog.messages] == [
+        ("function double: the parameter 'value' has no annotation", "write value: str"),
+        ("function double: the parameter 'times' has no annotation", "write times: str"),
+        ("function double: its result has no annotation", "write -> str, or -> None where there is none"),
+    ]
+    assert json.loads((await called(double, {"value": {"a": None}})).json) == [{"a": None}, {"a": None}]
+    assert tool.spec.payload.schema["required"] == ["value"]
 
 
 def test_what_cannot_be_a_tool_is_refused() -> None:

@@ -136,6 +136,12 @@ NO_DESCRIPTION: Final = Code(
     "description. Say there when to use it.",
     "warning",
 )
+NO_ANNOTATION: Final = Code(
+    "import-no-annotation",
+    "A parameter of a function, or its result, has no annotation, so the design takes any JSON value for it. "
+    "Annotate it, or write its type into the design.",
+    "warning",
+)
 NEEDS_CONTEXT: Final = Code(
     "import-needs-context",
     "A function takes the context of a call, which the client of functions does not have. Its tool has no "

@@ -70,6 +70,9 @@ def _tool(name: str, function: Callable[..., object], owner: str) -> Iterator[Im
             pointer = f"/{misfit.parameter}" if misfit.parameter else ""
             yield finding_at(codes.BAD_FUNCTION, pointer, misfit.message, hint=misfit.hint, tool=name)
         return
+    for missing in read.unannotated:
+        pointer = f"/{missing.parameter}"
+        yield finding_at(codes.NO_ANNOTATION, pointer, missing.message, hint=missing.hint, tool=name)
     arguments = _arguments(name, read.parameters)
     if isinstance(arguments, Finding):
         yield arguments
@@ -131,10 +134,9 @@ def _arguments(tool: str, parameters: tuple[Parameter, ...]) -> dict[str, object
 
 
 def _result(tool: str, function: Function) -> dict[str, Any] | Finding | None:
-    annotation = type(None) if function.result is MISSING else function.result
-    if annotation is type(None):
+    if function.result is type(None):
         return None
-    schema = _schema(annotation, "serialization")
+    schema = _schema(function.result, "serialization")
     if isinstance(schema, str):
         message = f"the type of the result has no JSON Schema: {schema}; the tool gets no result"
         return finding_at(codes.LEFT_OUT, "/return", message, hint="use a plainer type", tool=tool)
@@ -169,8 +171,12 @@ def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a default that JSON cannot hold is left out
         try:
-            return TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
+            schema = TypeAdapter(readable(type_)).json_schema(mode=mode, schema_generator=_UntitledSchema)
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             return error.message.splitlines()[0].split(". ")[0].rstrip(".")
         except (TypeError, ValueError, AttributeError, NameError, RecursionError) as error:
             return f"{type(error).__name__}: {error}"
+    for name, definition in schema.get("$defs", {}).items():
+        if definition.get("title") == name:
+            del definition["title"]
+    return schema

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +23,9 @@ from pydantic import BaseModel, GetCoreSchemaHandler, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
+from toolgen.contract.logs import logger
 from toolgen.contract.names import RESERVED_CODES, Hint
 from toolgen.shapes.design.model import ToolModel
-from toolgen.shapes.fields import MISSING
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_name
 from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import without_texts
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
     from toolgen.contract.tool_facts import Deprecation, Icon
 
 D = TypeVar("D", bound=BaseModel)
+
+_log: Final = logger("toolgen.runtime")
 
 LOCAL: Final = "local.functions"
 """The toolset of functions that are given none: its part of their ids."""
@@ -101,8 +102,9 @@ def func_tool(
     """Return the tool of a typed function; a synchronous function runs in a thread.
 
     Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
-    `SyncToolContext` where the function is not asynchronous. The docstring (Google, NumPy or Sphinx style)
-    describes the tool, its arguments and its result.
+    `SyncToolContext` where the function is not asynchronous. What has no annotation may be any JSON value,
+    which is logged. The docstring (Google, NumPy or Sphinx style) describes the tool, its arguments and its
+    result.
 
     Args:
         function: A function, a method of an object, or an object that is called.
@@ -113,8 +115,8 @@ def func_tool(
         facts: What else a `ToolSpec` says.
 
     Raises:
-        RegistrationError: an annotation is missing, or a type has no JSON Schema; everything that is wrong
-            stands in the message.
+        RegistrationError: an annotation cannot be evaluated, or a type has no JSON Schema; everything that
+            is wrong stands in the message.
     """
     own = name or str(getattr(function, "__name__", ""))
     context = SyncToolContext if takes_sync_context(function) else ToolContext
@@ -125,6 +127,8 @@ def func_tool(
     if problems or payload is None or result is None:
         lines = "".join(f"\n  {problem}" for problem in problems)
         raise RegistrationError(f"function {own or function!r} cannot be a tool:{lines}")
+    for missing in read.unannotated:
+        _log.warning("function %s: %s; %s", own, missing.message, missing.hint)
     spec: ToolSpec[Any, Any] = ToolSpec(
         id=f"{toolset}.{own}",
         description=description or read.docstring.description or f"{own.replace('_', ' ').capitalize()}.",
@@ -203,8 +207,6 @@ def _problems(
         )
     for misfit in read.misfits:
         yield f"{misfit.message}; {misfit.hint}"
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        yield "it yields, and a tool has one result; return a list, or show pieces with ctx.stream(…)"
     kind = get_origin(read.context_type) or read.context_type
     if read.context and not (isinstance(kind, type) and issubclass(context, kind)):
         shown = getattr(kind, "__name__", kind)
@@ -212,8 +214,6 @@ def _problems(
         if kind in (ToolContext, SyncToolContext):
             wanted += ", or def" if context is ToolContext else ", or async def"
         yield f"the parameter {read.context!r} is a {shown}; {wanted}"
-    if read.result is MISSING and not (read.misfits and not read.parameters):
-        yield "its result has no annotation; write -> str, or -> None where there is none"
 
 
 def _codec(name: str, title: str, parameters: tuple[Parameter, ...], problems: list[str]) -> _Payload | None:
@@ -293,7 +293,7 @@ def _is_plain_result(type_: Any) -> bool:
 
 def _result(name: str, read: Function, problems: list[str]) -> TypeCodec[Any] | None:
     try:
-        type_ = None if read.result is MISSING else _plain(read.result)
+        type_ = _plain(read.result)
         type_name, texts = class_name(name or "function", "result"), read.docstring.result
         made: Callable[[], TypeCodec[Any]]
         made = partial(TypeCodec, type_, type_name, is_result=True, description=texts)

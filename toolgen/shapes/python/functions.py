@@ -60,9 +60,11 @@ class Function:
     """Name of the parameter that takes the context of the call; empty without one."""
     context_type: Any
     result: Any
-    """Annotation of the result; `MISSING` when there is none."""
+    """Annotation of the result; `Any` when there is none."""
     misfits: tuple[FunctionProblem, ...]
-    """All that is wrong; the parameters are those that have an annotation."""
+    """All that is wrong; the parameters are those that a model can fill."""
+    unannotated: tuple[FunctionProblem, ...]
+    """Parameters without an annotation, and a result without one: each may be any JSON value."""
 
 
 def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> Function:
@@ -77,19 +79,24 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     except Exception as error:  # an annotation may be any code
         message = f"its annotations cannot be evaluated: {type(error).__name__}: {error}"
         unread = FunctionProblem(parameter="", message=message, hint="import what they name at run time")
-        return _function(texts, (), "", {}, (unread,))
+        return _function(texts, (), "", {}, (unread,), ())
     parameters = list(_parameters(function, hints))
     context = next(
         (parameter.name for parameter in parameters if _is_context(parameter.name, hints, context_types)), ""
     )
     sent = [parameter for parameter in parameters if parameter.name != context]
-    misfits = tuple(misfit for parameter in sent if (misfit := _misfit(parameter, hints)))
-    taken = tuple(
-        _parameter(parameter, hints[parameter.name], texts)
-        for parameter in sent
-        if parameter.name in hints and parameter.kind not in _VARIADIC
-    )
-    return _function(texts, taken, context, hints, misfits)
+    misfits = [misfit for parameter in sent if (misfit := _misfit(parameter, hints))]
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        message, hint = (
+            "it yields, and a tool has one result",
+            "return a list, or show pieces with ctx.stream(…)",
+        )
+        misfits.append(FunctionProblem(parameter="", message=message, hint=hint))
+    refused = {misfit.parameter for misfit in misfits}
+    taken = [parameter for parameter in sent if parameter.name not in refused]
+    read = tuple(_parameter(parameter, hints.get(parameter.name, Any), texts) for parameter in taken)
+    names = [parameter.name for parameter in taken if parameter.name not in hints]
+    return _function(texts, read, context, hints, tuple(misfits), tuple(_unannotated(names, hints)))
 
 
 def _function(
@@ -98,15 +105,28 @@ def _function(
     context: str,
     hints: Mapping[str, Any],
     misfits: tuple[FunctionProblem, ...],
+    unannotated: tuple[FunctionProblem, ...],
 ) -> Function:
     return Function(
         docstring=texts,
         parameters=parameters,
         context=context,
         context_type=hints.get(context),
-        result=hints.get("return", MISSING),
+        result=hints.get("return", Any),
         misfits=misfits,
+        unannotated=unannotated,
     )
+
+
+def _unannotated(names: list[str], hints: Mapping[str, object]) -> Iterator[FunctionProblem]:
+    for name in names:
+        message = f"the parameter {name!r} has no annotation, so it may be any JSON value"
+        yield FunctionProblem(parameter=name, message=message, hint=f"write {name}: str")
+    if "return" not in hints:
+        message = "its result has no annotation, so it may be any JSON value"
+        yield FunctionProblem(
+            parameter="return", message=message, hint="write -> str, or -> None where there is none"
+        )
 
 
 def type_hints(function: Callable[..., object]) -> dict[str, Any]:
@@ -150,9 +170,9 @@ def _misfit(parameter: inspect.Parameter, hints: Mapping[str, object]) -> Functi
     if stars := _VARIADIC.get(parameter.kind):
         message = f"{stars}{name} takes any number of arguments, which no schema names"
         return FunctionProblem(parameter=name, message=message, hint="give each argument a name")
-    if name not in hints:
+    if name not in hints and name in _CONTEXTS:
         message = f"the parameter {name!r} has no annotation"
-        return FunctionProblem(parameter=name, message=message, hint=f"write {name}: str")
+        return FunctionProblem(parameter=name, message=message, hint=f"write {name}: ToolContext")
     return None
 
 
