@@ -225,6 +225,24 @@ def not_among(keys: Keys, allowed: tuple[Json, ...], meanings: Sequence[str] = (
     return FieldIssue(keys=keys, constraint="invalid_enum_value", message=message, allowed=allowed)
 
 
+def invalid_value_issue(keys: Keys, message: str) -> FieldIssue:
+    """Return the issue of a value that breaks a rule of no other kind."""
+    return FieldIssue(keys=keys, constraint="invalid_value", message=message)
+
+
+def missing(keys: Keys) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
+
+
+def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:
+    return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
+
+
+def mismatch(keys: Keys, pattern: str) -> FieldIssue:
+    message = f"must match {pattern}"
+    return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=pattern)
+
+
 def other_issue(keys: Keys, error: ErrorDetails) -> FieldIssue:
     """Return the issue of an error that is not in the tables."""
     match error["type"]:

@@ -7,7 +7,7 @@ what to say of a union. Each error carries its facts, for such a schema may say 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
@@ -21,19 +21,22 @@ from ..issues import (
     BOUNDS,
     LEFT_OUT,
     TYPES,
-    UNKNOWN,
     FieldIssue,
     Findings,
     Keys,
     bound_issue,
+    invalid_value_issue,
     json_type,
+    mismatch,
+    missing,
     not_among,
     other_issue,
     type_issue,
+    unknown,
 )
 from ..numbers import one_error_each
-from ..patterns import PatternError, to_rust
 from .rule_paths import are_too_many
+from .schema import patterns_in
 from .validator import BOUNDARY, BRANCH, NO_BRANCH, NOT_AMONG, PASSED, TAGGED, UNKNOWN_KEY
 
 _MOST_READ: Final = 20
@@ -143,7 +146,7 @@ class ForeignReader:
     @cached_property
     def _written(self) -> dict[str, str]:
         """The patterns as the schema writes them, by what pydantic runs."""
-        return dict(_patterns(self._schema))
+        return dict(patterns_in(self._schema))
 
 
 def read(reader: IssueReader, errors: list[ErrorDetails], most: int) -> Findings:
@@ -230,24 +233,6 @@ def postponed_issue(keys: Keys, later: Callable[[], Sequence[LocatedIssue]]) -> 
     return LocatedIssue(invalid_value_issue(keys, "fits none of the alternatives"), "", later=later)
 
 
-def invalid_value_issue(keys: Keys, message: str) -> FieldIssue:
-    """Return the issue of a value that breaks a rule of no other kind."""
-    return FieldIssue(keys=keys, constraint="invalid_value", message=message)
-
-
-def missing(keys: Keys) -> FieldIssue:
-    return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
-
-
-def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:
-    return FieldIssue(keys=keys, constraint="unknown_field", message=UNKNOWN, allowed=allowed)
-
-
-def mismatch(keys: Keys, pattern: str) -> FieldIssue:
-    message = f"must match {pattern}"
-    return FieldIssue(keys=keys, constraint="invalid_pattern", message=message, expected=pattern)
-
-
 def _without_labels(loc: Keys) -> Keys:
     """Return the location with keys and branches only."""
     steps: list[int | str] = []
@@ -298,21 +283,6 @@ def _tag_found(keys: Keys, facts: Mapping[str, Any], value: Any) -> LocatedIssue
         return LocatedIssue(not_among(place, allowed), json_type(value[tag]))
     issue = FieldIssue(keys=place, constraint="missing_field", message=LEFT_OUT, allowed=allowed)
     return LocatedIssue(issue, actual)
-
-
-def _patterns(schema: Any) -> Iterator[tuple[str, str]]:
-    waiting = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Mapping):
-            waiting.extend(node.values())
-            if isinstance(pattern := node.get("pattern"), str):
-                try:
-                    yield to_rust(pattern), pattern
-                except PatternError:
-                    continue
-        elif isinstance(node, list):
-            waiting.extend(node)
 
 
 def _wants_null(branch: Sequence[LocatedIssue], keys: Keys) -> bool:

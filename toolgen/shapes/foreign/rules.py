@@ -24,9 +24,13 @@ from ..issues import (
     Keys,
     TooComplexError,
     bound_issue,
+    invalid_value_issue,
     json_type,
+    mismatch,
+    missing,
     not_among,
     type_issue,
+    unknown,
 )
 from ..steps import Steps, document_steps
 from .bounded_patterns import SMALL, BoundedPatterns
@@ -35,12 +39,8 @@ from .issues import (
     ENDLESS,
     LocatedIssue,
     expand_postponed,
-    invalid_value_issue,
-    mismatch,
-    missing,
     postponed_issue,
     union_issues,
-    unknown,
     without_null,
 )
 from .rule_paths import Looks, count_errors, is_large, size_of

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from toolgen.contract.json_pointer import escaped
 from toolgen.contract.json_value import Json
+
+from ..patterns import PatternError, to_rust
 
 Schema = dict[str, Json]
 
@@ -82,3 +84,19 @@ def _inside(value: Json, place: str) -> Json:
             return [_inside(item, place) for item in value]
         case _:
             return value
+
+
+def patterns_in(schema: Any) -> Iterator[tuple[str, str]]:
+    """Yield each pattern of a schema that types can hold, as Rust's regex has it and as it was written."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            waiting.extend(node.values())
+            if isinstance(pattern := node.get("pattern"), str):
+                try:
+                    yield to_rust(pattern), pattern
+                except PatternError:
+                    continue
+        elif isinstance(node, list):
+            waiting.extend(node)
