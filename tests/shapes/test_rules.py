@@ -336,3 +336,55 @@ def test_a_match_that_backtracks_for_too_long_is_too_complex() -> None:
     assert rules.issues("aa") == ()
     assert [str(issue) for issue in rules.issues("b")] == ["$ must match ^(?:a(?!c)|a)+$"]
     assert rules.issues("a" * 40 + "!") == (TOO_COMPLEX,)
+
+
+PLACE = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+SIZE = {
+    "type": "object",
+    "properties": {"b": {"type": "string"}},
+    "required": ["b"],
+    "additionalProperties": False,
+}
+LETTERS = {"enum": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("branches", "value", "faults"),
+    [
+        (
+            [{"items": {"type": "string"}, "type": "array"}, {"items": PLACE, "type": "array"}],
+            [{"b": 1}],
+            {"$.x[0].a is required and was left out", "$.x[0].b is not a field here"},
+        ),
+        (
+            [{"properties": {"in": {"type": "string"}}}, {"properties": {"in": PLACE}}],
+            {"in": {"b": 1}},
+            {"$.x.in.a is required and was left out", "$.x.in.b is not a field here"},
+        ),
+        ([LETTERS, PLACE], "z", {'$.x must be one of "a", "b", or be an object'}),
+        ([LETTERS, {"type": "string", "pattern": "^x"}], "z", {'$.x must be one of "a", "b", or match ^x'}),
+        ([LETTERS, {"const": 1}, {"type": "null"}], "z", {'$.x must be one of "a", "b", 1, null'}),
+    ],
+    ids=["items", "properties", "or an object", "or a pattern", "values alone"],
+)
+def test_issues_of_a_union_are_those_of_the_branch_that_fits_best(
+    branches: list[Any], value: Any, faults: set[str]
+) -> None:
+    """An object where a branch wants a text is no fit, however few its issues are."""
+    for order in (branches, branches[::-1]):
+        issues = Rules({"properties": {"x": {"anyOf": order}}}).issues({"x": value})
+        assert len(issues) == len(faults)
+        if order is branches:
+            assert {str(issue) for issue in issues} == faults
+
+
+def test_what_is_allowed_is_what_any_branch_allows() -> None:
+    issues = Rules({"properties": {"x": {"anyOf": [PLACE, SIZE]}}}).issues({"x": {"z": 1}})
+    assert [issue.allowed for issue in issues if issue.constraint == "unknown_field"] == [("a", "b")]
+    (issue,) = Rules({"properties": {"x": {"anyOf": [LETTERS, PLACE]}}}).issues({"x": "z"})
+    assert issue.allowed is None

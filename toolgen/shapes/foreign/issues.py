@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic_core import ErrorDetails
 
@@ -186,18 +186,22 @@ def _by_value(errors: list[ErrorDetails]) -> dict[Keys | None, list[ErrorDetails
     return by_value
 
 
+_Branch: TypeAlias = Sequence[LocatedIssue]
+
+
 def union_issues(branches: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[LocatedIssue]:
     """Return the issues of the union branch that fits a value best.
 
     The issues of the branch that fits best: one of the value's JSON type, and of these the one with
-    the right tags, the fewest issues, the deepest. One issue when all branches ask for the same, or
-    when none is of the value's type.
+    the right tags, the fewest objects and arrays where it wants something else, the fewest issues, the
+    deepest. One issue when all branches ask for the same, or when none is of the value's type. What it
+    says to be allowed is all that these branches allow.
     """
     failed = [branch for branch in branches if branch]
     tried = [branch for branch in failed if not _wants_null(branch, keys)] or failed
     if not tried:
         return ()
-    best = _of_best(tried, keys)
+    best = _with_others(_of_best(tried, keys), tried, keys)
     return best if len(tried) == len(failed) else [_or_null(located, keys) for located in best]
 
 
@@ -212,15 +216,38 @@ def _of_best(tried: Sequence[Sequence[LocatedIssue]], keys: Keys) -> Sequence[Lo
         return (_no_type_fits([misfit for misfit in misfits if misfit is not None], keys),)
     if len(matching) > 1 and (shared := _shared(matching, keys)) is not None:
         return (shared,)
-    return expand_postponed(min(matching, key=lambda branch: _distance(branch, keys)))
+    best = min(matching, key=lambda branch: _distance(branch, keys))
+    rivals = [branch for branch in matching if _distance(branch, keys)[0] == _distance(best, keys)[0]]
+    return [_with_keys(located, rivals) for located in expand_postponed(best)]
+
+
+def _with_keys(located: LocatedIssue, branches: Sequence[_Branch]) -> LocatedIssue:
+    """Return the issue of an unknown key with the keys of all branches that do not know it."""
+    if located.issue.constraint != "unknown_field" or located.issue.allowed is None:
+        return located
+    same = [each for branch in branches for each in branch if each.issue.keys == located.issue.keys]
+    return located._replace(issue=replace(located.issue, allowed=_all_allowed([located, *same])))
+
+
+def _with_others(best: _Branch, branches: Sequence[_Branch], keys: Keys) -> _Branch:
+    """Return the issue of a choice among values with what the branches without one ask for."""
+    located = best[0]
+    if located.issue.keys != keys or located.issue.constraint != "invalid_enum_value":
+        return best
+    others = [each[0].issue.message for each in branches if each[0].issue.constraint != "invalid_enum_value"]
+    if not others:
+        return best
+    asked = [text.partition(", not ")[0].removeprefix("must ") for text in others if text.startswith("must ")]
+    message = ", or ".join(dict.fromkeys((located.issue.message, *asked)))
+    return [located._replace(issue=replace(located.issue, message=message, allowed=None))]
 
 
 def _or_null(located: LocatedIssue, keys: Keys) -> LocatedIssue:
     """Return the issue of a choice among values, which mentions that null is accepted."""
     issue = located.issue
-    if issue.keys != keys or issue.constraint != "invalid_enum_value" or None in (issue.allowed or ()):
+    if issue.keys != keys or issue.allowed is None or None in issue.allowed:
         return located
-    return located._replace(issue=not_among(keys, (*(issue.allowed or ()), None)))
+    return located._replace(issue=not_among(keys, (*issue.allowed, None)))
 
 
 def expand_postponed(postponed: Sequence[LocatedIssue]) -> list[LocatedIssue]:
@@ -349,9 +376,15 @@ def _all_allowed(founds: Sequence[LocatedIssue]) -> tuple[Json, ...]:
     return tuple(json.loads(text) for text in dict.fromkeys(map(json.dumps, values)))
 
 
-def _distance(branch: Sequence[LocatedIssue], keys: Keys) -> tuple[int, int, int]:
+def _distance(branch: Sequence[LocatedIssue], keys: Keys) -> tuple[int, int, int, int]:
     tags = sum(
         located.issue.constraint == "invalid_enum_value" and len(located.issue.keys) == len(keys) + 1
         for located in branch
     )
-    return tags, len(branch), -max(len(located.issue.keys) for located in branch)
+    wrong = [located.actual for located in branch if located.issue.constraint == "invalid_type"]
+    return (
+        tags,
+        wrong.count("object") + wrong.count("array"),
+        len(branch),
+        -max(len(located.issue.keys) for located in branch),
+    )
