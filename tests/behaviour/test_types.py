@@ -9,7 +9,10 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
+import jsonschema_rs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cases.binding.gen.assistant.toolsets import devices
 from tests.cases.bounded.gen.store.toolsets import rows
@@ -123,7 +126,11 @@ def test_mutable_defaults_are_not_shared() -> None:
 
 def test_null_is_absence_a_default_or_a_value() -> None:
     codec = notes.ALL.payload
-    value = codec.decode('{"required": "a", "optional": null, "defaulted": null, "nullable": null}')
+    document = '{"required": "a", "optional": null, "defaulted": null, "nullable": null}'
+    with pytest.raises(ToolValidationError) as refused:
+        codec.decode(document)
+    assert [issue.path for issue in refused.value.issues] == ["$.optional", "$.defaulted"]
+    value = codec.decode_lenient(document)
     assert (value.optional, value.defaulted, value.nullable) == (None, 3, None)
     assert json.loads(codec.encode(value)) == {
         "required": "a",
@@ -132,6 +139,21 @@ def test_null_is_absence_a_default_or_a_value() -> None:
         "anything": {},
         "place": {},
     }
+
+
+NOTE = {"required": "a", "nullable": 1, "optional": "b", "defaulted": 4, "optional_nullable": "c"}
+
+
+@given(st.sets(st.sampled_from(sorted(NOTE))))
+def test_a_codec_takes_null_just_where_its_schema_does(nulls: set[str]) -> None:
+    document = {key: None if key in nulls else value for key, value in NOTE.items()}
+    is_valid = jsonschema_rs.Draft202012Validator(notes.ALL.payload.schema).is_valid(document)
+    assert is_valid == nulls.isdisjoint(["required", "optional", "defaulted"])
+    if is_valid:
+        notes.ALL.payload.decode(document)
+    else:
+        found = {path for path, _ in problems(notes.ALL.payload, document)}
+        assert found == {f"$.{key}" for key in nulls - {"nullable", "optional_nullable"}}
 
 
 def test_an_optional_nullable_field_remembers_that_it_was_null() -> None:

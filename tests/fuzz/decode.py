@@ -122,7 +122,7 @@ class Judge:
 
     def __init__(self, codec: Codec[Any]) -> None:
         self._is_foreign = isinstance(codec, SchemaCodec)
-        self._schema = schema_of(codec) if self._is_foreign else with_optional_nulls(schema_of(codec))
+        self._schema = schema_of(codec)
 
     @cached_property
     def _rust(self) -> Any:
@@ -139,25 +139,6 @@ class Judge:
         """Return whether neither opinion is that of the codec."""
         opinions = (judge.is_valid(value) for judge in (self._rust, self._python))
         return all(opinion != is_accepted for opinion in opinions)
-
-
-def with_optional_nulls(schema: Any) -> Any:
-    """Return a schema that takes a null of a property that may be left out, where it means just that."""
-    if isinstance(schema, list):
-        return [with_optional_nulls(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    changed = {
-        key: part if key in ("enum", "const", "default", "examples") else with_optional_nulls(part)
-        for key, part in schema.items()
-    }
-    properties, required = changed.get("properties"), changed.get("required", ())
-    if isinstance(properties, dict) and changed.get("type") == "object":
-        changed["properties"] = {
-            key: part if key in required else {"anyOf": [part, {"type": "null"}]}
-            for key, part in properties.items()
-        }
-    return changed
 
 
 class Decode:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from copy import copy
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast
 
-from pydantic_core import PydanticSerializationError, SchemaValidator, ValidationError, from_json
+from pydantic_core import PydanticSerializationError, ValidationError, from_json
 
 from toolgen.catalog.schema_file import SchemaFile, Schemas
-from toolgen.contract.errors import ToolgenError
 from toolgen.contract.limits import DEFAULT_LIMITS, Limits, exceeded_limit
 from toolgen.contract.secrets import HIDDEN
 from toolgen.shapes.design.model import ToolModel
+from toolgen.shapes.guarded import guarded, literal, rules_class
 from toolgen.shapes.issues import (
     COUNTLESS,
     LONGEST_KEY,
@@ -53,19 +54,9 @@ class Codec(Generic[T]):
     `name` is that of the class in its module, and of its schema.
     """
 
-    __slots__ = (
-        "_check",
-        "_dump",
-        "_keys",
-        "_module",
-        "_package",
-        "_reader",
-        "_rules",
-        "_schemas",
-        "_type",
-        "_validate",
-        "name",
-        "sensitive",
+    __slots__ = tuple(
+        "_check _dump _keys _literal _module _package _reader _rules _schemas _type _validate "
+        "name sensitive".split()
     )
     _form: ClassVar[Mapping[str, Any]] = {"exclude_none": True}
     """What of a value is left out of its JSON, as pydantic's serializers call it."""
@@ -97,6 +88,8 @@ class Codec(Generic[T]):
         self._reader: IssueReader | None = None
         self._rules: Rules | None = None
         self._keys: frozenset[str] | None = None
+        self._literal: Codec[T] | None = None
+        """The codec for which null is a value alone; made at the first document that has one."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -123,7 +116,9 @@ class Codec(Generic[T]):
     def _bind(self, model: Any) -> None:
         model.model_rebuild()
         self._type = model
-        self._validate = self._guarded(model.__pydantic_validator__, model.__pydantic_core_schema__)
+        self._validate = guarded(
+            model.__pydantic_validator__.validate_json, model.__pydantic_core_schema__, self.schema_json
+        )
         self._dump = self._dumping(model.__pydantic_serializer__)
         if self.sensitive:
             from .sensitive import watched  # only codecs with such values need it
@@ -133,20 +128,6 @@ class Codec(Generic[T]):
 
     def _dumping(self, serializer: SchemaSerializer) -> Callable[[Any], bytes]:
         return partial(serializer.to_json, warnings="error", **self._form)
-
-    def _guarded(self, validator: SchemaValidator, core: Any) -> Callable[..., T]:
-        """Return the validator's function, or one with bounded work for what may take long to check."""
-        validate: Callable[..., T] = validator.validate_json
-        if '"oneOf"' in self.schema_json or '"anyOf"' in self.schema_json:
-            from toolgen.shapes.union_guard import discriminate_unions, within_budget
-
-            if (guarded := discriminate_unions(core)) is not None:
-                validate = within_budget(SchemaValidator(guarded, _use_prebuilt=False).validate_json)
-        if '"pattern"' in self.schema_json:
-            from toolgen.shapes.text_guard import count_patterns
-
-            validate = count_patterns(validate, core)
-        return validate
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -167,11 +148,38 @@ class Codec(Generic[T]):
         return self._schemas.noted_formats(self.name) if isinstance(self._schemas, SchemaFile) else ()
 
     def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
-        """Return the typed value of one JSON document, or of a mapping of JSON values.
+        """Return the typed value of one JSON document, or of a mapping of JSON values, that fits the schema.
+
+        Null of an optional attribute does not fit, unless null is a value of it.
 
         Raises:
             ToolValidationError: the document is larger than the limits, or it does not fit; with its first
                 issues, at most one per value and one per key of a map, and the number of the others.
+        """
+        if not isinstance(data, (bytes, str)):
+            data = json_document(data)
+        if b"null" not in (data if isinstance(data, bytes) else data.encode(errors="replace")):
+            return self.decode_lenient(data, limits)
+        if self.sensitive:
+            from .sensitive import note_typed
+
+            note_typed(self, data)
+        if self._literal is None:
+            self.type  # noqa: B018  # binds it
+            made = copy(self)
+            made._validate = self._literal_validator()
+            self._literal = made
+        return self._literal.decode_lenient(data, limits)
+
+    def _literal_validator(self) -> Callable[..., T]:
+        model: Any = self.type
+        return literal(model.__pydantic_core_schema__, self.schema_json)
+
+    def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+        """Return what `decode` does, of a document in which null of an optional attribute means absent.
+
+        Raises:
+            ToolValidationError: as `decode`.
         """
         if not isinstance(data, (bytes, str)):
             data = json_document(data)
@@ -191,7 +199,7 @@ class Codec(Generic[T]):
         Raises:
             ToolValidationError: as `decode`.
         """
-        return self.decode(data, limits)
+        return self.decode_lenient(data, limits)
 
     def _findings(self, error: ValidationError, data: bytes | str, most: int) -> Findings:
         """Return the findings in a document, with at most so many issues."""
@@ -211,7 +219,8 @@ class Codec(Generic[T]):
     def _rule_issues(self, parsed: Any, most: int, size: int) -> Findings:
         """Return the issues by the schema of a document of so many bytes that the types accept."""
         if self._rules is None:
-            self._rules = _rules_class(self.name)(self.schema)
+            needs = f"{self.name} has rules that no type holds, and the package that checks them is missing"
+            self._rules = rules_class(needs)(self.schema)
         return self._rules.findings(parsed, most, size)
 
     def encode(self, value: T) -> bytes:
@@ -258,11 +267,11 @@ class CheckedCodec(Codec[T]):
     __slots__ = ()
     is_exact = False
 
-    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
+    def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         from toolgen.shapes.steps import document_steps  # only such values need it
 
         with document_steps():  # for its types and its rules
-            value = super().decode(data, limits)
+            value = super().decode_lenient(data, limits)
             written = super().encode(value)
             findings = self._rule_issues(from_json(written), limits.issues, len(written))
         if findings.issues:
@@ -273,17 +282,6 @@ class CheckedCodec(Codec[T]):
         written = super().encode(value)
         require_fit(self.name, self._rule_issues(from_json(written), MOST_SHOWN, len(written)))
         return written
-
-
-def _rules_class(name: str) -> type[Rules]:
-    try:
-        from toolgen.shapes.foreign.rules import Rules
-    except ModuleNotFoundError as error:
-        if error.name != "jsonschema_rs":
-            raise
-        message = f"{name} has rules that no type holds, and the package that checks them is missing"
-        raise ToolgenError(message, hint="pip install 'toolgen[jsonschema]'") from error
-    return Rules
 
 
 def lacks_validator(codec: Codec[Any]) -> bool:

@@ -18,6 +18,7 @@ from toolgen.contract.limits import DEFAULT_LIMITS, Limits
 from toolgen.shapes.design.model import AnyJson, ToolModel
 from toolgen.shapes.foreign.filling import filler_of
 from toolgen.shapes.foreign.model import exact_adapter
+from toolgen.shapes.guarded import guarded, rules_class
 from toolgen.shapes.issues import Findings
 from toolgen.shapes.steps import document_steps
 
@@ -35,7 +36,7 @@ from .errors import MalformedResultError
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import ErrorDetails, SchemaValidator
+    from pydantic_core import ErrorDetails
 
     from toolgen.shapes.foreign.issues import ForeignReader
     from toolgen.shapes.foreign.rules import Rules
@@ -79,7 +80,7 @@ class SchemaCodec(Codec[T]):
             return
         adapter = exact_adapter(model)
         self._type = cast("Any", model)
-        self._validate = self._guarded(cast("SchemaValidator", adapter.validator), adapter.core_schema)
+        self._validate = guarded(adapter.validator.validate_json, adapter.core_schema, self.schema_json)
         self._dump = self._dumping(adapter.serializer)
         self._check = adapter.validator.validate_python
 
@@ -90,12 +91,14 @@ class SchemaCodec(Codec[T]):
             data = self._fill(data)
         return self.decode_as_sent(data, limits)
 
+    decode_lenient = decode  # its schema says where null is a value
+
     def decode_as_sent(self, data: bytes | str | Mapping[str, object], limits: Limits = DEFAULT_LIMITS) -> T:
         data = data if isinstance(data, (bytes, str)) else json_document(data)
         if self.is_exact:
-            return super().decode(data, limits)
+            return super().decode_lenient(data, limits)
         with document_steps():  # for its types and its rules
-            value = super().decode(data, limits)
+            value = super().decode_lenient(data, limits)
             if (findings := self._schema_issues(data, limits.issues)).issues:
                 raise validation_error(findings.shortened())
             return value
@@ -181,17 +184,11 @@ def json_schema_codec(
         ToolgenError: it is no valid schema, or refers to another document; or the extra `jsonschema` is not
             installed.
     """
-    try:
-        from toolgen.shapes.foreign.rules import Rules
-    except ModuleNotFoundError as error:
-        if error.name != "jsonschema_rs":
-            raise
-        message = f"the JSON Schema of {name} needs a validator, and the package is missing"
-        raise ToolgenError(message, hint="pip install 'toolgen[jsonschema]'") from error
+    made = rules_class(f"the JSON Schema of {name} needs a validator, and the package is missing")
     if isinstance(schema, bool):  # what they stand for, JSON Schema 2020-12 Core 4.3.2
         schema = {} if schema else {"not": {}}
     try:
-        rules = Rules(schema, reads_dialect=True, bounds_patterns=bounds_patterns)
+        rules = made(schema, reads_dialect=True, bounds_patterns=bounds_patterns)
         return _JsonCodec(name, compact(dict(schema)), rules)
     except (ValueError, TypeError, RecursionError) as error:
         reason = str(error).partition("\n")[0]

@@ -56,7 +56,9 @@ def progress_json(spec: ToolSpec[Any, Any], value: Any) -> Json:
         if codec is None or value is None:
             plain: Json = to_jsonable_python(value)
             return plain
-        shown: Json = json.loads(codec.encode(codec.decode(value) if isinstance(value, dict) else value))
+        shown: Json = json.loads(
+            codec.encode(codec.decode_lenient(value) if isinstance(value, dict) else value)
+        )
     except (MalformedResultError, ToolValidationError, ValueError) as error:
         raise MalformedReportError(f"the progress of {spec.name} does not fit: {error}") from error
     return shown

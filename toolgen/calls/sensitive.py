@@ -22,7 +22,7 @@ class MarkedCodec(Protocol):
     def sensitive(self) -> tuple[str, ...]: ...
     @property
     def keys(self) -> frozenset[str]: ...
-    def decode(self, data: bytes | str | Mapping[str, object], limits: Limits) -> Any: ...
+    def decode_lenient(self, data: bytes | str | Mapping[str, object], limits: Limits) -> Any: ...
 
 
 def watched(
@@ -69,7 +69,7 @@ def note_typed(codec: MarkedCodec | None, document: bytes | str | Mapping[str, o
     """Add the sensitive values of a document to those of the running call, also as Python writes them."""
     if codec is not None and codec.sensitive:
         with suppress(ToolValidationError):
-            codec.decode(document, UNLIMITED)
+            codec.decode_lenient(document, UNLIMITED)
 
 
 def _note_value(codec: MarkedCodec, value: object, dump_python: Callable[..., Any]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pydantic_core import ErrorDetails, SchemaSerializer, SchemaValidator
 
+from toolgen.shapes.guarded import literal
 from toolgen.shapes.naming import type_title
 from toolgen.shapes.python.issues import TypeReader
 from toolgen.shapes.python.schema import core_schema_of, title_of, type_schema_of, with_title_first
@@ -86,6 +87,9 @@ class TypeCodec(Codec[T]):
             for name in _BUILT:
                 setattr(self, name, getattr(built, name))
             return getattr(built, attribute)
+
+    def _literal_validator(self) -> Callable[..., T]:
+        return literal(Exactness(has_labels=True).of(core_schema_of(self._type)), self.schema_json, CONFIG)
 
     def _read(self, errors: list[ErrorDetails], most: int) -> Findings:
         return self._types.findings(errors, most)

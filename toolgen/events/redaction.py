@@ -57,7 +57,7 @@ def is_public(document: bytes, codec: Codec[Any]) -> bool:
     """
     if codec.sensitive:
         try:
-            codec.decode(document)
+            codec.decode_lenient(document)
         except ToolValidationError:
             return False
     return True

@@ -283,6 +283,11 @@ def _null_gives_default(node: AnySchema) -> AnySchema:
     return node
 
 
+def means_absent(schema: AnySchema) -> bool:
+    """Return whether a schema takes null for what is absent."""
+    return schema["type"] == "function-after" and schema["function"].get("function") is _absent_if_null
+
+
 def _absent_if_null(value: object) -> object:
     if value is None:
         raise PydanticUseDefault

@@ -235,7 +235,7 @@ def _require_no_secret(frozen: FrozenCall, answer: Json) -> None:
 
 def _decoded(codec: Codec[Any], value: Json, limits: Limits) -> Any:
     try:
-        return codec.decode(to_json(value), limits)
+        return codec.decode_lenient(to_json(value), limits)
     except ToolValidationError as error:
         problem = error.without_other_keys(codec.keys) if codec.sensitive else error
         raise BadAnswerError(f"the answer does not fit: {problem}", problem.issues) from None
@@ -352,7 +352,7 @@ def _facts(document: Json) -> dict[str, Any]:
 def _fitting(codec: Codec[T], answer: Json) -> T | None:
     """Return the typed answer; None where its type rejects what the schema of the question accepts."""
     try:
-        return codec.decode(to_json(answer), UNLIMITED)  # it was within the limits when it was given
+        return codec.decode_lenient(to_json(answer), UNLIMITED)  # it was within the limits when it was given
     except ToolValidationError as error:
         log.warning("an answer does not fit %s, the tool may ask again: %s", codec.name, error)
         return None

@@ -89,7 +89,7 @@ def _typed(spec: ToolSpec[Any, Any], document: bytes) -> Any:
     if is_truncated(document):
         return None
     try:
-        return spec.result.decode(document, UNLIMITED)
+        return spec.result.decode_lenient(document, UNLIMITED)
     except ToolValidationError as error:
         log.warning("the result of %s has no typed value any more: %s", spec.id, error)
         return None
@@ -163,7 +163,7 @@ async def kept_artifact(
     if kind is None or data is None:
         return None
     try:
-        typed = kind.codec.decode(data, UNLIMITED)
+        typed = kind.codec.decode_lenient(data, UNLIMITED)
     except ToolValidationError as error:
         log.warning("an artifact %s of %s is left out: %s", kind.kind, document["tool"], error)
         return None

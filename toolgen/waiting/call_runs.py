@@ -101,7 +101,9 @@ class CallRuns:
         child = await self._activities.child_of(tool, delegated, meta, f"{run_id}/child:1", services)
         if isinstance(child, ToolResult):
             return child
-        payload = tool.spec.payload.encode(tool.spec.payload.decode(arguments_json(arguments), UNLIMITED))
+        payload = tool.spec.payload.encode(
+            tool.spec.payload.decode_lenient(arguments_json(arguments), UNLIMITED)
+        )
         run_input = {"call": _call(tool, payload, meta), "child": child}
         return await self._over(tool, meta, run_input, run_id, is_named=bool(named), is_detached=is_detached)
 

@@ -199,7 +199,7 @@ def canonical_arguments(tool: RegisteredTool, arguments: Arguments, limits: Limi
     """Return the canonical arguments; None for those that do not fit, with which nothing is executed."""
     codec = tool.spec.payload
     try:
-        return codec.encode(codec.decode(arguments_json(arguments), limits))
+        return codec.encode(codec.decode_lenient(arguments_json(arguments), limits))
     except ToolValidationError:
         return None
 

@@ -159,7 +159,7 @@ async def _resume(
     spec = tool.spec
     if frozen.kind != "pending" and spec.approval_digest != frozen.spec_digest:
         try:
-            spec.payload.decode(frozen.payload_json, UNLIMITED)
+            spec.payload.decode_lenient(frozen.payload_json, UNLIMITED)
         except ToolValidationError as error:
             return await _unfit_result(work, tool, frozen, error, person)
         return _ask_again(work, frozen, _CHANGED, tool)
@@ -287,7 +287,7 @@ def _result_of_pending(
     try:
         if (failure := failure_of(spec, answer, services.limits)) is not None:
             return failure
-        return encode_result(spec, spec.result.decode(to_json(answer), services.limits), meta)
+        return encode_result(spec, spec.result.decode_lenient(to_json(answer), services.limits), meta)
     except Exception as error:
         return tool_error_of(spec, error)
 

@@ -313,7 +313,7 @@ async def result_of_run(
         result = frame.error_result(error)
     else:
         try:
-            value = spec.result.decode(to_json(output["result"]), services.limits)
+            value = spec.result.decode_lenient(to_json(output["result"]), services.limits)
             result = encode_result(spec, value, frame.meta)
         except (ToolValidationError, MalformedResultError) as error:
             if output["stop"] == "escalated":  # what a tool said on the way is no answer

@@ -82,7 +82,7 @@ def _sequential_key(tool: RegisteredTool, arguments: str) -> str:
     if by in ("", SESSION) or by in tool.spec.injected:
         return ""
     try:
-        payload = tool.spec.payload.decode(arguments)
+        payload = tool.spec.payload.decode_lenient(arguments)
     except ToolValidationError:  # it does not run
         return ""
     return hashlib.sha256(repr(tool.lock_key(payload, NO_META)).encode()).hexdigest()

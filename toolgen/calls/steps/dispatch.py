@@ -123,7 +123,9 @@ async def _run_steps(frame: Frame, is_watched: bool) -> ToolResult:
         if services.disabled is not None:
             await _require_enabled(frame, services.disabled)
         try:
-            payload = spec.payload.decode(frame.arguments, UNLIMITED if frame.resumption else services.limits)
+            payload = spec.payload.decode_lenient(
+                frame.arguments, UNLIMITED if frame.resumption else services.limits
+            )
         except ToolValidationError as error:
             payload = _decode_empty_arguments(frame, error)
             if isinstance(payload, ToolResult):
@@ -220,7 +222,7 @@ def _decode_empty_arguments(frame: Frame, error: ToolValidationError) -> Any:
     if not is_blank(frame.arguments):
         return frame.invalid_arguments_result(error)
     try:
-        return frame.spec.payload.decode(NO_ARGUMENTS)
+        return frame.spec.payload.decode_lenient(NO_ARGUMENTS)
     except ToolValidationError as missing:
         return frame.invalid_arguments_result(missing)
 
@@ -290,7 +292,7 @@ async def _delegate_or_suspend(frame: Frame, returned: WithoutResult) -> ToolRes
     if frame.call is not None and frame.tool.has_checks_before:
         return await suspender.suspend(frame, returned, frame.call.payload_json)
     # As they came: an executor may have changed its payload.
-    payload = spec.payload.decode(arguments_json(frame.arguments), UNLIMITED)
+    payload = spec.payload.decode_lenient(arguments_json(frame.arguments), UNLIMITED)
     return await suspender.suspend(frame, returned, spec.payload.encode(payload))
 
 

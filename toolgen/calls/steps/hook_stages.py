@@ -109,7 +109,7 @@ def _replace_payload(frame: Frame, call: ToolCall, payload: Any) -> ToolCall:
         return call
     codec = frame.spec.payload
     document = codec.encode(payload)
-    return replace(call, payload_json=document, payload=codec.decode(document, frame.services.limits))
+    return replace(call, payload_json=document, payload=codec.decode_lenient(document, frame.services.limits))
 
 
 async def _stop_with_answer(frame: Frame, subject: object, answer: object) -> Stop[ToolResult]:

@@ -1,0 +1,53 @@
+"""Validators of documents: with bounded work, with null as a value alone, and by the rules of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import CoreConfig, SchemaValidator
+
+from toolgen.contract.errors import ToolgenError
+
+if TYPE_CHECKING:
+    from .foreign.rules import Rules
+
+AnySchema = Any
+"""A core schema, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+
+
+def guarded(validate: Callable[..., Any], core: AnySchema, schema_json: str) -> Callable[..., Any]:
+    """Return the function that validates documents, or one with bounded work for what may take long."""
+    if '"oneOf"' in schema_json or '"anyOf"' in schema_json:
+        from .union_guard import discriminate_unions, within_budget
+
+        if (chosen := discriminate_unions(core)) is not None:
+            validate = within_budget(SchemaValidator(chosen, _use_prebuilt=False).validate_json)
+    if '"pattern"' in schema_json:
+        from .text_guard import count_patterns
+
+        validate = count_patterns(validate, core)
+    return validate
+
+
+def literal(core: AnySchema, schema_json: str, config: CoreConfig | None = None) -> Callable[..., Any]:
+    """Return the function that validates documents in which null means nothing but null."""
+    from .literal_nulls import literal_nulls  # only documents with a null need it
+
+    core = literal_nulls(core)
+    return guarded(SchemaValidator(core, config, _use_prebuilt=False).validate_json, core, schema_json)
+
+
+def rules_class(needs: str) -> type[Rules]:
+    """Return the class of the rules that no type holds.
+
+    Raises:
+        ToolgenError: the extra `jsonschema` is not installed; `needs` is the message.
+    """
+    try:
+        from .foreign.rules import Rules
+    except ModuleNotFoundError as error:
+        if error.name != "jsonschema_rs":
+            raise
+        raise ToolgenError(needs, hint="pip install 'toolgen[jsonschema]'") from error
+    return Rules

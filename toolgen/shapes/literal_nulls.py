@@ -1,0 +1,23 @@
+"""Validators for which null is a value alone, as their JSON Schema says, and never means absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .exact import keeps_null, means_absent
+from .union_guard import mapped
+
+AnySchema = Any
+"""A core schema under rewriting, a dict; pydantic's own type is a union of some fifty TypedDicts."""
+
+
+def literal_nulls(schema: AnySchema) -> AnySchema:
+    """Return a core schema that refuses null for an optional attribute, unless null is a value of it."""
+    node = mapped(schema, literal_nulls)
+    if node["type"] == "default" and not keeps_null(node):
+        inner = node["schema"]
+        if means_absent(inner):
+            inner = inner["schema"]
+        if inner["type"] == "nullable":
+            node["schema"] = inner["schema"]
+    return node
