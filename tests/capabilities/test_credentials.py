@@ -15,11 +15,11 @@ from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.agents import Agents, Erased, SqliteSessionStore
 from toolgen.capabilities import (
     Credential,
+    CredentialPlace,
     CredentialsCapability,
     CredentialStore,
     EnvironmentCredentials,
     MemoryCredentialStore,
-    Place,
     SqliteCredentialStore,
 )
 from toolgen.contract.errors import ToolgenError
@@ -112,7 +112,7 @@ async def test_what_a_person_gives_is_kept_and_the_call_goes_on(
     asked = waiting(await made.call(TOOL, SITE, meta))
     result = await made.waits.give(asked.token, Credential(secret="k-12345"), scope=scope, by="ann")
     assert (result.status, books.used) == ("ok", ["k-12345"])
-    kept = await store.load(Place(*place, '["books", "key"]'))
+    kept = await store.load(CredentialPlace(*place, '["books", "key"]'))
     assert kept is not None
     assert kept["secret"] == "k-12345"
 
@@ -183,7 +183,7 @@ async def test_give_is_for_credentials_of_services_and_hosts_that_keep_them(stor
 
 
 async def test_a_document_is_kept_found_and_dropped_once(store: CredentialStore) -> None:
-    place = Place("user", "ann", "name")
+    place = CredentialPlace("user", "ann", "name")
     await store.save(place, {"a": 1}, expires_at=1001.0)
     assert await store.load(place) == {"a": 1}
     assert await store.find("name") == place
@@ -194,10 +194,10 @@ async def test_a_document_is_kept_found_and_dropped_once(store: CredentialStore)
 
 
 async def test_after_its_time_a_document_is_gone(store: CredentialStore) -> None:
-    place = Place("session", "s", "name")
+    place = CredentialPlace("session", "s", "name")
     await store.save(place, {"a": 1}, expires_at=1000.0)
     assert (await store.load(place), await store.find("name")) == (None, None)
-    await store.save(Place("session", "s", "other"), {})
+    await store.save(CredentialPlace("session", "s", "other"), {})
     assert await store.forget("session", "s") == 1, "the other one was removed from the table"
 
 
@@ -220,7 +220,7 @@ async def test_the_file_holds_no_secret_and_no_token(tmp_path: Path) -> None:
 
 
 async def test_an_older_secret_reads_and_a_foreign_one_says_so(tmp_path: Path) -> None:
-    path, place = tmp_path / "credentials.db", Place("service", "", "x")
+    path, place = tmp_path / "credentials.db", CredentialPlace("service", "", "x")
     await SqliteCredentialStore(path, secret=SECRET).save(place, {"a": 1})
     assert await SqliteCredentialStore(path, secret=(b"n" * 32, SECRET)).load(place) == {"a": 1}
     with pytest.raises(ForeignSecretError, match="encrypted with another secret") as foreign:
@@ -233,20 +233,20 @@ async def test_an_older_secret_reads_and_a_foreign_one_says_so(tmp_path: Path) -
 async def test_a_row_that_was_moved_or_changed_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "credentials.db"
     store = SqliteCredentialStore(path, secret=SECRET)
-    await store.save(Place("user", "ann", "x"), {"a": 1})
-    await store.save(Place("user", "ben", "x"), {"a": 2})
+    await store.save(CredentialPlace("user", "ann", "x"), {"a": 1})
+    await store.save(CredentialPlace("user", "ben", "x"), {"a": 2})
     with sqlite3.connect(path) as database:
         database.execute(
             "UPDATE credential SET data = (SELECT data FROM credential WHERE owner = 'ann')"
             " WHERE owner = 'ben'"
         )
-    assert await store.load(Place("user", "ann", "x")) == {"a": 1}
+    assert await store.load(CredentialPlace("user", "ann", "x")) == {"a": 1}
     with pytest.raises(StoreCorruptError, match="changed, or moved there"):
-        await store.load(Place("user", "ben", "x"))
+        await store.load(CredentialPlace("user", "ben", "x"))
     with sqlite3.connect(path) as database:
         database.execute("UPDATE credential SET data = x'00'")
     with pytest.raises(StoreCorruptError):
-        await store.load(Place("user", "ann", "x"))
+        await store.load(CredentialPlace("user", "ann", "x"))
 
 
 def test_what_is_kept_shows_no_secret() -> None:

@@ -16,7 +16,12 @@ from tests.capabilities.oauth_server import CLIENT, OAuthServer, oauth_server, s
 from tests.clients.books import Books, GetBook, operation
 from tests.runtime.tools import waiting
 from toolgen.adapters.oauth import OAuth, OAuthCallback, OAuthClient
-from toolgen.capabilities import CredentialsCapability, EnvironmentCredentials, MemoryCredentialStore, Place
+from toolgen.capabilities import (
+    CredentialPlace,
+    CredentialsCapability,
+    EnvironmentCredentials,
+    MemoryCredentialStore,
+)
 from toolgen.clients import HTTP, Parameter, calling
 from toolgen.contract.credentials import Credential
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
@@ -94,7 +99,7 @@ class Host:
         return {name: values[0] for name, values in parse_qs(query).items()}
 
     async def kept(self, scope: Any = "user", owner: str = "ann") -> Any:
-        return await self.store.load(Place(scope, owner, NAME))
+        return await self.store.load(CredentialPlace(scope, owner, NAME))
 
 
 async def test_a_client_gets_a_token_for_itself_once(server: OAuthServer) -> None:
@@ -303,7 +308,7 @@ async def test_where_another_process_has_renewed_it_its_token_is_used(
     server.refresh.clear()
     load, loads = host.store.load, 0
 
-    async def load_late(place: Place) -> Any:  # the other process is faster
+    async def load_late(place: CredentialPlace) -> Any:  # the other process is faster
         nonlocal loads
         loads += 1
         if loads == moment:

@@ -8,7 +8,7 @@ from toolgen.stores.environment import EnvironmentCredentials
 
 from .artifacts import ArtifactsCapability, ArtifactStore
 from .artifacts_stores import FileArtifactStore, MemoryArtifactStore, SqliteArtifactStore
-from .credential_places import CredentialScope, CredentialStore, Place
+from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 from .credential_tables import MemoryCredentialStore, SqliteCredentialStore
 from .credentials import CREDENTIALS, CredentialsCapability
 from .disabling import DisabledTool, DisabledTools
@@ -39,6 +39,7 @@ __all__ = [
     "Change",
     "Conflict",
     "Credential",
+    "CredentialPlace",
     "CredentialScope",
     "CredentialStore",
     "Credentials",
@@ -52,7 +53,6 @@ __all__ = [
     "MemoryCredentialStore",
     "MemoryStateStore",
     "Operation",
-    "Place",
     "ReadableState",
     "Scope",
     "SqliteArtifactStore",

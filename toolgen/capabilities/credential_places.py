@@ -16,8 +16,8 @@ SCOPES: Final[tuple[CredentialScope, ...]] = ("session", "user", "service")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where something is kept: whose it is, and its name."""
+class CredentialPlace:
+    """Where a store keeps a credential, or an authorization that has begun: whose it is, and its name."""
 
     scope: CredentialScope
     owner: str
@@ -28,7 +28,7 @@ class Place:
 class CredentialStore(Protocol):
     """Keeps documents with secrets. Each method is one atomic step, over all processes."""
 
-    async def load(self, place: Place) -> dict[str, Json] | None:
+    async def load(self, place: CredentialPlace) -> dict[str, Json] | None:
         """Return a document; None where there is none, or its time is over.
 
         Raises:
@@ -37,16 +37,16 @@ class CredentialStore(Protocol):
         ...
 
     async def save(
-        self, place: Place, document: Mapping[str, Json], *, expires_at: float | None = None
+        self, place: CredentialPlace, document: Mapping[str, Json], *, expires_at: float | None = None
     ) -> None:
         """Keep a document in the place of what is there; `expires_at` is in seconds since 1970."""
         ...
 
-    async def drop(self, place: Place) -> bool:
+    async def drop(self, place: CredentialPlace) -> bool:
         """Drop a document; return whether it was there: of several that drop it, one gets true."""
         ...
 
-    async def find(self, name: str) -> Place | None:
+    async def find(self, name: str) -> CredentialPlace | None:
         """Return where something of this name is kept, whose name no other owner has."""
         ...
 
@@ -55,6 +55,6 @@ class CredentialStore(Protocol):
         ...
 
 
-def place_of(scope: CredentialScope, owner: str, service: str, scheme: str) -> Place:
+def place_of(scope: CredentialScope, owner: str, service: str, scheme: str) -> CredentialPlace:
     """Return where the credential of a scheme of a service is kept."""
-    return Place(scope, owner, json.dumps([service, scheme]))
+    return CredentialPlace(scope, owner, json.dumps([service, scheme]))

@@ -15,7 +15,7 @@ from toolgen.stores.sqlite_file import SqliteFile, SqliteMemory
 from toolgen.stores.sqlite_format import SqliteFormat
 from toolgen.stores.transactions import Database, Transaction
 
-from .credential_places import CredentialScope, Place
+from .credential_places import CredentialPlace, CredentialScope
 
 if TYPE_CHECKING:
     from .encryption import Cipher
@@ -80,7 +80,7 @@ class TableCredentialStore:
         self._where = dict(where)
         self._clock = clock
 
-    async def load(self, place: Place) -> dict[str, Json] | None:
+    async def load(self, place: CredentialPlace) -> dict[str, Json] | None:
         now = self._clock()
 
         async def step(tx: Transaction) -> Sequence[tuple[str, bytes]]:
@@ -92,7 +92,7 @@ class TableCredentialStore:
         return None
 
     async def save(
-        self, place: Place, document: Mapping[str, Json], *, expires_at: float | None = None
+        self, place: CredentialPlace, document: Mapping[str, Json], *, expires_at: float | None = None
     ) -> None:
         text, now = json.dumps(document).encode(), self._clock()
         key_id, data = ("", text) if self._cipher is None else self._cipher.encrypt(text, _bound(place))
@@ -103,13 +103,13 @@ class TableCredentialStore:
 
         await self.database.write(step, may_repeat=True)
 
-    async def drop(self, place: Place) -> bool:
+    async def drop(self, place: CredentialPlace) -> bool:
         return await self._change(_DROP, place.scope, place.owner, place.name) > 0
 
-    async def find(self, name: str) -> Place | None:
+    async def find(self, name: str) -> CredentialPlace | None:
         now = self._clock()
         for scope, owner in await self.database.read(lambda tx: tx.rows(_FIND, name, now)):
-            return Place(scope, owner, name)
+            return CredentialPlace(scope, owner, name)
         return None
 
     async def forget(self, scope: CredentialScope, owner: str) -> int:
@@ -118,7 +118,7 @@ class TableCredentialStore:
     async def _change(self, statement: str, *values: object) -> int:
         return await self.database.write(lambda tx: tx.change(statement, *values))
 
-    def _decrypted(self, key_id: str, data: bytes, place: Place) -> bytes:
+    def _decrypted(self, key_id: str, data: bytes, place: CredentialPlace) -> bytes:
         """Return a document of a row.
 
         Raises:
@@ -207,5 +207,5 @@ def cipher_of(secret: bytes | Sequence[bytes]) -> Cipher:
         ) from None
 
 
-def _bound(place: Place) -> bytes:
+def _bound(place: CredentialPlace) -> bytes:
     return json.dumps([place.scope, place.owner, place.name]).encode()

@@ -21,7 +21,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.transport import Requirement
 from toolgen.stores.environment import EnvironmentCredentials
 
-from .credential_places import SCOPES, CredentialScope, CredentialStore, Place, place_of
+from .credential_places import SCOPES, CredentialPlace, CredentialScope, CredentialStore, place_of
 from .renewals import Authorization, Renewals, TokenSource, authorization_of, widened
 
 CREDENTIALS: Final[Key[Credentials]] = Key("credentials")
@@ -142,13 +142,13 @@ class CredentialsCapability:
             scope=scope,
         )
         await self.store.save(
-            Place(scope, place.owner, page.name),
+            CredentialPlace(scope, place.owner, page.name),
             asdict(authorization),
             expires_at=self._renewals.clock() + self._authorization_s,
         )
         return page.address
 
-    async def authorization(self, name: str) -> tuple[Place, Authorization] | None:
+    async def authorization(self, name: str) -> tuple[CredentialPlace, Authorization] | None:
         """Return an authorization that a person was asked for, by its name in the store, and its place."""
         place = await self.store.find(name)
         document = None if place is None else await self.store.load(place)

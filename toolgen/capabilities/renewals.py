@@ -13,7 +13,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.tasks import start_task
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 
-from .credential_places import CredentialScope, CredentialStore, Place
+from .credential_places import CredentialPlace, CredentialScope, CredentialStore
 
 _EARLY_S: Final = 30.0
 """Seconds before its end when a token is renewed."""
@@ -82,11 +82,11 @@ class Renewals:
         """Returns seconds since 1970."""
         self._store = store
         self._oauth = oauth
-        self._locks: WeakValueDictionary[Place, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[CredentialPlace, asyncio.Lock] = WeakValueDictionary()
         self._tasks = set[asyncio.Task[Credential | None]]()
 
     async def find(
-        self, place: Place, service: str, requirement: Requirement, refused: Credential | None
+        self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
         """Return the credential at a place, and no refused one; None where there is none that serves."""
         stored = await self._load(place, requirement)
@@ -102,7 +102,7 @@ class Renewals:
         )
 
     async def _renewed_once(
-        self, place: Place, service: str, requirement: Requirement, refused: Credential | None
+        self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
         async with self._locks.setdefault(place, asyncio.Lock()):
             stored = await self._load(place, requirement)  # another call may have renewed it
@@ -111,7 +111,7 @@ class Renewals:
             return await self._renewed(place, service, requirement, stored)
 
     async def _renewed(
-        self, place: Place, service: str, requirement: Requirement, stored: Credential | None
+        self, place: CredentialPlace, service: str, requirement: Requirement, stored: Credential | None
     ) -> Credential | None:
         """Return the next token, which is kept before anybody uses it; None where a person has to say yes."""
         assert self._oauth is not None, "asked before"
@@ -131,7 +131,7 @@ class Renewals:
             await self._store.save(place, asdict(renewed))
         return renewed
 
-    async def _load(self, place: Place, requirement: Requirement) -> Credential | None:
+    async def _load(self, place: CredentialPlace, requirement: Requirement) -> Credential | None:
         """Return what is kept, if it has the scopes; who gave it may not have said which it has."""
         document = await self._store.load(place)
         if document is None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.capabilities.test_credentials import *  # noqa: F403  # its tests, with the fixture below
 from toolgen.adapters.postgres import Postgres, PostgresCredentialStore
-from toolgen.capabilities import CredentialStore, Place
+from toolgen.capabilities import CredentialPlace, CredentialStore
 from toolgen.stores import ForeignSecretError
 
 
@@ -16,7 +16,7 @@ def store(database: Postgres) -> CredentialStore:
 
 
 async def test_another_secret_names_the_server(database: Postgres) -> None:
-    place = Place("service", "", "x")
+    place = CredentialPlace("service", "", "x")
     await PostgresCredentialStore(database, secret=b"s" * 32).save(place, {"secret": "k-12345"})
     rows = await database.read(lambda tx: tx.rows("SELECT data FROM credential"))
     assert b"k-12345" not in bytes(rows[0][0])

@@ -24,7 +24,7 @@ from toolgen.adapters.postgres import (
     PostgresStateStore,
 )
 from toolgen.adapters.postgres.migrations import MIGRATIONS
-from toolgen.capabilities import Place
+from toolgen.capabilities import CredentialPlace
 from toolgen.stores import StoreFormatError
 
 RACE = textwrap.dedent(
@@ -88,7 +88,7 @@ async def test_a_database_of_an_earlier_version_goes_on(
         assert await PostgresPayloads(earlier).forget("r0") == int(number > 1)
         assert await PostgresPayloads(earlier).get(ref) == b"large"
         credentials = PostgresCredentialStore(earlier, secret=b"s" * 32)
-        credential = await credentials.load(Place("user", "ann", "x"))
+        credential = await credentials.load(CredentialPlace("user", "ann", "x"))
         assert credential == ({"secret": "k"} if number > 3 else None)
     assert schema(other) == schema(conninfo)
 
