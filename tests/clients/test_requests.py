@@ -178,7 +178,9 @@ async def test_a_cookie_is_one_cookie(value: str) -> None:
     assert "\r" not in request.headers["cookie"]
 
 
-@pytest.mark.parametrize("name", ["Host", "Transfer-Encoding", "content-length", "X Y", "Cookie", ""])
+@pytest.mark.parametrize(
+    "name", ["Host", "Transfer-Encoding", "content-length", "Expect", "X Y", "Cookie", ""]
+)
 async def test_no_attribute_is_a_header_of_the_connection(name: str) -> None:
     with pytest.raises(RegistrationError, match="no attribute may be the header"):
         await received(sending(Parameter("value", "header", name or " ")), value="x")

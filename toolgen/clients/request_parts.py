@@ -12,21 +12,15 @@ from pydantic_core import to_json
 
 from toolgen.calls.errors import RegistrationError, ToolError
 from toolgen.contract.json_value import Json
-from toolgen.contract.transport import HTTP, Body, Media, Parameter
+from toolgen.contract.transport import CONNECTION_HEADERS, HTTP, TOKEN, VARIABLE, Body, Media, Parameter
 from toolgen.shapes.design.model import ToolModel
 
 from .files import Field, FilePart
 from .styles import cookie_parts, encoded, header_text, path_text, query_parts, text_of
 
-_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A token (RFC 9110, section 5.6.2)."""
-_OWN_HEADERS: Final = frozenset(
-    "accept-encoding connection content-length cookie host keep-alive te trailer transfer-encoding "
-    "upgrade".split()
-)
-"""Headers that the connection sets, so that no payload says where a request ends."""
+_OWN_HEADERS: Final = CONNECTION_HEADERS | {"cookie"}
+"""Headers that the client sets, so that no payload says where a request ends."""
 _TYPES: Final[Mapping[Media, str]] = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
@@ -76,13 +70,13 @@ class RequestPlan:
         self._require_sound()
 
     def _require_sound(self) -> None:
-        wanted = set(_VARIABLE.findall(self._path))
+        wanted = set(VARIABLE.findall(self._path))
         if missing := wanted - self._path_parameters.keys():
             raise RegistrationError(f"{self._name}: nothing fills {{{min(missing)}}} in its path")
         for parameter in self._others:
             name = parameter.name or parameter.attribute
             is_header = parameter.place == "header"
-            if is_header and (name.lower() in _OWN_HEADERS or not _HEADER_NAME.fullmatch(name)):
+            if is_header and (name.lower() in _OWN_HEADERS or not TOKEN.fullmatch(name)):
                 raise RegistrationError(f"{self._name}: no attribute may be the header {name!r}")
 
     def document(self, payload: BaseModel) -> dict[str, Json]:
@@ -141,7 +135,7 @@ class RequestPlan:
             _require_in_segment(parameter.attribute, text)
             return text
 
-        path = _VARIABLE.sub(filled, self._path)
+        path = VARIABLE.sub(filled, self._path)
         if any(segment in (".", "..") for segment in path.split("/")):
             raise ToolError(f"{self._name} was not sent: its path would lead elsewhere")
         return path
@@ -221,7 +215,7 @@ def _taken(http: HTTP) -> frozenset[str]:
 
 
 def _explodes(parameter: Parameter, style: str) -> bool:
-    return style in ("form", "deepObject") if parameter.explode is None else parameter.explode
+    return style == "form" if parameter.explode is None else parameter.explode
 
 
 def _form(value: Mapping[str, Json]) -> list[str]:

@@ -12,9 +12,8 @@ from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from toolgen.calls.errors import RegistrationError
-from toolgen.contract.transport import Server, Variable
+from toolgen.contract.transport import VARIABLE, Server, Variable
 
-_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _IN_HOST: Final = re.compile(r"[A-Za-z0-9._~:\[\]-]+")
 _IN_PATH: Final = re.compile(r"[A-Za-z0-9._~:/-]+")
 _PORTS: Final = {"http": 80, "https": 443}
@@ -84,7 +83,7 @@ def base_of(servers: Sequence[Server], server: str, variables: Mapping[str, str]
     values = {name: variables.get(name, variable.default) for name, variable in declared.items()}
     for name, value in values.items():
         _require_value(declared[name], value, in_host="{" + name + "}" in host)
-    url = _VARIABLE.sub(lambda match: values.get(match[1], match[0]), chosen.url).rstrip("/")
+    url = VARIABLE.sub(lambda match: values.get(match[1], match[0]), chosen.url).rstrip("/")
     try:
         origin, parts = Origin.of(url), urlsplit(url)
     except ValueError as error:

@@ -5,6 +5,7 @@ Words and defaults of parameters are those of OpenAPI 3.1 (Parameter Object); ve
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
@@ -21,6 +22,15 @@ SAFE_VERBS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 """What they ask for changes nothing (RFC 9110, section 9.2.1)."""
 IDEMPOTENT_VERBS: Final = SAFE_VERBS | {"PUT", "DELETE"}
 """Twice has the effect of once (RFC 9110, section 9.2.2)."""
+VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+"""A name in braces: of a variable in the address of a server, of a parameter in a path."""
+TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+"""Name of a header or a cookie (RFC 9110, section 5.6.2)."""
+CONNECTION_HEADERS: Final = frozenset(
+    "accept-encoding connection content-encoding content-length expect host keep-alive "
+    "proxy-connection te trailer transfer-encoding upgrade".split()
+)
+"""What the client says of the connection, of the message and of what it reads: no payload does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

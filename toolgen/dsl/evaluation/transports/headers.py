@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-"""RFC 9110, section 5.6.2."""
-_OWNED: Final = frozenset(
-    "accept-encoding connection content-encoding content-length expect host keep-alive "
-    "proxy-connection te trailer transfer-encoding upgrade".split()
-)
-"""What the client says of the connection, of the message and of what it reads."""
+from toolgen.contract.transport import CONNECTION_HEADERS, TOKEN
+
 _INSTEAD: Final = {
     "authorization": "write Security(BearerSecurity(…)), or another scheme",
     "proxy-authorization": "the host sets up the proxy",
@@ -22,7 +16,7 @@ _INSTEAD: Final = {
 
 def is_token(name: str) -> bool:
     """Return whether a text is the name of a header or a cookie."""
-    return bool(_TOKEN.fullmatch(name))
+    return bool(TOKEN.fullmatch(name))
 
 
 def header_fault(name: str, *, is_credential: bool = False) -> str:
@@ -33,7 +27,9 @@ def header_fault(name: str, *, is_credential: bool = False) -> str:
     if not is_token(name):
         return "has characters that no header has"
     lower = name.lower()
-    owned = lower in _OWNED or (lower in _INSTEAD and not (is_credential and lower == "authorization"))
+    owned = lower in CONNECTION_HEADERS or (
+        lower in _INSTEAD and not (is_credential and lower == "authorization")
+    )
     return "the client itself sends" if owned else ""
 
 

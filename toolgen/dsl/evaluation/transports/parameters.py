@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from toolgen.contract.transport import Parameter, Place, Security, Style
+from toolgen.contract.transport import VARIABLE, Parameter, Place, Security, Style
 from toolgen.expr import codes
 from toolgen.expr.source import Source
 from toolgen.shapes.fields import Field, may_be_absent, may_be_none
@@ -18,7 +18,7 @@ from ..types.spelling import type_text
 from .headers import header_fault, header_hint, is_token
 from .placed_types import can_stand, form_of
 from .scope import MethodScope
-from .servers import NAME_IN_BRACES, is_plain
+from .servers import is_plain
 
 _STYLES: Final[dict[Place, tuple[Style, ...]]] = {
     "path": ("simple", "label", "matrix"),
@@ -184,12 +184,12 @@ def path_variables(scope: MethodScope, clause: HTTP) -> tuple[str, ...]:
     path = clause.request.path
     for fault, hint in _path_faults(path):
         scope.add(codes.BAD_PATH, clause.request.source, path=path, fault=fault, hint=hint)
-    return tuple(dict.fromkeys(name for name in NAME_IN_BRACES.findall(path) if name))
+    return tuple(dict.fromkeys(name for name in VARIABLE.findall(path) if name))
 
 
 def _path_faults(path: str) -> Iterator[tuple[str, str]]:
-    names = NAME_IN_BRACES.findall(path)
-    plain = NAME_IN_BRACES.sub("", path)
+    names = VARIABLE.findall(path)
+    plain = VARIABLE.sub("", path)
     if not path.startswith("/"):
         yield "does not begin with a slash", 'write the path from the server\'s address on, such as "/books"'
     if "{" in plain or "}" in plain:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
+from toolgen.contract.transport import VARIABLE
 from toolgen.contract.transport import Server as CheckedServer
 from toolgen.contract.transport import Variable as CheckedVariable
 from toolgen.expr import codes
@@ -17,7 +17,6 @@ from ..checks.names import Unique
 from ..clause_lookup import clauses_of_kind
 from ..report import Report, listed, suggestion
 
-NAME_IN_BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _EXAMPLE: Final = 'write an address such as "https://api.example.org/v1"'
 
 
@@ -56,7 +55,7 @@ def servers_of(service: Service, report: Report) -> tuple[CheckedServer, ...]:
 def _faults(server: Server) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with an address and its variables, each with its hint."""
     variables = {each.name: each for each in clauses_of_kind(server.children, Variable)}
-    named = NAME_IN_BRACES.findall(server.url)
+    named = VARIABLE.findall(server.url)
     for name in named:
         if name not in variables:
             yield (
@@ -85,7 +84,7 @@ def _addresses(url: str, variables: dict[str, Variable]) -> Iterator[str]:
 
 
 def _filled(url: str, values: dict[str, str]) -> str:
-    return NAME_IN_BRACES.sub(lambda match: values[match[1]], url)
+    return VARIABLE.sub(lambda match: values[match[1]], url)
 
 
 def _address_faults(url: str) -> Iterator[tuple[str, str]]:
