@@ -174,11 +174,15 @@ async def test_one_private_address_is_enough(monkeypatch: pytest.MonkeyPatch) ->
             await client.send(by("GET"), GetBook(id="1"))
 
 
-async def test_a_server_that_nobody_has_accepted_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_nobody_has_accepted_is_public(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     resolving(monkeypatch, ["192.168.0.1"])
     async with Guarded(server=Guarded.servers[1].url) as client:
         with pytest.raises(ToolError, match="address that is not public"):
             await client.send(by("GET"), GetBook(id="1"))
+    assert "192.168.0.1" in caplog.text
+    assert "write accepted=True" in caplog.text
 
 
 async def test_the_connection_is_made_to_the_address_that_was_checked(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from toolgen.adapters.extras import extra
@@ -34,6 +34,9 @@ _UNSENT: Final = (
     httpx.LocalProtocolError,
 )
 """Failures before a request is sent."""
+
+OnSend: TypeAlias = Callable[[], Awaitable[None]]
+"""Awaited when a request is about to be sent."""
 
 log = logger("toolgen.clients")
 
@@ -100,17 +103,14 @@ class Connections:
             await pool.aclose()
 
     async def exchange(
-        self,
-        request: httpx.Request,
-        guarded: Origin | None,
-        on_send: Callable[[], Awaitable[None]] | None,
+        self, request: httpx.Request, guarded: Origin | None, on_send: OnSend | None
     ) -> Answer:
         """Return the answer to a request.
 
         Args:
             request: Its address is of the origin.
             guarded: The origin, where its addresses have to be public.
-            on_send: Awaited when the request is about to be sent.
+            on_send: None where nothing is to happen before it is sent.
 
         Raises:
             NotConnectedError: nothing was sent.
@@ -123,13 +123,19 @@ class Connections:
         except OSError as error:
             raise NotConnectedError(_reason(error)) from None
         except PrivateAddressError as error:
-            log.warning("a request was not sent: %s", error)
+            log.warning(
+                "a request was not sent: %s; where it may be there, write accepted=True at its Server in the "
+                "design, or give the client the whole address: server=…",
+                error,
+            )
             raise NotConnectedError("it is at an address that is not public") from None
         request.headers["Host"] = request.url.netloc.decode("ascii")
         request.extensions["sni_hostname"] = request.url.raw_host.decode("ascii")
         return await self._at_one_of(addresses, request, on_send)
 
-    async def _at_one_of(self, addresses: Sequence[str], request: httpx.Request, on_send: Any) -> Answer:
+    async def _at_one_of(
+        self, addresses: Sequence[str], request: httpx.Request, on_send: OnSend | None
+    ) -> Answer:
         failure = NotConnectedError("it has no address")
         for address in addresses:
             request.url = request.url.copy_with(host=address)
@@ -139,7 +145,7 @@ class Connections:
                 failure = error
         raise failure
 
-    async def _exchanged(self, request: httpx.Request, on_send: Any) -> Answer:
+    async def _exchanged(self, request: httpx.Request, on_send: OnSend | None) -> Answer:
         sending = _Sending(on_send)
         if on_send is not None:
             if self._http is None:
@@ -196,7 +202,7 @@ class _Sending:
 
     __slots__ = ("_has_begun", "_on_send")
 
-    def __init__(self, on_send: Callable[[], Awaitable[None]] | None) -> None:
+    def __init__(self, on_send: OnSend | None) -> None:
         self._on_send = on_send
         self._has_begun = False
 
@@ -236,7 +242,7 @@ async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes
         raise AnswerLostError("the packed answer broke off")
 
 
-def _through(unpackers: Sequence[_Unpacker], chunk: bytes) -> Any:
+def _through(unpackers: Sequence[_Unpacker], chunk: bytes) -> Iterator[bytes]:
     if not unpackers:
         yield chunk
         return
@@ -258,7 +264,7 @@ class _Unpacker:
     def is_whole(self) -> bool:
         return self._inflater.eof or self._is_new
 
-    def pieces(self, data: bytes) -> Any:
+    def pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield what the data unpacks to.
 
         Raises:
