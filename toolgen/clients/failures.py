@@ -86,8 +86,8 @@ def refused(request: Request, status: int, headers: Mapping[str, str], body: byt
     message = (
         f"{request.name} failed: {request.server} answered with status {status}{quoted and ': '}{quoted}"
     )
-    hint, after = busy(request, status, headers, message), status in _BUSY
-    return ToolError(message, retry_hint=hint, is_retryable=after)
+    hint = busy(request, status, headers, message)
+    return ToolError(message, retry_hint=hint, is_retryable=hint is not None)
 
 
 def busy(request: Request, status: int, headers: Mapping[str, str], message: str) -> RetryHint | None:

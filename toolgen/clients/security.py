@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from toolgen.calls.context import Key
 from toolgen.calls.errors import CredentialNeededError, ToolError
 from toolgen.contract.credentials import Credential, Credentials, forms_of, note
 from toolgen.contract.secrets import HIDDEN
@@ -18,7 +17,6 @@ from toolgen.contract.transport import Requirement, Security
 
 from .call import ServedCall
 
-_KEY: Final[Key[Credentials]] = Key("credentials")
 _UNFIT: Final = re.compile(r"[^\x20-\x7e]|^ | $")
 """What no credential has in a header."""
 
@@ -38,13 +36,13 @@ def credentials_of(own: Credentials | None, call: ServedCall | None) -> Credenti
     """Return the client's own credentials, else those of the call, else those of the environment."""
     if own is not None:
         return own
+    from toolgen.capabilities import CREDENTIALS, EnvironmentCredentials  # most clients ask for none
+
     if call is not None:
         try:
-            return call.context.capability(_KEY)
+            return call.context.capability(CREDENTIALS)
         except AttributeError:  # its runtime provides none
             pass
-    from toolgen.capabilities import EnvironmentCredentials  # where nobody gave others
-
     return EnvironmentCredentials()
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import quote
 
 from toolgen.contract.json_value import Json
@@ -47,12 +46,12 @@ def _matrix(name: str, text: str) -> str:
 
 def query_parts(name: str, value: Json, style: Style, *, explode: bool) -> list[str]:
     """Return the `name=value` parts of a query, or of a form."""
-    return _pairs(name, value, style, explode=explode, encode=encoded)
+    return _pairs(name, value, style, explode=explode)
 
 
 def cookie_parts(name: str, value: Json, *, explode: bool) -> list[str]:
     """Return the `name=value` parts of the header Cookie."""
-    return _pairs(name, value, "form", explode=explode, encode=encoded)
+    return _pairs(name, value, "form", explode=explode)
 
 
 def header_text(value: Json, *, explode: bool) -> str:
@@ -60,7 +59,7 @@ def header_text(value: Json, *, explode: bool) -> str:
     return ",".join(_plain_items(value, list(_members(value, text_of)), explode=explode))
 
 
-def _members(value: Json, encode: Any) -> Iterator[tuple[str, str]]:
+def _members(value: Json, encode: Callable[[Json], str]) -> Iterator[tuple[str, str]]:
     """Yield the items of an array with "" for their names, the properties of an object, or the scalar."""
     match value:
         case dict():
@@ -79,8 +78,8 @@ def _plain_items(value: Json, pairs: Iterable[tuple[str, str]], *, explode: bool
     return [part for pair in pairs for part in pair]
 
 
-def _pairs(name: str, value: Json, style: Style, *, explode: bool, encode: Any) -> list[str]:
-    pairs = list(_members(value, encode))
+def _pairs(name: str, value: Json, style: Style, *, explode: bool) -> list[str]:
+    pairs = list(_members(value, encoded))
     own = quote(name, safe="")
     if isinstance(value, dict) and style == "deepObject":
         return [f"{own}%5B{key}%5D={text}" for key, text in pairs]
