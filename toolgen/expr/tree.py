@@ -279,8 +279,15 @@ class Service:
     @property
     def clients(self) -> tuple[ClientKind, ...]:
         """The clients that are generated for it, by the transports of its methods."""
-        kinds = {_CLIENTS[type(method.transport)] for method in self.methods if method.transport}
-        return tuple(kind for kind in _CLIENTS.values() if kind in kinds)
+        return tuple(kind for kind in _CLIENTS.values() if self.methods_of(kind))
+
+    def methods_of(self, client: ClientKind) -> tuple[Method, ...]:
+        """Return the methods that a generated client has."""
+        return tuple(
+            method
+            for method in self.methods
+            if method.transport and _CLIENTS[type(method.transport)] == client
+        )
 
     @property
     def client(self) -> ClientKind | None:

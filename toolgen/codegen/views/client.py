@@ -48,7 +48,7 @@ class ClientView:
 
 
 def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
-    methods = tuple(method for method in of.methods if method.transport and _kind(method) == kind)
+    methods = of.methods_of(kind)
     name, operations = names.client(of, kind), {method.name: constant(method.name) for method in methods}
     schemes = _schemes(methods)
     constants = names.apart({key: constant(key) for key in schemes}, operations.values(), "scheme")
@@ -76,10 +76,6 @@ def client_view(of: Service, kind: ClientKind, scope: Scope) -> ClientView:
         ),
         imports=printer.imports.text(),
     )
-
-
-def _kind(method: Method) -> ClientKind:
-    return "client" if isinstance(method.transport, HTTP) else "functions"
 
 
 def _schemes(methods: Iterable[Method]) -> dict[str, SecurityScheme]:
