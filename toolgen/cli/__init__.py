@@ -1,4 +1,4 @@
-"""The commands: the only place that reads settings and imports an author's code."""
+"""The commands: the only place that reads settings and imports designs and runtimes."""
 
 from .entry import main
 
