@@ -191,11 +191,15 @@ SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
 class JSONSchema(Unconstrained[Anything]):
     """A schema that somebody else wrote: a path, from the folder of the design's file, or a dict.
 
+    One with a name is shared by all who use it as the type of an attribute.
+
     Example: `Args(JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
     """
 
     schema: Final[SchemaSource]
+    name: Final[str | None]
 
-    def __init__(self, schema: SchemaSource) -> None:
+    def __init__(self, schema: SchemaSource, *, name: str | None = None) -> None:
         super().__init__()
         self.schema = schema
+        self.name = name

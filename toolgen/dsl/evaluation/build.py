@@ -16,7 +16,7 @@ from toolgen.shapes import naming
 
 from ..agents import Completion
 from ..behaviour import NativeTool
-from ..composites import Enum, OneOf, Type
+from ..composites import Enum, JSONSchema, OneOf, Type
 from ..services import Design, Service
 from ..structure import Method, Tool, Toolset
 from ..tool_clauses import BindTo
@@ -377,6 +377,8 @@ def _named_types(design: Design) -> list[Named]:
     """Return every named type that the design lists or uses, in order of first use."""
     named: dict[int, Named] = {}
     for clause in walk(design, set()):
-        if isinstance(clause, (Type, Enum)) or (isinstance(clause, OneOf) and clause.name is not None):
+        if isinstance(clause, (Type, Enum)) or (
+            isinstance(clause, (OneOf, JSONSchema)) and clause.name is not None
+        ):
             named.setdefault(id(clause), clause)
     return list(named.values())

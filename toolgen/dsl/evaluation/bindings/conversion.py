@@ -171,8 +171,10 @@ class Converter:
     def _object(self, source: RefType, target: RefType, path: str) -> Conversion | None:
         if source.name == target.name and source.name in self._shared:
             return SAME
-        if self._sources[source.name].foreign or self._targets[target.name].foreign:
-            return None  # only a named type that both sides use is one class
+        supplied, wanted = self._sources[source.name].foreign, self._targets[target.name].foreign
+        if supplied or wanted:  # only a named type that both sides use is one class; a text needs none
+            is_plain = supplied and wanted and not supplied.classes and supplied.schema == wanted.schema
+            return SAME if is_plain else None
         key = source.name, target.name
         if key not in self._mappings:
             self._mappings[key] = ObjectMapping(source=source.name, target=target.name, assignments=())

@@ -49,7 +49,7 @@ class Parameters:
     def named(self) -> None:
         """Take the attributes that clauses name, and those that fill the path by their names."""
         for child in clauses_of_kind(self._clause.children, Param):
-            place: Place = "path" if (child.name or child.attribute) in self._variables else "query"
+            place: Place = "path" if self._is_in_path(child) else "query"
             self._take(child, place, child.style, child.explode)
         for header in clauses_of_kind(self._clause.children, Header):
             self._take(header, "header", None, None)
@@ -58,6 +58,17 @@ class Parameters:
         for variable in self._variables:
             if ("path", variable) not in self._names:
                 self._fill(variable)
+
+    def _is_in_path(self, clause: Param) -> bool:
+        """Return whether a Param fills a variable; one with an attribute of its name is filled by that."""
+        name = clause.attribute if clause.name is None else clause.name
+        if name not in self._variables:
+            return False
+        placed = {
+            each.attribute for each in self._clause.children if isinstance(each, Param | Header | Cookie)
+        }
+        has_own = self._scope.payload.field(name) is not None and name not in placed
+        return name == clause.attribute or not has_own
 
     def query(self, field: Field, source: Source) -> None:
         """Take an attribute that nothing names into the query."""

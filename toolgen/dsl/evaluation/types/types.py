@@ -39,8 +39,8 @@ from .values import ValueChecks
 
 TypeClause: TypeAlias = DataTypeClause[Anything, Anything, Anything, Anything, Anything, Anything]
 AnyType: TypeAlias = TypeClause | str
-Named: TypeAlias = Type | Enum[Anything] | OneOf
-"""What all share under its name. A union may have none; then it is no such type."""
+Named: TypeAlias = Type | Enum[Anything] | OneOf | JSONSchema
+"""What all share under its name. A union or a schema may have none; then it is no such type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +64,7 @@ class Types:
         self._by_name: dict[str, Named] = {}
         self._enums: dict[str, EnumType | None] = {}
         self._unions: dict[str, UnionType] = {}
+        self._schemas: dict[str, DataType] = {}
         self._branches = Branches(report, self.shared)
         self._declare(named)
 
@@ -79,7 +80,7 @@ class Types:
         """Reserve all names first, so that types may refer to each other."""
         unique = Unique(self._report, "the design")
         for clause in named:
-            kind = "type" if isinstance(clause, Type) else "enum" if isinstance(clause, Enum) else "union"
+            kind = _kind(clause)
             name = clause.name or ""
             check_identifier(self._report, f"the {kind}", name, clause.source)
             if not unique.add("type", name, clause.source):
@@ -88,6 +89,16 @@ class Types:
             what, class_name = f"{kind} {name!r}", naming.class_name(name)
             if isinstance(clause, Type):
                 self.shared.reserve(class_name, what, clause.source)
+                continue
+            if isinstance(clause, JSONSchema):
+                subject = Subject(what=what, source=clause.source, report=self._report)
+                place = _Place(
+                    module=self.shared,
+                    class_name=class_name,
+                    subject=subject,
+                    description=f"{naming.type_title(name)}.",
+                )
+                self._schemas[name] = self._foreign(clause, place)
                 continue
             self.shared.names.claim(class_name, what, clause.source)
             if isinstance(clause, Enum):
@@ -265,6 +276,8 @@ class Types:
                 return self._unions.get(name, UNKNOWN)
             case OneOf():
                 return self._union(clause, place)
+            case JSONSchema(name=str(name)):
+                return self._schemas.get(name, UNKNOWN)
             case JSONSchema():
                 return self._foreign(clause, place)
             case _:
@@ -350,6 +363,12 @@ class Types:
             drawn = self.fields(resolved.children, place.module, class_name, where, resolved.source)
             self._branches.define(branch, place.description, replace(drawn, open=resolved.open))
         return RefType(name=class_name)
+
+
+def _kind(clause: Named) -> str:
+    if isinstance(clause, Type):
+        return "type"
+    return "enum" if isinstance(clause, Enum) else "union" if isinstance(clause, OneOf) else "schema"
 
 
 def _declared(clause: OneOf, class_name: str) -> UnionType:
