@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.conformance.test_services_doc import served
 from tests.conftest import surroundings
 from tests.test_docs import BLOCK, IMPORT
 
+PORT = "8124"
+"""Of the API in the document; here it is one that is free."""
+LISTS = "\n## I have a list of tools\n"
 SAVED = re.compile(r"Save [^`]*`([\w.]+)`")
 
 
-def test_the_document_can_be_followed(tmp_path: Path) -> None:
-    document = IMPORT.read_text("utf-8")
+def test_an_api_answers(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    api, _ = IMPORT.read_text("utf-8").replace(PORT, port).split(LISTS)
+    serving: list[subprocess.Popen[str]] = []
+    try:
+        assert followed(api, tmp_path / "api", serving) == 4
+    finally:
+        for process in serving:
+            process.kill()
+            process.communicate()
+    assert len(serving) == 1
+
+
+def test_the_rest_can_be_followed(tmp_path: Path) -> None:
+    _, rest = IMPORT.read_text("utf-8").split(LISTS)
+    assert followed(rest, tmp_path / "lists", []) == 5
+
+
+def followed(document: str, folder: Path, serving: list[subprocess.Popen[str]]) -> int:
+    """Do what a part of the document says, and return how many commands it has."""
+    folder.mkdir()
     printed = ""
     commands = 0
     before = 0
@@ -23,18 +48,20 @@ def test_the_document_can_be_followed(tmp_path: Path) -> None:
         saved = SAVED.findall(document[before : block.start()])
         before = block.end()
         match language:
+            case "sh" if text.endswith(" &\n"):
+                serving.append(served(text.removesuffix(" &\n"), folder))
             case "sh":
-                printed = shell(text, tmp_path)
+                printed = shell(text, folder)
                 commands += 1
             case "text":
                 assert printed == text
             case "toml":
-                (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+                (folder / "pyproject.toml").write_text(text, "utf-8")
             case _ if saved:
-                (tmp_path / saved[-1]).write_text(text, "utf-8")
+                (folder / saved[-1]).write_text(text, "utf-8")
             case _:
-                assert any(text in file.read_text("utf-8") for file in tmp_path.glob("*_design.py")), text
-    assert commands == 5
+                assert any(text in file.read_text("utf-8") for file in folder.glob("*_design.py")), text
+    return commands
 
 
 def shell(line: str, folder: Path) -> str:

@@ -265,6 +265,7 @@ def test_an_openapi_document_becomes_a_design(folder: Folder) -> None:
     document = """\
 openapi: 3.1.0
 info: {title: Petstore, version: "1"}
+servers: [{url: /v1}]
 paths:
   /pets/{id}:
     get:
@@ -273,11 +274,15 @@ paths:
       parameters: [{name: id, in: path, required: true, description: Its id., schema: {type: string}}]
       responses: {"200": {description: "", content: {application/json: {schema: {type: object}}}}}
 """
-    assert folder.run("openapi", folder.write(document, "api.yaml")).code == 0
+    refused = folder.run("openapi", folder.write(document, "api.yaml"))
+    assert refused.code == 1
+    assert "hint: say it: --server https://…" in refused.err
+    assert folder.run("openapi", "api.yaml", "--server", "https://pets.example").code == 0
     text = (folder.path / "api_design.py").read_text("utf-8")
     assert '"show_pet"' in text
     assert '"Petstore"' in text
     assert 'Meta(name="showPet")' in text
+    assert 'Server("https://pets.example/v1")' in text
 
 
 @pytest.mark.parametrize("source", ["sums.py", "sums", "sums.py:add", "sums:add"])

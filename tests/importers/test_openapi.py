@@ -1,20 +1,24 @@
-"""Operations of OpenAPI documents as tools."""
+"""Operations of OpenAPI documents as methods of a service, and as tools that are bound to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.importers.openapi import read_openapi
+from toolgen.importers.design import DesignFiles
+from toolgen.importers.openapi import OpenAPIOptions, openapi_files
+from toolgen.importers.openapi_operations import Selection
+from toolgen.importers.openapi_servers import ServerOptions
 from toolgen.importers.text import Document, read_document
-from toolgen.importers.tool import ImportedTool, Source
 
 LIBRARY = """\
 openapi: 3.0.3
 info: {title: City Library, description: Books to borrow., version: "1"}
+servers: [{url: "https://{city}.books.example/v1/", variables: {city: {default: bonn, enum: [bonn, ulm]}}}]
+security: [{key: []}]
 paths:
   /books/{id}:
     parameters:
@@ -22,6 +26,7 @@ paths:
       - {name: lang, in: query, schema: {type: string, example: no}}
     get:
       operationId: getBook
+      tags: [Read books]
       summary: Get a book.
       description: Return one book with its copies.
       parameters:
@@ -29,16 +34,22 @@ paths:
         - {name: lang, in: query, description: The language., schema: {type: string, enum: [no, en]}}
         - {name: id, in: header, schema: {type: string}}
         - {name: Authorization, in: header, schema: {type: string}}
+        - {name: X-Key, in: header, schema: {type: string}}
+        - {name: tags, in: query, explode: false, schema: {type: array, items: {type: string}}}
       responses:
-        200:
-          $ref: '#/components/responses/Book'
+        200: {$ref: '#/components/responses/Book'}
+        404: {$ref: '#/components/responses/Gone'}
         default: {description: Error., content: {application/json: {schema: {type: object}}}}
     delete:
       deprecated: true
       summary: Remove a book.
-      responses: {204: {description: Gone.}}
+      security: []
+      responses:
+        204: {description: Gone.}
+        404: {$ref: '#/components/responses/Gone'}
     put:
       operationId: putBook
+      summary: Keep a book.
       requestBody:
         required: true
         content:
@@ -46,234 +57,334 @@ paths:
           text/plain: {schema: {type: string}}
       responses: {default: {description: "", content: {application/json: {schema: {type: string}}}}}
 components:
+  securitySchemes: {key: {type: apiKey, in: header, name: X-Key, description: Key of the library.}}
   parameters:
     Trace: {name: X-Trace, in: header, schema: {type: string, nullable: true}}
   responses:
     Book: {description: A book., content: {application/json: {schema: {$ref: '#/components/schemas/Book'}}}}
+    Gone:
+      description: No such book.
+      content: {application/json: {schema: {$ref: '#/components/schemas/Problem'}}}
   schemas:
+    Problem: {type: object, properties: {detail: {type: string}}}
     Book:
       type: object
-      required: [title]
+      required: [id, title]
       properties:
+        id: {type: integer, readOnly: true}
+        secret: {type: string, writeOnly: true}
         title: {type: string, example: Emma}
-        example: {type: string}
         pages: {type: integer, minimum: 0, exclusiveMinimum: true}
         state: {type: string, enum: [in, out], nullable: true}
         series: {nullable: true, allOf: [{$ref: '#/components/schemas/Series'}]}
         sequel: {$ref: '#/components/schemas/Book', nullable: true, description: The next one.}
-      discriminator: {propertyName: title}
     Series: {type: object, properties: {name: {type: string}}, xml: {name: s}}
 """
 
 
-SCHEMA = "/requestBody/content/application~1json/schema"
+def yaml_files(folder: Path, text: str, options: OpenAPIOptions | None = None) -> DesignFiles:
+    file = folder / "api.yaml"
+    file.write_text(text, "utf-8")
+    return openapi_files(read_document(file, yaml=True), name="api", service="api", options=options)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Source:
-    return yaml_source(tmp_path_factory.mktemp("openapi"), LIBRARY)
+def library(tmp_path_factory: pytest.TempPathFactory) -> DesignFiles:
+    return yaml_files(tmp_path_factory.mktemp("openapi"), LIBRARY)
 
 
-def yaml_source(folder: Path, text: str) -> Source:
-    file = folder / "api.yaml"
-    file.write_text(text, "utf-8")
-    return read_openapi(read_document(file, yaml=True))
+def design(files: DesignFiles) -> str:
+    return files.files["api.py"]
 
 
-def of(source: Source, name: str) -> ImportedTool:
-    return next(tool for tool in source.tools if tool.name == name)
-
-
-def arguments(source: Source, name: str) -> dict[str, Any]:
-    found = of(source, name).arguments
-    assert isinstance(found, dict)
-    return found
-
-
-def operation(value: dict[str, object], *, version: str = "3.1.0", **components: object) -> Source:
-    document = {"openapi": version, "info": {}, "paths": {"/x": {"post": {"operationId": "x", **value}}}}
-    return read_openapi(Document(name="api", value={**document, "components": components}))
+def operation(
+    value: dict[str, object],
+    *,
+    version: str = "3.1.0",
+    path: str = "/x",
+    read: Callable[[str], object] | None = None,
+    **components: object,
+) -> DesignFiles:
+    item = {"post": {"operationId": "x", "summary": "Do x.", **value}}
+    document = {
+        "openapi": version,
+        "info": {},
+        "servers": [{"url": "https://x.example"}],
+        "paths": {path: item},
+        "components": components,
+    }
+    return openapi_files(Document(name="api", value=document), read, name="api", service="api")
 
 
 def body(schema: object, media_type: str = "application/json", *, required: bool = True) -> dict[str, object]:
     return {"requestBody": {"required": required, "content": {media_type: {"schema": schema}}}}
 
 
-def translated(schema: object, version: str) -> object:
-    found = operation(body(schema), version=version).tools[0].arguments
-    assert isinstance(found, dict)
-    return found["properties"]["body"]
+def answer(schema: object, media_type: str = "application/json") -> dict[str, object]:
+    return {"description": "It.", "content": {media_type: {"schema": schema}}}
 
 
-def test_every_operation_is_a_tool(library: Source) -> None:
-    assert (library.name, library.description) == ("api", "Books to borrow.")
-    assert [tool.name for tool in library.tools] == ["getBook", "delete_books_id", "putBook"]
-    assert library.findings == ()
-    assert of(library, "getBook").pointer == "/paths/~1books~1{id}/get"
+def test_a_document_is_a_service_with_a_toolset_for_each_tag(library: DesignFiles) -> None:
+    text = design(library)
+    assert (library.imported, library.findings) == (3, ())
+    assert (
+        'Server("https://{city}.books.example/v1", Variable("city", "bonn", "ulm", default="bonn"), ' in text
+    )
+    assert 'key = APIKeySecurity("key", "Key of the library.", header="X-Key")' in text
+    assert 'read_books = Toolset("read_books", "Read books.", Tool("get_book", ' in text
+    assert 'api = Toolset("api", "Books to borrow.", Tool("delete_books_id", ' in text
+    assert text.rstrip().endswith('design = Design("api", "Books to borrow.", api_service)')
 
 
-def test_texts_come_from_summary_and_description(library: Source) -> None:
-    book, delete = of(library, "getBook"), of(library, "delete_books_id")
-    assert (book.title, book.description) == ("Get a book", "Return one book with its copies.")
-    assert (delete.title, delete.description) == ("", "Remove a book.")
-    assert delete.deprecated == "The API marks this operation as deprecated."
+def test_a_tool_is_bound_to_its_method(library: DesignFiles) -> None:
+    text = design(library)
+    assert '"Return one book with its copies.", BindTo("get_book"), Meta(name="getBook")' in text
+    assert 'Annotations(destructive=True), Deprecated("The API marks this operation as deprecated.")' in text
 
 
-def test_parameters_become_properties(library: Source) -> None:
-    assert arguments(library, "getBook") == {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer", "description": "Number of the book."},
-            "lang": {"type": "string", "enum": ["no", "en"], "description": "The language."},
-            "X-Trace": {"type": ["string", "null"]},
-            "id_header": {"type": "string"},
-        },
-        "required": ["id"],
-        "additionalProperties": False,
-    }
+def test_parameters_are_attributes_with_what_is_not_their_place_anyway(library: DesignFiles) -> None:
+    text = design(library)
+    assert 'Attribute("id", Int, "Number of the book.", required=True)' in text
+    assert 'Attribute("lang", String, "The language.", enum=("no", "en"))' in text
+    placed = (
+        'Header("X-Trace"), Header("id_header", "id"), Param("tags", explode=False), Response(404, "gone")'
+    )
+    assert f'HTTP(GET("/books/{{id}}"), {placed}, Response("default", "failed"' in text
+    assert "Authorization" not in text
+    assert '"X-Key", String' not in text
 
 
-def test_methods_say_what_they_do(library: Source) -> None:
-    assert of(library, "getBook").annotations == {"read_only": True}
-    assert of(library, "delete_books_id").annotations == {"destructive": True, "idempotent": True}
-    assert of(library, "putBook").annotations == {"idempotent": True}
+def test_what_the_server_makes_is_not_asked_for(library: DesignFiles) -> None:
+    book, asked = (
+        next(line for line in design(library).splitlines() if line.startswith(f"{name} = Type("))
+        for name in ("Book", "BookInput")
+    )
+    assert 'Attribute("id", Int, None, required=True)' in book
+    assert "secret" not in book
+    assert '"secret"' in asked
+    assert '"id"' not in asked
+    assert 'Attribute("sequel", "BookInput", "The next one.")' in asked
+    assert 'Attribute("series", Nullable(Series), None)' in book
+    assert 'Attribute("pages", Int, None, exclusive_minimum=0)' in book
+    assert 'Attribute("state", Nullable(String(enum=("in", "out"))), None)' in book
+    assert 'Attribute("title", String, None, required=True, examples=("Emma",))' in book
 
 
-def test_the_body_is_a_property_with_its_components(library: Source) -> None:
-    found = arguments(library, "putBook")
-    assert found["properties"]["body"] == {"$ref": "#/$defs/Book"}
-    assert found["required"] == ["id", "body"]
-    assert list(found["$defs"]) == ["Book", "Series"]
-
-
-def test_the_dialect_of_3_0_is_translated(library: Source) -> None:
-    definitions = arguments(library, "putBook")["$defs"]
-    assert definitions["Series"] == {"type": "object", "properties": {"name": {"type": "string"}}}
-    assert definitions["Book"]["properties"] == {
-        "title": {"type": "string", "examples": ["Emma"]},
-        "example": {"type": "string"},
-        "pages": {"type": "integer", "exclusiveMinimum": 0},
-        "state": {"type": ["string", "null"], "enum": ["in", "out", None]},
-        "series": {"anyOf": [{"allOf": [{"$ref": "#/$defs/Series"}]}, {"type": "null"}]},
-        "sequel": {"$ref": "#/$defs/Book", "description": "The next one."},
-    }
-
-
-def test_the_first_good_response_is_the_result(library: Source) -> None:
-    book = of(library, "getBook").result
-    assert isinstance(book, dict)
-    assert book["$ref"] == "#/$defs/Book"
-    assert of(library, "delete_books_id").result is None
-    assert of(library, "putBook").result == {"type": "string"}
-
-
-def test_schemas_of_3_1_stay_as_they_are() -> None:
-    schema = {"type": ["string", "null"], "exclusiveMinimum": 3, "$comment": "x", "const": {"example": 1}}
-    assert translated(schema, "3.1.0") == schema
+def test_security_and_errors_are_those_of_the_operation(library: DesignFiles) -> None:
+    text = design(library)
+    assert 'GONE = Error("gone", Problem, "No such book.")' in text
+    assert 'HTTP(DELETE("/books/{id}"), Response(404, "gone")), NoSecurity())' in text
+    assert "Security(key), Method(" in text
 
 
 @pytest.mark.parametrize(
-    ("schema", "expected"),
+    ("media_type", "clause"),
     [
-        ({"minimum": 1, "exclusiveMinimum": False}, {"minimum": 1}),
-        ({"maximum": 1, "exclusiveMaximum": True}, {"exclusiveMaximum": 1}),
-        ({"exclusiveMaximum": True}, {}),
-        ({"nullable": True}, {}),
-        (
-            {"nullable": True, "description": "d", "oneOf": [{"type": "string"}]},
-            {"description": "d", "anyOf": [{"oneOf": [{"type": "string"}]}, {"type": "null"}]},
-        ),
-        ({"items": {"nullable": True, "type": "string"}}, {"items": {"type": ["string", "null"]}}),
-        ({"nullable": False, "type": "string"}, {"type": "string"}),
+        ("application/json", 'Body("body")'),
+        ("application/merge-patch+json", 'Body("body", content_type="application/merge-patch+json")'),
+        ("application/x-www-form-urlencoded", 'Body("body", media="form")'),
+        ("text/csv", 'Body("body", media="text", content_type="text/csv")'),
+        ("image/png", 'Body("body", media="bytes", content_type="image/png")'),
     ],
 )
-def test_a_schema_of_3_0_means_the_same_afterwards(schema: object, expected: object) -> None:
-    assert translated(schema, "3.0.4") == expected
+def test_a_body_is_one_attribute(media_type: str, clause: str) -> None:
+    files = operation(body({"type": "object", "properties": {"a": {"type": "string"}}}, media_type))
+    assert f'HTTP(POST("/x"), {clause})' in design(files)
+    assert files.findings == ()
 
 
-def test_references_elsewhere_and_names_with_spaces_are_followed() -> None:
-    schemas = {"My Model": {"properties": {"a/b": {"type": "string"}}}}
-    source = operation(
-        body({"items": {"$ref": "#/components/schemas/My%20Model"}, "contains": {"$ref": "#/info"}})
-        | {
-            "parameters": [
-                {
-                    "name": "p",
-                    "in": "query",
-                    "schema": {"$ref": "#/components/schemas/My%20Model/properties/a~1b"},
-                }
-            ]
-        },
-        schemas=schemas,
-    )
-    assert source.findings == ()
-    found = arguments(source, "x")
-    assert found["properties"]["body"] == {
-        "items": {"$ref": "#/$defs/My%20Model"},
-        "contains": {"$ref": "#/$defs/info"},
-    }
-    assert found["properties"]["p"] == {"$ref": "#/$defs/My%20Model_properties_a~1b"}
-    assert list(found["$defs"]) == ["My Model_properties_a/b", "My Model", "info"]
-
-
-@pytest.mark.parametrize(
-    ("value", "pointer", "message"),
-    [
-        (body({"$ref": "other.yaml#/A"}), f"{SCHEMA}/$ref", "leads out of the document"),
-        (body({"$ref": "#/components/schemas/No"}), f"{SCHEMA}/$ref", "leads to nothing"),
-        (body({"type": "string"}, "text/csv"), "/requestBody", "the body is text/csv; only JSON"),
-        ({"parameters": [{"name": "a"}]}, "/parameters/0", "a parameter needs 'name' and 'in'"),
-        ({"parameters": {"a": 1}}, "/parameters", "the parameters are an object, not a list"),
-        ({"requestBody": 3}, "/requestBody", "an object belongs here, not a number"),
-    ],
-)
-def test_what_cannot_be_read_costs_its_operation_only(
-    value: dict[str, object], pointer: str, message: str
-) -> None:
-    source = operation(value)
-    assert source.tools == ()
-    [finding] = source.findings
-    assert (finding.tool, finding.place.pointer) == ("x", f"/paths/~1x/post{pointer}")
-    assert message in finding.message
-
-
-def test_references_in_a_circle_end() -> None:
-    source = operation(
-        {"parameters": [{"$ref": "#/components/parameters/A"}]},
-        parameters={"A": {"$ref": "#/components/parameters/A"}},
-    )
-    [finding] = source.findings
-    assert finding.message == "the reference leads back to itself"
-
-
-def test_an_optional_body_of_another_kind_is_left_out_with_a_warning() -> None:
-    source = operation(body({}, "image/png", required=False))
-    assert arguments(source, "x")["properties"] == {}
-    assert [finding.is_warning for finding in source.findings] == [True]
-
-
-@pytest.mark.parametrize("media_type", ["multipart/form-data", "application/merge-patch+json"])
-def test_forms_and_kinds_of_json_are_bodies(media_type: str) -> None:
-    source = operation(body({"type": "object"}, media_type))
-    assert arguments(source, "x")["properties"] == {"body": {"type": "object"}}
+def test_the_parts_of_a_form_are_attributes_and_files_are_bytes() -> None:
+    properties = {"file": {"type": "string", "format": "binary"}, "note": {"type": "string"}}
+    text = design(operation(body({"type": "object", "properties": properties}, "multipart/form-data")))
+    assert 'Attribute("file", Bytes, None), Attribute("note", String, None)' in text
+    assert 'HTTP(POST("/x"), Body(File("file")))' in text
 
 
 def test_a_parameter_called_body_keeps_its_name() -> None:
-    source = operation({"parameters": [{"name": "body", "in": "query"}]} | body({"type": "object"}))
-    assert arguments(source, "x")["properties"] == {"body": {}, "request_body": {"type": "object"}}
+    parameter = {"name": "body", "in": "query", "schema": {"type": "string"}}
+    text = design(operation({"parameters": [parameter]} | body({"type": "string"})))
+    assert 'Attribute("body", String, None)' in text
+    assert 'Body("request_body")' in text
 
 
-def test_a_parameter_may_have_its_schema_in_content() -> None:
-    content = {"application/json": {"schema": {"type": "object"}}}
-    source = operation({"parameters": [{"name": "filter", "in": "query", "content": content}]})
-    assert arguments(source, "x")["properties"] == {"filter": {"type": "object"}}
+def test_several_successes_are_attributes_of_one_result() -> None:
+    made = {"type": "object", "properties": {"id": {"type": "integer"}}}
+    responses = {"200": answer({}, "text/plain"), "201": answer(made), "204": {"description": ""}}
+    text = design(operation({"responses": responses}))
+    assert 'Result(Attribute("ok", String, "It."), Attribute("created", Created, "It."))' in text
+    bodies = 'Response(200, Body("ok", media="text")), Response(201, Body("created")), Response(204)'
+    assert f'HTTP(POST("/x"), {bodies})' in text
 
 
-def test_a_bad_result_costs_the_result_only() -> None:
-    response = {"content": {"application/json": {"schema": {"$ref": "#/no"}}}}
-    source = operation({"responses": {"200": response}})
-    assert source.tools[0].result is None
-    assert [finding.is_warning for finding in source.findings] == [True]
+def test_a_result_that_is_no_object_is_an_attribute() -> None:
+    text = design(operation({"responses": {"200": answer({"type": "array", "items": {"type": "string"}})}}))
+    assert 'Result(Attribute("items", ArrayOf(String), "It.", required=True))' in text
+    assert 'HTTP(POST("/x"), Response(200, Body("items")))' in text
+
+
+PETS = {
+    "Cat": {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}},
+    "Dog": {"type": "object", "properties": {"kind": {"type": "string"}}},
+    "Pet": {
+        "oneOf": [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}],
+        "discriminator": {"propertyName": "kind", "mapping": {"cat": "#/components/schemas/Cat"}},
+    },
+}
+
+
+def test_a_discriminator_is_the_tag_of_a_union() -> None:
+    text = design(operation(body({"$ref": "#/components/schemas/Pet"}), schemas=PETS))
+    assert 'Pet = OneOf("kind", "Pet", cat=Cat, Dog=Dog)' in text
+    assert 'Cat = Type("Cat", None, Attribute("lives", Int, None), open=True)' in text
+
+
+def test_a_component_is_one_type_and_one_that_no_clause_expresses_one_schema() -> None:
+    either = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"a": {"type": "integer"}}}]}
+    schemas = {
+        "Either": either,
+        "Holder": {"properties": {"either": {"$ref": "#/components/schemas/Either"}}},
+    }
+    holder = {"$ref": "#/components/schemas/Holder"}
+    files = operation(body(holder) | {"responses": {"200": answer(holder)}}, schemas=schemas)
+    text = design(files)
+    assert 'Either = JSONSchema("api_schemas/Either.json", name="Either")' in text
+    assert text.count("= Type(") == 1
+    assert 'Attribute("either", Either, None)' in text
+    assert list(files.files) == ["api.py", "api_schemas/Either.json"]
+
+
+def test_long_ids_are_shortened_and_keep_a_digest() -> None:
+    path = "/api/v1/customers/{customer_id}/subscriptions/{subscription_id}/invoices"
+    function = "list_customer_subscription_invoices"
+    made = f"{function}_api_v1_customers__customer_id__subscriptions__subscription_id__invoices_post"
+    text = design(operation({"operationId": made}, path=path))
+    assert f'Tool("{function}_211b2c7d", ' in text
+    assert f'Meta(name="{made}")' in text
+
+
+def test_variables_that_nobody_describes_are_texts() -> None:
+    files = operation({}, path="/a/{name}")
+    assert 'Payload(Attribute("name", String, None, required=True))' in design(files)
+    [finding] = files.findings
+    assert finding.is_warning
+    assert finding.message == "no parameter describes the path variable 'name'; it is a required text"
+
+
+def test_references_to_files_of_the_folder_are_followed() -> None:
+    held: dict[str, object] = {
+        "parts/body.yml": {"content": {"application/json": {"schema": {"$ref": "models/pet.yml"}}}},
+        "parts/models/pet.yml": {"type": "object", "properties": {"friend": {"$ref": "#"}}},
+    }
+    files = operation({"requestBody": {"$ref": "parts/body.yml"}}, read=held.__getitem__)
+    assert files.findings == ()
+    assert 'Pet = Type("Pet", None, Attribute("friend", "Pet", None), open=True)' in design(files)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"requestBody": {"$ref": "https://x.example/a.yml"}}, "leads out of the document"),
+        ({"requestBody": {"$ref": "../a.yml"}}, "leads out of the document's folder"),
+        (body({"$ref": "#/components/schemas/No"}), "leads to nothing"),
+        ({"parameters": [{"name": "a"}]}, "a parameter needs 'name' and 'in'"),
+        ({"parameters": {"a": 1}}, "the parameters are an object, not a list"),
+        ({"requestBody": 3}, "an object belongs here, not a number"),
+        ({"parameters": [{"$ref": "#/paths/~1x/post/parameters/0"}]}, "the reference leads back to itself"),
+    ],
+)
+def test_what_cannot_be_read_costs_its_operation_only(value: dict[str, object], message: str) -> None:
+    files = operation(value, read=lambda path: {})
+    assert files.imported == 0
+    [finding] = files.findings
+    assert finding.tool == "x"
+    assert message in finding.message
+
+
+def test_a_bad_result_is_any_json_and_a_warning() -> None:
+    files = operation({"responses": {"200": answer({"$ref": "#/no"})}})
+    assert 'Result(Attribute("value", Any, ' in design(files)
+    assert [finding.is_warning for finding in files.findings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "clause"),
+    [
+        ({"type": "http", "scheme": "Basic"}, 'BasicSecurity("s", "S.")'),
+        ({"type": "http", "scheme": "bearer"}, 'BearerSecurity("s", "S.")'),
+        ({"type": "apiKey", "in": "query", "name": "k"}, 'APIKeySecurity("s", "S.", query="k")'),
+        (
+            {"type": "openIdConnect", "openIdConnectUrl": "https://a.x/o"},
+            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://a.x/o"), Scope("r", "r"))',
+        ),
+        (
+            {
+                "type": "oauth2",
+                "flows": {"clientCredentials": {"tokenUrl": "https://a.example/t", "scopes": {}}},
+            },
+            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://a.example/t"), Scope("r", "r"))',
+        ),
+    ],
+)
+def test_security_schemes_are_clauses(scheme: dict[str, object], clause: str) -> None:
+    files = operation({"security": [{"s": ["r"]}]}, securitySchemes={"s": scheme})
+    assert f"s = {clause}" in design(files)
+    assert files.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "message"),
+    [
+        ({"type": "mutualTLS"}, "no client offers 'mutualTLS'"),
+        ({"type": "http", "scheme": "digest"}, "no client offers 'digest'"),
+        (
+            {"type": "oauth2", "flows": {"password": {"tokenUrl": "token"}}},
+            "no client offers one of the flows",
+        ),
+    ],
+)
+def test_what_no_client_offers_is_a_finding(scheme: dict[str, object], message: str) -> None:
+    files = operation({"security": [{"s": []}]}, securitySchemes={"s": scheme})
+    [finding] = files.findings
+    assert finding.is_warning
+    assert message in finding.message
+
+
+@pytest.mark.parametrize(
+    ("selection", "tools"),
+    [
+        (Selection(tags=("Read books",)), ["get_book"]),
+        (Selection(only=("get*",)), ["get_book"]),
+        (Selection(exclude=("*Book",)), ["delete_books_id"]),
+        (Selection(is_read_only=True), ["get_book"]),
+        (Selection(only=("getBook",), renamed={"getBook": "read"}), ["read"]),
+    ],
+)
+def test_a_part_of_a_document_is_imported(tmp_path: Path, selection: Selection, tools: list[str]) -> None:
+    files = yaml_files(tmp_path, LIBRARY, OpenAPIOptions(selection=selection))
+    assert files.imported == len(tools)
+    assert all(f'Tool("{name}"' in design(files) for name in tools)
+
+
+@pytest.mark.parametrize(
+    ("options", "clause"),
+    [
+        (ServerOptions(is_accepted=True), 'default="bonn"))'),
+        (ServerOptions(url="http://localhost:8000"), 'Server("http://localhost:8000")'),
+    ],
+)
+def test_servers_are_accepted_or_others(tmp_path: Path, options: ServerOptions, clause: str) -> None:
+    text = design(yaml_files(tmp_path, LIBRARY, OpenAPIOptions(servers=options)))
+    assert clause in text
+    assert "accepted=False" not in text
+
+
+def test_a_document_without_an_absolute_server_asks_for_one(tmp_path: Path) -> None:
+    text = LIBRARY.replace("https://{city}.books.example/v1/", "/v1")
+    files = yaml_files(tmp_path, text)
+    assert (files.imported, files.files) == (0, {})
+    assert {finding.code for finding in files.findings} == {"import-no-server"}
+    options = OpenAPIOptions(servers=ServerOptions(url="https://books.example"))
+    assert 'Server("https://books.example/v1")' in design(yaml_files(tmp_path, text, options))
 
 
 @pytest.mark.parametrize(
@@ -287,7 +398,7 @@ def test_a_bad_result_costs_the_result_only() -> None:
 )
 def test_other_documents_are_refused(document: object, message: str) -> None:
     with pytest.raises(ToolgenError, match=message):
-        read_openapi(Document(name="api", value=document))
+        openapi_files(Document(name="api", value=document), name="api", service="api")
 
 
 @pytest.mark.parametrize(
@@ -305,20 +416,20 @@ def test_other_documents_are_refused(document: object, message: str) -> None:
 )
 def test_yaml_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ToolgenError, match=message):
-        yaml_source(tmp_path, text)
+        yaml_files(tmp_path, text)
 
 
 def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     with pytest.raises(ToolgenError, match="its aliases stand for more than 2,000,000 values"):
-        yaml_source(tmp_path, "\n".join(lines))
+        yaml_files(tmp_path, "\n".join(lines))
 
 
 def test_aliases_do_not_hide_depth(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 200))]
     with pytest.raises(ToolgenError, match="nested more than 100 levels deep"):
-        yaml_source(tmp_path, "\n".join(lines))
+        yaml_files(tmp_path, "\n".join(lines))
 
 
 def test_yaml_has_the_values_of_json(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -47,6 +48,27 @@ Strict = Annotated[bool, typer.Option("--strict", help="Write nothing and exit 1
 AllowLosses = Annotated[
     bool, typer.Option("--allow-losses", help="Exit 0 although the design lacks something of the source.")
 ]
+Tag = Annotated[
+    list[str] | None, typer.Option(help="openapi: take operations with this tag.", metavar="NAME")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(help="openapi: take operations of these ids, such as 'repos*'.", metavar="PATTERN"),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="openapi: leave operations of these ids out.", metavar="PATTERN")
+]
+Rename = Annotated[
+    list[str] | None, typer.Option(help="openapi: call the tool of an operation NEW.", metavar="ID=NEW")
+]
+ReadOnly = Annotated[
+    bool, typer.Option("--read-only", help="openapi: take only operations that change nothing.")
+]
+ServerUrl = Annotated[str, typer.Option("--server", help="openapi: where the API answers.", metavar="URL")]
+AcceptServer = Annotated[
+    bool,
+    typer.Option("--accept-server", help="openapi: trust the servers of the document, private ones too."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 
@@ -57,49 +79,46 @@ def import_source(
     stdio: Stdio = "",
     url: Url = "",
     header: Header = None,
-    allow_insecure: AllowInsecure = False,
+    insecure: AllowInsecure = False,
     check: CheckLock = False,
     name: Name = "",
     service: Service = "",
     strict: Strict = False,
     allow_losses: AllowLosses = False,
+    tag: Tag = None,
+    only: Only = None,
+    exclude: Exclude = None,
+    rename: Rename = None,
+    read_only: ReadOnly = False,
+    server: ServerUrl = "",
+    accept_server: AcceptServer = False,
     force: Force = False,
     format: OutputFormat = "text",
 ) -> None:
     """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
-    from .importing import ImportRequest, import_tools
+    from .importing import Chosen, ImportRequest, import_tools
     from .outcome import print_error_records, print_outcome
     from .server_lock import LockRequest, lock_server
 
-    is_live = bool(stdio or url or check or header or allow_insecure)
-    _require_source(kind, source, is_live=is_live)
+    tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
+    chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
+    is_live = bool(stdio or url or check or header or insecure)
+    _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen())
+    headers = tuple(header or ())
+    lock = LockRequest(
+        stdio=stdio, url=url, headers=headers, is_insecure=insecure, out=out, is_check=check, is_forced=force
+    )
+    request = ImportRequest(
+        kind=kind, source=source, out=out or Path(), name=name, service=service, openapi=chosen
+    )
+    request = replace(request, is_strict=strict, may_lose=allow_losses, is_forced=force, format=format)
     with print_error_records(format):
-        if is_live:
-            lock = LockRequest(
-                stdio=stdio,
-                url=url,
-                headers=tuple(header or ()),
-                is_insecure=allow_insecure,
-                out=out,
-                is_check=check,
-                is_forced=force,
-            )
-            raise typer.Exit(print_outcome(lock_server(lock)))
-        request = ImportRequest(
-            kind=kind,
-            source=source,
-            out=out or Path(),
-            name=name,
-            service=service,
-            is_strict=strict,
-            may_lose=allow_losses,
-            is_forced=force,
-            format=format,
-        )
-        raise typer.Exit(print_outcome(import_tools(request)))
+        raise typer.Exit(print_outcome(lock_server(lock) if is_live else import_tools(request)))
 
 
-def _require_source(kind: Kind, source: str, *, is_live: bool) -> None:
+def _require_source(kind: Kind, source: str, *, is_live: bool, is_openapi: bool) -> None:
+    if kind != "openapi" and is_openapi:
+        raise typer.BadParameter("only `toolgen import openapi` takes a part of a document, and servers")
     if is_live and (kind != "mcp" or source):
         raise typer.BadParameter("only `toolgen import mcp` without a SOURCE asks a server")
     if not is_live and not source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -13,18 +13,58 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.codes import is_loss
-from toolgen.importers.design import design_files
+from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
-from toolgen.importers.openapi import read_openapi
+from toolgen.importers.openapi import OpenAPIOptions, openapi_files
+from toolgen.importers.openapi_operations import Selection
+from toolgen.importers.openapi_servers import ServerOptions, is_address
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.text import read_document
+from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
 
 from .atomic_write import write_files_atomically
 from .functions import find_functions
 from .outcome import Outcome, reported
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The options of `toolgen import openapi`, as they were written."""
+
+    tags: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+    """`id=name` each."""
+    is_read_only: bool = False
+    server: str = ""
+    is_accepted: bool = False
+
+    def options(self) -> OpenAPIOptions:
+        """Return the options of the importer.
+
+        Raises:
+            ToolgenError: a new name is none, or the server is no address.
+        """
+        renamed = dict(pair.rpartition("=")[::2] for pair in self.renamed)
+        for old, new in renamed.items():
+            if not old or not _is_name(new):
+                written = f"{old}={new}" if old else new
+                raise ToolgenError(f"--rename {written!r} is no ID=NEW", hint=f"--rename ID={_name(new)}")
+        if self.server and not is_address(self.server):
+            message = f"--server {self.server!r} is no absolute address of http or https"
+            raise ToolgenError(message, hint="--server https://api.example.com")
+        selection = Selection(
+            tags=self.tags,
+            only=self.only,
+            exclude=self.exclude,
+            renamed=renamed,
+            is_read_only=self.is_read_only,
+        )
+        servers = ServerOptions(url=self.server, is_accepted=self.is_accepted)
+        return OpenAPIOptions(selection=selection, servers=servers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +84,7 @@ class ImportRequest:
     is_forced: bool = False
     """Write over what stands there."""
     format: Format = "text"
+    openapi: Chosen = field(default_factory=Chosen)
 
 
 def import_tools(request: ImportRequest) -> Outcome:
@@ -62,10 +103,8 @@ def import_tools(request: ImportRequest) -> Outcome:
                 f"at most {LONGEST_NAME}, and no keyword of Python",
                 hint=f"{option} {_name(text)}",
             )
-    source = _read(request.kind, request.source)
-    name = request.name or _name(source.name)
-    design = design_files(source, name=name, service=request.service or name)
-    findings = [_in_file(finding, request.source) for finding in (*source.findings, *design.findings)]
+    name, design = _designed(request)
+    findings = [_in_file(finding, request.source) for finding in design.findings]
     errors = [finding for finding in findings if not finding.is_warning]
     counted = _counted(errors, findings)
     if not design.imported or (errors and request.is_strict):
@@ -92,14 +131,31 @@ def _in_file(finding: Finding, source: str) -> Finding:
     return replace(finding, place=replace(finding.place, file=source))
 
 
+def _designed(request: ImportRequest) -> tuple[str, DesignFiles]:
+    """Return the name of the source and its design."""
+    if request.kind == "openapi":
+        file = Path(request.source)
+        document = read_document(file, yaml=True)
+        name = request.name or _name(document.name)
+        return name, openapi_files(
+            document,
+            lambda path: read_relative(file, path).value,
+            name=name,
+            service=request.service or name,
+            options=request.openapi.options(),
+        )
+    source = _read(request.kind, request.source)
+    name = request.name or _name(source.name)
+    design = design_files(source, name=name, service=request.service or name)
+    return name, replace(design, findings=(*source.findings, *design.findings))
+
+
 def _read(kind: Kind, source: str) -> Source:
     match kind:
         case "jsonschema":
             return read_schemas(read_document(Path(source)))
         case "mcp":
             return read_mcp(read_document(Path(source)))
-        case "openapi":
-            return read_openapi(read_document(Path(source), yaml=True))
         case "catalog":
             folder = Path(source).parent
             return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
@@ -108,6 +164,8 @@ def _read(kind: Kind, source: str) -> Source:
             return read_functions(
                 named.name, inspect.getdoc(named.described) or "", named.functions, named.target("")
             )
+        case "openapi":
+            raise AssertionError("an OpenAPI document is written as it is read")
         case _:
             assert_never(kind)
 

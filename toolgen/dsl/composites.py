@@ -189,9 +189,7 @@ SchemaSource: TypeAlias = str | PurePath | Mapping[str, Anything] | bool
 
 
 class JSONSchema(Unconstrained[Anything]):
-    """A schema that somebody else wrote: a path, from the folder of the design's file, or a dict.
-
-    One with a name is shared by all who use it as the type of an attribute.
+    """A schema of others: a path from the folder of the design's file, or a dict; a named one is shared.
 
     Example: `Args(JSONSchema({"type": "object", "properties": {"query": {"type": "string"}}}))`
     """

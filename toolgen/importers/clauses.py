@@ -7,28 +7,34 @@ a design are asked: `clauses_built`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Final
 
 from toolgen.shapes import naming
-from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS, limits_of
+from toolgen.shapes.constraints import limits_of
 from toolgen.shapes.design.annotations import is_annotated, without_limits
 from toolgen.shapes.fields import MISSING
-from toolgen.shapes.foreign.nodes import NULL, Classes, Node, meanings_of, without_null
+from toolgen.shapes.foreign.nodes import Classes, Node, meanings_of, without_null
 from toolgen.shapes.foreign.nodes import target as class_of
 from toolgen.shapes.lexical import STRING_FORMATS
 
-from .clauses_built import NotExpressibleError, check_type
-from .clauses_layout import Call, Items, Named, Part, Text, Value, call, flat, literal, pattern
-from .clauses_schemas import as_written, compact, schema_clause
+from .clauses_built import NotExpressibleError
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_parts import (
+    constraints_of,
+    description_part,
+    encodable,
+    enum_clause,
+    integral,
+    nullable_type,
+    with_constraints,
+)
+from .clauses_schemas import as_written, schema_clause
 from .clauses_types import TypePlan, type_plan
 from .clauses_values import TYPED_FORMATS, holds, holds_limited, limited_clause, limited_type, python_value
 
-_CONSTRAINTS: Final = {
-    row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
-}
 (_STEP,) = limits_of("number", "step")
 _MOST_ATTRIBUTES: Final = 2000
 """The most attributes in one place; branches that are written out in many places could be without end."""
@@ -43,6 +49,14 @@ class ClauseSource:
     as_written: Mapping[str, Node] = dataclass_field(default_factory=dict[str, Node])
     """Schemas that stand instead of clauses, by property of the root."""
     formats_are_types: bool = False
+    shared: Mapping[str, Part] = dataclass_field(default_factory=dict[str, Part])
+    """What stands for classes that are types already, by class."""
+    is_bound: bool = False
+    """Whether a tool takes over what is written, so that all objects in it are types that both sides have."""
+    inexact: frozenset[str] = frozenset()
+    """Properties of the root that no clauses express."""
+    schema_of: Callable[[str], Part] | None = None
+    """Returns what stands for a property of the root that clauses cannot express."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +93,7 @@ def plan_types(shape: ClauseSource) -> TypePlan:
         if shape.root == {"type": "object", "additionalProperties": {}}:
             return TypePlan(order=(), tags={})
         raise NotExpressibleError("it is no object with properties")
-    return type_plan(shape.root, shape.classes)
+    return type_plan(shape.root, shape.classes, shape.shared, all_named=shape.is_bound)
 
 
 def write_clauses(
@@ -135,7 +149,7 @@ class _Writer:
         class_ = self._shape.classes[name]
         written = self._names[name]
         self.claims.append(written)
-        text = _description(class_.get("description"))
+        text = description_part(class_.get("description"))
         as_written = self._shape.as_written if name == class_of(self._shape.root) else None
         members = self.members(name, written, without=self._plan.tags.get(name), as_written=as_written)
         return NamedType(
@@ -157,8 +171,9 @@ class _Writer:
         instead: Mapping[str, Node] = as_written if as_written is not None else {}
         required = class_.get("required", ())
         nodes: Node = {**class_["properties"], **instead}
+        schema_of = self._shape.schema_of if name == class_of(self._shape.root) else None
         parts: list[Part | Named] = [
-            self._attribute(key, node, place, key in required, key in instead)
+            self._attribute(key, node, place, key in required, key in instead, schema_of)
             for key, node in nodes.items()
             if key != without
         ]
@@ -169,18 +184,27 @@ class _Writer:
             raise NotExpressibleError("it has too many attributes to read")
         return tuple(parts)
 
-    def _attribute(self, key: str, node: Node, place: str, required: bool, is_leaf: bool) -> Part:
+    def _attribute(
+        self,
+        key: str,
+        node: Node,
+        place: str,
+        required: bool,
+        is_leaf: bool,
+        schema_of: Callable[[str], Part] | None,
+    ) -> Part:
         inner = naming.class_name(place, key)
         before = len(self.claims)
         constraints: tuple[Named, ...] = ()
         try:
-            if is_leaf:
+            if is_leaf or (schema_of is not None and key in self._shape.inexact):
                 raise NotExpressibleError("it is kept as it is")
             type_, constraints = self._type(node, inner)
         except NotExpressibleError:
             del self.claims[before:]
-            type_ = schema_clause(node) if is_leaf else _nullable_type(node)
-            self.claims.append(inner)
+            type_ = schema_clause(node) if is_leaf else schema_of(key) if schema_of else nullable_type(node)
+            if not isinstance(type_, str):
+                self.claims.append(inner)
         described = node.get("description") or self._own_description(node)
         limited = None if is_leaf else limited_type(node)
         if described and limited:
@@ -189,7 +213,7 @@ class _Writer:
             "Attribute",
             literal(key),
             type_,
-            _description(described),
+            description_part(described),
             *constraints,
             *self._facts(key, node, required),
         )
@@ -207,14 +231,14 @@ class _Writer:
         default, examples = node.get("default", MISSING), node.get("examples")
         if default is not MISSING and not required:
             if self._holds(node, default):
-                yield Named("default", literal(python_value(node, _integral(default, node))))
+                yield Named("default", literal(python_value(node, integral(default, node))))
             else:
                 self._losses.append(f"default of {key!r} is left out: it would be no string in Python")
         if required:
             yield Named("required", literal(True))
         title = node.get("title", "")
         if naming.words(title) not in ([], naming.words(key)):
-            yield Named("title", Text(_encodable(title)))
+            yield Named("title", Text(encodable(title)))
         fitting = [each for each in examples if self._holds(node, each)] if isinstance(examples, list) else ()
         if fitting:
             yield Named("examples", literal(tuple(python_value(node, each) for each in fitting)))
@@ -232,26 +256,26 @@ class _Writer:
             case {"anyOf": list(branches)}:
                 return self._union(node, branches, place), ()
             case {"enum": list(members)}:
-                return _enum(members, meanings_of(node))
+                return enum_clause(members, meanings_of(node))
             case {"type": "string"}:
                 return self._string(node)
             case {"type": "number"} if _STEP.keyword in node and not self._shape.formats_are_types:
                 raise NotExpressibleError("a step of numbers is exact in JSON Schema, and a float is not")
             case {"type": "integer" | "number" as kind}:
                 word = "Int" if kind == "integer" else "Float"
-                return word, _constraints(node, word)
+                return word, constraints_of(node, word)
             case {"type": "boolean"}:
                 return "Boolean", ()
             case {"type": "array", "items": dict(items)}:
                 type_ = call("ArrayOf", self._whole(items, place))
-                return type_, _constraints(node, call("ArrayOf", "Any"))
+                return type_, constraints_of(node, call("ArrayOf", "Any"))
             case {"type": "object", "additionalProperties": dict(held)}:
                 keys = node.get("propertyNames", {"type": "string"})
                 if keys.get("type") != "string" or "format" in keys:
                     raise NotExpressibleError("the keys of a map are not plain strings")
-                written = _with("String", _constraints(keys, "String"))
+                written = with_constraints("String", constraints_of(keys, "String"))
                 type_ = call("MapOf", written, self._whole(held, place))
-                return type_, _constraints(node, call("MapOf", "String", "Any"))
+                return type_, constraints_of(node, call("MapOf", "String", "Any"))
             case _ if as_written(node) == {}:
                 return "Any", ()
         raise NotExpressibleError(f"there is no clause for the type {node.get('type')!r}")
@@ -259,15 +283,15 @@ class _Writer:
     def _whole(self, node: Node, place: str) -> Part:
         """Return a type with its constraints in it."""
         type_, constraints = self._type(node, place)
-        return _with(type_, constraints)
+        return with_constraints(type_, constraints)
 
     def _string(self, node: Node) -> tuple[Part, tuple[Named, ...]]:
         if is_annotated(node):
             return limited_clause(node)
         format_ = node.get("format")
         if format_ is None:
-            return "String", _constraints(node, "String")
-        constraints = _constraints(node, "String")
+            return "String", constraints_of(node, "String")
+        constraints = constraints_of(node, "String")
         if self._shape.formats_are_types and not constraints:
             if format_ in TYPED_FORMATS:
                 return TYPED_FORMATS[format_], ()
@@ -293,11 +317,16 @@ class _Writer:
             value = self._tag_value(name, tag)
             inner = naming.class_name(place, value)
             self.claims.append(inner)
-            if name in self._plan.tags:
+            if name in self._shape.shared:
+                written.append(Named(value, self._shape.shared[name]))
+            elif name in self._plan.tags:
                 written.append(Named(value, self._type_name(name)))
             else:
                 written.append(Named(value, call("Object", *self.members(name, inner, without=tag))))
-        return call("OneOf", literal(tag), *written)
+        if not self._shape.is_bound:
+            return call("OneOf", literal(tag), *written)
+        self.claims.append(place)
+        return call("OneOf", literal(tag), literal(place), *written)
 
     def _tag_value(self, name: str, tag: str) -> str:
         """Return the one value that the tag has in a branch."""
@@ -307,6 +336,8 @@ class _Writer:
         return members[0]
 
     def _reference(self, name: str, place: str) -> Part:
+        if name in self._shape.shared:
+            return self._shape.shared[name]
         if name in self._plan.order:
             return self._type_name(name)
         self.claims.append(place)
@@ -315,82 +346,3 @@ class _Writer:
     def _type_name(self, name: str) -> Part:
         written = self._names[name]
         return literal(written) if self._plan.is_below(name, self._inside) else written
-
-
-def _nullable_type(node: Node) -> Part:
-    """Return a node without null, which an optional attribute accepts anyway."""
-    rest = without_null(node)
-    if NULL not in node.get("anyOf", ()):
-        return schema_clause(compact(node))
-    return call("Nullable", schema_clause(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
-
-
-def _enum(members: list[str | int], meanings: list[str]) -> tuple[Part, tuple[Named, ...]]:
-    written: Part = literal(tuple(members))
-    if any(meanings):
-        texts = (" ".join(_encodable(meaning).split()) for meaning in meanings)
-        written = Items(
-            call("Value", literal(member), Text(text)) if text else literal(member)
-            for member, text in zip(members, texts, strict=True)
-        )
-    if all(isinstance(member, str) for member in members):
-        for member in members:
-            _check_encodable(str(member))
-        return "String", (Named("enum", written),)
-    if any(type(member) is not int for member in members):
-        raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
-    return "Int", (Named("enum", written),)
-
-
-def _constraints(node: Node, type_: Part) -> tuple[Named, ...]:
-    """Return the constraints of a node that becomes this type.
-
-    Raises:
-        NotExpressibleError: a design may not have them together.
-    """
-    constraints = tuple(
-        Named(word, _pattern(node[key]) if key == "pattern" else literal(node[key]))
-        for key, word in _CONSTRAINTS.items()
-        if key in node
-    )
-    if len(constraints) > 1:
-        check_type(_with(type_, constraints))
-    return constraints
-
-
-def _pattern(text: str) -> Value:
-    return Value(text, pattern(_check_encodable(text)))
-
-
-def _with(type_: Part, constraints: tuple[Named, ...]) -> Part:
-    """Return a type that carries its own constraints."""
-    if not constraints:
-        return type_
-    if isinstance(type_, Call):
-        return call(type_.clause, *type_.parts, *constraints)
-    return call(flat(type_), *constraints)
-
-
-def _integral(value: Any, node: Node) -> Any:
-    """Return a default of whole numbers as an int: 5.0 is written 5."""
-    is_whole = node.get("type") == "integer" or "enum" in node
-    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
-
-
-def _description(text: str | None) -> Part:
-    """Return the description of a clause; None where the source has none, for nobody knows more than it."""
-    stripped = _encodable(text or "").strip()
-    return Text(stripped) if stripped else literal(None)
-
-
-def _encodable(text: str) -> str:
-    """Return the text without lone surrogates."""
-    return text.encode(errors="replace").decode()
-
-
-def _check_encodable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise NotExpressibleError("a string holds a lone surrogate") from None
-    return text

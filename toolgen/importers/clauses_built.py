@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from toolgen import dsl
@@ -56,16 +56,28 @@ def check_service(service: Call, types: Iterable[tuple[str, Call]] = ()) -> Any:
     return evaluation.design
 
 
-def _built(part: Part | Named, types: dict[str, Any]) -> Any:
+def faults_of(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> list[str]:
+    """Return the messages about a design that is the last of these variables.
+
+    `schemas` are those that stand in files, by path: the design is not written yet.
+    """
+    named: dict[str, Any] = {}
+    for name, part in statements:
+        named[name] = _built(part, named, schemas)
+    return [each.message for each in dsl.build(named["design"]).diagnostics if not each.is_warning]
+
+
+def _built(part: Part | Named, types: dict[str, Any], schemas: Mapping[str, Any] | None = None) -> Any:
     """Return the clause or the value that an expression makes; a name is that of a type or of a clause."""
     match part:
         case str():
             return types[part] if part in types else getattr(dsl, part)
         case Call():
-            keywords = {
-                item.keyword: _built(item.value, types) for item in part.parts if isinstance(item, Named)
-            }
-            values = (_built(item, types) for item in part.parts if not isinstance(item, Named))
+            named = [item for item in part.parts if isinstance(item, Named)]
+            keywords = {item.keyword: _built(item.value, types, schemas) for item in named}
+            values = [_built(item, types, schemas) for item in part.parts if not isinstance(item, Named)]
+            if part.clause == "JSONSchema" and schemas and isinstance(values[0], str):
+                values[0] = schemas[values[0]]
             return getattr(dsl, part.clause)(*values, **keywords)
         case Items():
             return tuple(_built(item, types) for item in part.parts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
-from toolgen.shapes.foreign.nodes import Classes, Node, targets
+from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 
 from .clauses_built import NotExpressibleError
 
@@ -24,8 +24,10 @@ class TypePlan:
         return other is not None and self.order.index(name) >= self.order.index(other)
 
 
-def type_plan(root: Node, classes: Classes) -> TypePlan:
-    """Return which classes get a name: those that are used twice or refer to themselves.
+def type_plan(
+    root: Node, classes: Classes, shared: Container[str] = (), *, all_named: bool = False
+) -> TypePlan:
+    """Return which classes get a name: those that are used twice or refer to themselves, or all of them.
 
     A class that is a branch in one place and none in another is written out where it is a branch.
 
@@ -40,12 +42,20 @@ def type_plan(root: Node, classes: Classes) -> TypePlan:
     named = set()
     tags: dict[str, str] = {}
     for name, tags_of_uses in uses.items():
+        if name in shared:
+            continue
         kinds = set(tags_of_uses)
         is_mixed = len(kinds) > 1
         tag = None if is_mixed else next(iter(kinds), None)
         if name in recursive and is_mixed:
             raise NotExpressibleError("a recursive type is a branch of a union, and stands outside of it too")
-        if name in recursive or tags_of_uses.count(None) > 1 or (tag is not None and len(tags_of_uses) > 1):
+        is_all = all_named and name != target(root) and None in kinds
+        if (
+            is_all
+            or name in recursive
+            or tags_of_uses.count(None) > 1
+            or (tag is not None and len(tags_of_uses) > 1)
+        ):
             named.add(name)
             if tag is not None:
                 tags[name] = tag

@@ -64,6 +64,18 @@ DUPLICATE_TOOL: Final = Code(
     "import-duplicate-tool",
     "Two tools of the source have one name. The second is left out. Rename one of the two in the source.",
 )
+ASSUMED: Final = Code(
+    "import-assumed",
+    "An OpenAPI document leaves something open, or says it in a way no client offers, and the design has "
+    "what is most likely meant: a text for a path variable that nobody describes, a bearer token for a flow "
+    "of OAuth 2 without a browser. Correct the design if something else is meant.",
+    "warning",
+)
+NO_SERVER: Final = Code(
+    "import-no-server",
+    "An OpenAPI document names no server, or one that is relative to where the document was found, so that "
+    "nobody knows where requests go. Name the address with --server.",
+)
 LONG_NAME: Final = Code(
     "import-long-name",
     "The name of a tool is longer than model providers take, which is 64 characters. The tool is left out. "

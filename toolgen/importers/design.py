@@ -150,7 +150,7 @@ class _Module:
             literal(name),
             Text(description),
             *clauses,
-            *_facts(tool, name),
+            *fact_clauses(tool, name),
             *([Named("title", Text(title))] if is_telling else ()),
         )
 
@@ -249,7 +249,7 @@ class _Module:
             word: Part = root_schema_clause(foreign)
         except NotExpressibleError:
             path = self._path(name, side)
-            self._schemas[path] = _json(schema)
+            self._schemas[path] = json_text(schema)
             word = call("JSONSchema", literal(path))
         return word
 
@@ -267,8 +267,8 @@ class _Module:
         group = call("Toolset", literal(toolset), Text(description), *tools)
         service = call("Service", literal(self._service), Text(description), *self._bound.parts(), variable)
         design = call("Design", literal(toolset), Text(description), service)
-        used = sorted({word for part in (*types, group, service, design) for word in _clause_names_in(part)})
-        modules = {name for part in (*types, group) for name in _modules_in(part)}
+        used = sorted({word for part in (*types, group, service, design) for word in clause_names_in(part)})
+        modules = {name for part in (*types, group) for name in modules_in(part)}
         imports = "\n".join(text for name, text in MODULES.items() if name in modules)
         statements = [
             f'"""The tools of {toolset}: `toolgen gen` reads `design` and writes their types and codecs."""',
@@ -303,7 +303,7 @@ def _work_of(schema: object) -> int:
     return len(values) + min(parts, MOST_PARTS) // _PARTS_OF_A_VALUE
 
 
-def _facts(tool: ImportedTool, name: str) -> Iterator[Call]:
+def fact_clauses(tool: ImportedTool, name: str) -> Iterator[Call]:
     """Yield the clauses about a tool's behaviour and its name in the source."""
     hints = dict(tool.annotations)
     if hints.get("read_only"):
@@ -328,7 +328,7 @@ def _icon(of: Icon) -> Call:
     return call("Icon", literal(of.src), *named, *sizes)
 
 
-def _modules_in(part: Part) -> Iterable[str]:
+def modules_in(part: Part) -> Iterable[str]:
     """Yield the modules that an expression needs for values of dates, durations and decimals."""
     for inner in parts_in(part):
         if isinstance(inner, Value):
@@ -337,7 +337,7 @@ def _modules_in(part: Part) -> Iterable[str]:
             yield from ("decimal" for value in held if isinstance(value, Decimal))
 
 
-def _clause_names_in(part: Part) -> Iterable[str]:
+def clause_names_in(part: Part) -> Iterable[str]:
     """Yield the clauses in an expression."""
     for inner in parts_in(part):
         name = inner.clause if isinstance(inner, Call) else inner
@@ -350,5 +350,5 @@ def _text(text: str) -> str:
     return text.encode(errors="replace").decode().strip()
 
 
-def _json(schema: Any) -> str:
+def json_text(schema: Any) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False).encode(errors="backslashreplace").decode() + "\n"

@@ -11,7 +11,7 @@ from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
-from toolgen.shapes.foreign.nodes import Classes, Node, target
+from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
 from toolgen.shapes.foreign.schema import REFERENCES, VALUES
 
 from .clauses import ClauseSource, WrittenClauses
@@ -48,7 +48,7 @@ def to_clauses(
     shape = ClauseSource(root=foreign.root, classes=foreign.classes, formats_are_types=formats_are_types)
     if not foreign.is_exact:
         shape = replace(_with_kept_schemas(foreign, class_name), formats_are_types=formats_are_types)
-    return types.write(_with_good_examples(shape), class_name)
+    return types.write(with_good_examples(shape), class_name)
 
 
 def required_defaults(schema: Node) -> Iterator[LostKeyword]:
@@ -152,7 +152,7 @@ def values_in(value: object) -> Iterator[object]:
         waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
 
 
-def _with_good_examples(shape: ClauseSource) -> ClauseSource:
+def with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without the examples that do not fit their schema."""
     root = target(shape.root)
     asked: dict[str, Node] = {}
@@ -160,15 +160,21 @@ def _with_good_examples(shape: ClauseSource) -> ClauseSource:
     for name, class_ in shape.classes.items():
         classes[name] = {**class_, "properties": dict(class_["properties"])}
         for key, property_ in class_["properties"].items():
+            if shape.shared and any(each in shape.shared for each, _ in targets(property_)):
+                if not shape.is_bound:  # nothing is known here of what stands elsewhere
+                    classes[name]["properties"][key] = {**property_, "examples": []}
+                continue
             for number, example in enumerate(_examples(property_)):
                 meant = shape.as_written.get(key, property_) if name == root else property_
                 asked[f"{name} {number} {key}"] = {**as_written(meant), "default": example}
     if not asked:
-        return shape
+        return replace(shape, classes=classes)
     answers, _ = _read({"properties": asked, "$defs": dict(shape.classes)}, "Examples")
     good = answers["Examples"]["properties"] if answers else {}
     for name, class_ in classes.items():
         for key, property_ in class_["properties"].items():
+            if not any(f"{name} {number} {key}" in asked for number in range(len(_examples(property_)))):
+                continue
             fitting = [
                 example
                 for number, example in enumerate(_examples(property_))
@@ -176,7 +182,7 @@ def _with_good_examples(shape: ClauseSource) -> ClauseSource:
             ]
             class_["properties"][key] = {**property_, "examples": fitting}
     leaves = {
-        key: {**node, "examples": classes[root]["properties"][key]["examples"]}
+        key: {**node, "examples": _examples(classes[root]["properties"][key])}
         for key, node in shape.as_written.items()
         if root is not None
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import keyword
 import re
 import unicodedata
@@ -19,6 +20,10 @@ CLAUSE_NAMES: Final = frozenset(dsl.__all__)
 """What a design module may import."""
 
 
+DIGITS: Final = 8
+"""Hexadecimal digits of the digest in a shortened name."""
+
+
 def identifier(name: str, otherwise: str) -> str:
     """Return the name in the form `like_this`; it begins with `otherwise` where no other start is left.
 
@@ -33,6 +38,18 @@ def identifier(name: str, otherwise: str) -> str:
     if not text:
         return otherwise
     return text if text[0].isalpha() else f"{otherwise}_{text}"
+
+
+def short_name(name: str) -> str:
+    """Return the name of a type: of more than 64 characters, its beginning and a digest."""
+    if len(name) <= naming.LONGEST_NAME:
+        return name
+    return f"{name[: naming.LONGEST_NAME - DIGITS]}{digest(name)}"
+
+
+def digest(text: str) -> str:
+    """Return what tells names apart that begin alike."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:DIGITS]
 
 
 class Names:
@@ -98,7 +115,7 @@ class TypeTable:
         planned = plan_types(shape)
         short = {name: name.removeprefix(class_name) for name in planned.order}
         names = {
-            name: text if is_type_name(text) else _qualified_name(name, class_name)
+            name: short_name(text if is_type_name(text) else _qualified_name(name, class_name))
             for name, text in short.items()
         }
         for _ in range(len(names) + 2):
@@ -107,7 +124,9 @@ class TypeTable:
             if not clashing:
                 return written
             longer = {
-                name: _qualified_name(name, class_name) if names[name] in clashing else names[name]
+                name: short_name(_qualified_name(name, class_name))
+                if names[name] in clashing
+                else names[name]
                 for name in names
             }
             if longer == names:

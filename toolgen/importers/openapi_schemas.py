@@ -1,185 +1,130 @@
-"""Schemas of an OpenAPI document as JSON Schema 2020-12, each with the components that it uses.
+"""Schemas of an OpenAPI document as JSON Schema 2020-12.
 
 OpenAPI 3.1 and later write JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
-translated: `nullable`, the boolean bounds, and `$ref` beside which nothing counts.
+translated: `nullable`, the boolean bounds, and `$ref` beside which nothing counts. What is `readOnly` is not
+in requests, what is `writeOnly` not in answers, and what a `discriminator` maps to a schema is pinned there.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Final
-from urllib.parse import quote, unquote
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
-from toolgen.contract.json_pointer import tokens_of
-from toolgen.findings import Finding
-from toolgen.schema_reader.keywords import IN_PLACE, ONE_SCHEMA, SEVERAL
+from toolgen.schema_reader.keywords import CONSTRAINTS, IN_PLACE, ONE_SCHEMA, SEVERAL
 from toolgen.shapes.foreign.schema import MAPS
 
-from .codes import BAD_OPERATION, finding_at
-from .pointers import joined, resolve
-from .records import a_kind
+from .openapi_components import Components, Direction, hides_property
+from .openapi_document import UnreadableError
+from .pointers import joined
 
 _NO_KEYWORDS: Final = frozenset(["discriminator", "example", "externalDocs", "nullable", "xml"])
 """What OpenAPI adds; nothing of it is checked of a value, but `nullable`, which is translated."""
-_MOST_REFERENCES: Final = 20
-"""References in a row before something that is not one."""
+_DEEPEST: Final = 90
+"""Schemas inside each other, with those that are written out in place of a reference."""
 
 
-class UnreadableError(Exception):
-    """A part of the document that cannot be read; the operation that uses it is left out."""
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """The property that says which branch of a union a value is, and what it is in this branch."""
 
-    def __init__(self, pointer: str, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.pointer = pointer
-        self.message = message
-        self.hint = hint
-
-    def finding(self, tool: str) -> Finding:
-        return finding_at(BAD_OPERATION, self.pointer, self.message, hint=self.hint, tool=tool)
+    name: str
+    values: tuple[str, ...]
 
 
-class Components:
-    """The referenced schemas of a document, by pointer; each is translated once for all operations."""
-
-    def __init__(self, document: object, *, is_3_0: bool) -> None:
-        self.document = document
-        self.is_3_0 = is_3_0
-        self._names: dict[str, str] = {}
-        self._taken: set[str] = set()
-        self._numbers: dict[str, int] = {}
-        self._translated: dict[str, tuple[object, tuple[str, ...]]] = {}
-
-    def name(self, pointer: str) -> str:
-        """Return the name in `$defs`: a component's own, or one made of the pointer."""
-        if pointer not in self._names:
-            tokens = tokens_of(pointer)
-            name = "_".join(tokens[2:] if tokens[:2] == ["components", "schemas"] else tokens) or "document"
-            free = name
-            while free in self._taken:
-                number = self._numbers[name] = self._numbers.get(name, 1) + 1
-                free = f"{name}_{number}"
-            self._names[pointer] = free
-            self._taken.add(free)
-        return self._names[pointer]
-
-    def translated(self, pointer: str) -> tuple[object, tuple[str, ...]]:
-        """Return the schema at a pointer, and the pointers that it refers to.
-
-        Raises:
-            UnreadableError: a reference in it leads nowhere, or out of the document.
-        """
-        if pointer not in self._translated:
-            schemas = Schemas(self)
-            schema = schemas.translated(find(self.document, pointer), pointer)
-            self._translated[pointer] = schema, schemas.used
-        return self._translated[pointer]
+Refer: TypeAlias = Callable[[str, Tag | None], dict[str, object]]
+"""Returns the schema that stands for a reference to an address, maybe as a branch of a union with a tag."""
 
 
-class Schemas:
-    """Turns the schemas of one tool's arguments, or of its result, into parts of one JSON Schema."""
+class Translator:
+    """Translates schemas for one direction; `refer` says what becomes of references."""
 
-    def __init__(self, components: Components) -> None:
+    def __init__(self, components: Components, direction: Direction, refer: Refer, *, inlines: bool) -> None:
         self._components = components
-        self._used: dict[str, None] = {}
+        self._api = components.api
+        self._direction = direction
+        self._refer = refer
+        self._inlines = inlines
+        """Whether the objects that `allOf` joins are written out, rather than referred to."""
+        self._open: list[str] = []
 
-    @property
-    def used(self) -> tuple[str, ...]:
-        """The pointers that the schemas so far refer to, in order of first use."""
-        return tuple(self._used)
-
-    def translated(self, schema: object, pointer: str) -> object:
-        """Return the schema that stands at the pointer; its references lead into `definitions`.
-
-        Raises:
-            UnreadableError: a reference leads out of the document.
-        """
-        if not isinstance(schema, dict):
-            return schema
-        result: dict[str, object] = {}
-        for key, value in schema.items():
-            place = joined(pointer, key)
-            if key == "$ref" and isinstance(value, str):
-                result[key] = self._reference(value, place)
-            elif key in ONE_SCHEMA:
-                result[key] = self.translated(value, place)
-            elif key in SEVERAL and isinstance(value, list):
-                result[key] = [self.translated(part, joined(place, n)) for n, part in enumerate(value)]
-            elif key in MAPS and isinstance(value, dict):
-                result[key] = {
-                    name: self.translated(part, joined(place, name)) for name, part in value.items()
-                }
-            elif key not in _NO_KEYWORDS:
-                result[key] = value
-        if "example" in schema and "examples" not in schema:
-            result["examples"] = [schema["example"]]
-        return _from_3_0(schema, result) if self._components.is_3_0 else result
-
-    def definitions(self) -> dict[str, object]:
-        """Return the schemas that are referred to so far, directly or not, by name.
+    def translated(self, schema: object, place: str, hidden: frozenset[str] = frozenset()) -> object:
+        """Return the schema that stands at the place; `hidden` are properties that are not in this direction.
 
         Raises:
             UnreadableError: a reference leads nowhere, or out of the document.
         """
+        if not isinstance(schema, dict):
+            return schema
+        if len(self._open) > _DEEPEST:
+            raise UnreadableError(place, "schemas lead into each other without end")
+        if self._direction:
+            hidden |= self._components.hidden(schema, place, self._direction)
         result: dict[str, object] = {}
-        waiting = deque(self._used)
-        while waiting:
-            pointer = waiting.popleft()
-            name = self._components.name(pointer)
-            if name not in result:
-                result[name], used = self._components.translated(pointer)
-                waiting += used
+        for key, value in schema.items():
+            at = joined(place, key)
+            if key == "$ref" and isinstance(value, str):
+                result.update(self._refer(self._api.address(value, at), None))
+            elif key == "allOf" and isinstance(value, list):
+                is_alias = len(value) == 1 and not any(
+                    word in CONSTRAINTS for word in schema if word != "allOf"
+                )
+                convert = self.translated if is_alias else self._joined
+                result[key] = [convert(part, joined(at, n), hidden) for n, part in enumerate(value)]
+            elif key in ("oneOf", "anyOf") and isinstance(value, list):
+                result[key] = self._branches(schema, value, at)
+            elif key in ONE_SCHEMA and not isinstance(value, list):
+                result[key] = self.translated(value, at)
+            elif key in SEVERAL and isinstance(value, list):
+                result[key] = [self.translated(part, joined(at, n)) for n, part in enumerate(value)]
+            elif key in MAPS and isinstance(value, dict):
+                result[key] = self._map(value, at, hidden if key == "properties" else frozenset())
+            elif key == "required" and isinstance(value, list):
+                result[key] = [name for name in value if name not in hidden]
+            elif key not in _NO_KEYWORDS:
+                result[key] = value
+        if "example" in schema and "examples" not in schema:
+            result["examples"] = [schema["example"]]
+        return _from_3_0(schema, result) if self._api.is_3_0 else result
+
+    def _map(self, value: Mapping[str, object], place: str, hidden: frozenset[str]) -> dict[str, object]:
+        return {
+            name: self.translated(part, joined(place, name))
+            for name, part in value.items()
+            if name not in hidden or not hides_property(part, self._direction)
+        }
+
+    def _joined(self, part: object, place: str, hidden: frozenset[str]) -> object:
+        """Return a part of `allOf`; objects that several references join are written out."""
+        if not self._inlines or not isinstance(part, dict) or not isinstance(part.get("$ref"), str):
+            return self.translated(part, place, hidden)
+        address = self._components.canonical(self._api.address(part["$ref"], joined(place, "$ref")))
+        if address in self._open:
+            return self.translated(part, place, hidden)
+        self._open.append(address)
+        try:
+            return self.translated(self._api.find(address, place), address, hidden)
+        finally:
+            self._open.pop()
+
+    def _branches(self, schema: dict[str, object], branches: list[object], place: str) -> list[object]:
+        """Return the branches of a union, in each of which its tag has the values that mean it."""
+        tag, values = self._components.tags(schema, branches, place)
+        result: list[object] = []
+        for n, (branch, pinned) in enumerate(zip(branches, values, strict=True)):
+            at = joined(place, n)
+            if pinned and isinstance(branch, dict) and isinstance(branch.get("$ref"), str):
+                address = self._api.address(branch["$ref"], joined(at, "$ref"))
+                result.append(self._refer(address, Tag(tag, pinned)))
+            else:
+                result.append(self.translated(branch, at))
         return result
 
-    def _reference(self, reference: str, place: str) -> str:
-        pointer = local(reference, place)
-        find(self._components.document, pointer, place)
-        self._used[pointer] = None
-        return "#" + quote(joined("/$defs", self._components.name(pointer)), safe="/~!$&'()*+,;=:@")
 
-
-def local(reference: str, place: str) -> str:
-    """Return the pointer of a reference into the same document (RFC 6901, 6: percent-encoded).
-
-    Raises:
-        UnreadableError: it leads to another document, or to a name.
-    """
-    if reference[:1] != "#" or reference[1:2] not in ("", "/"):
-        raise UnreadableError(
-            place,
-            f"the reference {reference!r} leads out of the document",
-            hint="bundle all files into one document, with references such as '#/components/schemas/Name'",
-        )
-    return unquote(reference[1:])
-
-
-def find(document: object, pointer: str, place: str = "") -> object:
-    """Return the value at the pointer.
-
-    Raises:
-        UnreadableError: nothing does; the error stands at `place`.
-    """
-    try:
-        return resolve(document, tokens_of(pointer))
-    except LookupError as error:
-        message = f"the reference '#{pointer}' leads to nothing"
-        raise UnreadableError(place or pointer, message, hint="correct it, or add what it names") from error
-
-
-def followed(document: object, value: object, pointer: str) -> tuple[dict[str, object], str]:
-    """Return the object at the pointer, or the one that its `$ref` leads to, with its own pointer.
-
-    Raises:
-        UnreadableError: it is no object, or its reference leads to none.
-    """
-    for _ in range(_MOST_REFERENCES):
-        if not isinstance(value, dict):
-            raise UnreadableError(pointer, f"an object belongs here, not {a_kind(value)}")
-        if not isinstance(reference := value.get("$ref"), str):
-            return value, pointer
-        place = joined(pointer, "$ref")
-        pointer = local(reference, place)
-        value = find(document, pointer, place)
-    raise UnreadableError(pointer, "the reference leads back to itself")
+def pinned(schema: dict[str, object], tag: Tag) -> dict[str, object]:
+    """Return a schema of an object whose tag has these values."""
+    properties = {tag.name: {"enum": list(tag.values)}}
+    return {"allOf": [schema, {"type": "object", "properties": properties, "required": [tag.name]}]}
 
 
 def _from_3_0(schema: dict[str, object], result: dict[str, object]) -> dict[str, object]:

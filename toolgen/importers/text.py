@@ -65,6 +65,19 @@ def read_document(file: Path, *, yaml: bool = False) -> Document:
     )
 
 
+def read_relative(file: Path, path: str) -> Document:
+    """Return the document at a path below the folder of a file, in JSON or YAML by its suffix.
+
+    Raises:
+        ToolgenError: it stands elsewhere, also by a link, or cannot be read.
+    """
+    folder = file.resolve().parent
+    target = (folder / path).resolve()
+    if not target.is_relative_to(folder):
+        raise ToolgenError(f"{path} is outside of the folder of {file}", hint="put it below that folder")
+    return read_document(target, yaml=True)
+
+
 def attributed(source: Source, document: Document) -> Source:
     """Return the source with the findings of its document, each with the tool in which it stands.
 

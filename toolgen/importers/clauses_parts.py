@@ -1,0 +1,95 @@
+"""Parts of clauses that need no other clause: enumerations, constraints, descriptions and values."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from toolgen.shapes.constraints import CONSTRAINTS, FLAGS, LIMITS
+from toolgen.shapes.foreign.nodes import NULL, Node, without_null
+
+from .clauses_built import NotExpressibleError, check_type
+from .clauses_layout import Call, Items, Named, Part, Text, Value, call, flat, literal, pattern
+from .clauses_schemas import compact, schema_clause
+
+_CONSTRAINTS: Final = {
+    row.keyword: row.name for row in CONSTRAINTS if row in (*LIMITS, *FLAGS) or row.name == "pattern"
+}
+
+
+def nullable_type(node: Node) -> Part:
+    """Return a node without null, which an optional attribute accepts anyway."""
+    rest = without_null(node)
+    if NULL not in node.get("anyOf", ()):
+        return schema_clause(compact(node))
+    return call("Nullable", schema_clause(compact({"anyOf": rest} if len(rest) > 1 else rest[0])))
+
+
+def enum_clause(members: list[str | int], meanings: list[str]) -> tuple[Part, tuple[Named, ...]]:
+    written: Part = literal(tuple(members))
+    if any(meanings):
+        texts = (" ".join(encodable(meaning).split()) for meaning in meanings)
+        written = Items(
+            call("Value", literal(member), Text(text)) if text else literal(member)
+            for member, text in zip(members, texts, strict=True)
+        )
+    if all(isinstance(member, str) for member in members):
+        for member in members:
+            check_encodable(str(member))
+        return "String", (Named("enum", written),)
+    if any(type(member) is not int for member in members):
+        raise NotExpressibleError("an enumeration holds no strings and no whole numbers alone")
+    return "Int", (Named("enum", written),)
+
+
+def constraints_of(node: Node, type_: Part) -> tuple[Named, ...]:
+    """Return the constraints of a node that becomes this type.
+
+    Raises:
+        NotExpressibleError: a design may not have them together.
+    """
+    constraints = tuple(
+        Named(word, pattern_value(node[key]) if key == "pattern" else literal(node[key]))
+        for key, word in _CONSTRAINTS.items()
+        if key in node
+    )
+    if len(constraints) > 1:
+        check_type(with_constraints(type_, constraints))
+    return constraints
+
+
+def pattern_value(text: str) -> Value:
+    return Value(text, pattern(check_encodable(text)))
+
+
+def with_constraints(type_: Part, constraints: tuple[Named, ...]) -> Part:
+    """Return a type that carries its own constraints."""
+    if not constraints:
+        return type_
+    if isinstance(type_, Call):
+        return call(type_.clause, *type_.parts, *constraints)
+    return call(flat(type_), *constraints)
+
+
+def integral(value: Any, node: Node) -> Any:
+    """Return a default of whole numbers as an int: 5.0 is written 5."""
+    is_whole = node.get("type") == "integer" or "enum" in node
+    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
+
+
+def description_part(text: str | None) -> Part:
+    """Return the description of a clause; None where the source has none, for nobody knows more than it."""
+    stripped = encodable(text or "").strip()
+    return Text(stripped) if stripped else literal(None)
+
+
+def encodable(text: str) -> str:
+    """Return the text without lone surrogates."""
+    return text.encode(errors="replace").decode()
+
+
+def check_encodable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise NotExpressibleError("a string holds a lone surrogate") from None
+    return text

@@ -1,0 +1,300 @@
+"""What an operation answers: its result and its errors, with the statuses that mean them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from toolgen.contract.transport import Media
+from toolgen.shapes import naming
+
+from . import codes
+from .clauses_built import NotExpressibleError
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .openapi_cuts import Cut
+from .openapi_document import UnreadableError, component_name, mapping, text
+from .openapi_operations import Operation
+from .openapi_texts import shown_text
+from .openapi_types import TypeBook
+from .pointers import joined
+
+_BODILESS: Final = ("204", "205", "304")
+_SUCCESSES: Final[Mapping[str, str]] = {
+    "200": "ok",
+    "201": "created",
+    "202": "accepted",
+    "203": "transformed",
+    "206": "partial",
+    "207": "several",
+}
+_FAILURES: Final[Mapping[str, str]] = {
+    "400": "bad_request",
+    "401": "unauthorized",
+    "402": "payment_required",
+    "403": "forbidden",
+    "404": "not_found",
+    "405": "method_not_allowed",
+    "406": "not_acceptable",
+    "408": "request_timeout",
+    "409": "conflict",
+    "410": "gone",
+    "412": "precondition_failed",
+    "413": "content_too_large",
+    "415": "unsupported_media_type",
+    "422": "unprocessable_entity",
+    "423": "locked",
+    "424": "failed_dependency",
+    "429": "too_many_requests",
+    "500": "internal_server_error",
+    "501": "not_implemented",
+    "502": "bad_gateway",
+    "503": "service_unavailable",
+    "504": "gateway_timeout",
+    "4XX": "client_error",
+    "5XX": "server_error",
+    "default": "failed",
+}
+"""Names of statuses (RFC 9110, 15) as errors."""
+_RETRYABLE: Final = ("408", "429", "502", "503", "504")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Answer:
+    """The body of an answer."""
+
+    status: str
+    schema: object = None
+    """None where there is none, or where it is no JSON."""
+    place: str = ""
+    media: Media = "json"
+    description: str = ""
+    has_body: bool = True
+    name: str = ""
+    cut: Cut | None = None
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers of one operation."""
+
+    good: list[_Answer] = field(default_factory=list)
+    bad: list[_Answer] = field(default_factory=list)
+
+    def cuts(self) -> list[Cut]:
+        return [answer.cut for answer in (*self.good, *self.bad) if answer.cut is not None]
+
+
+def answers_of(operation: Operation, types: TypeBook, find: Callable[..., None]) -> Answers:
+    """Return the answers of an operation; their types are known to the book."""
+    answers = Answers()
+    responses = mapping(operation.value.get("responses"))
+    is_only = not any(status[:1] == "2" for status in responses)
+    for written in responses:
+        status = written.upper() if written != "default" else written
+        if status.startswith("X-"):
+            continue
+        is_good = status[:1] == "2" or (status == "default" and is_only)
+        if not is_good and status[:1] not in ("4", "5") and status != "default":
+            continue
+        place = joined(operation.pointer, "responses", written)
+        try:
+            answer = _answer(operation, responses[written], place, status, is_good=is_good)
+            answer.cut = _cut(answer, types)
+        except UnreadableError as error:
+            find(codes.LEFT_OUT, error.pointer, f"{error.message}; what it answers is any JSON", error.hint)
+            if is_good:
+                schema: dict[str, object] = {}
+                answer = _Answer(status=status, schema=schema, place=place)
+                answer.cut = _cut(answer, types)
+                answers.good.append(answer)
+            continue
+        if is_good:
+            answers.good.append(answer)
+        elif answer.schema is not None and answer.media == "json":
+            answers.bad.append(answer)
+    return answers
+
+
+def _answer(operation: Operation, value: object, place: str, status: str, *, is_good: bool) -> _Answer:
+    response, pointer = operation.api.followed(value, place)
+    content = mapping(response.get("content"))
+    described = shown_text(text(response.get("description")))
+    name = component_name(pointer) if pointer.startswith("/components/responses/") else ""
+    answer = _Answer(status=status, place=pointer, description=described, name=name)
+    plain = {key: key.partition(";")[0].strip().lower() for key in content}
+    jsons = [key for key, kind in plain.items() if kind == "application/json"]
+    jsons += [
+        key for key, kind in plain.items() if kind.endswith("+json") or kind in ("*/*", "application/*")
+    ]
+    if status in _BODILESS or operation.verb == "HEAD" or not content:
+        answer.has_body = False
+    elif jsons:
+        media, at = operation.api.followed(content[jsons[0]] or {}, joined(pointer, "content", jsons[0]))
+        answer.schema, answer.place = media.get("schema"), joined(at, "schema")
+        if answer.schema is None and is_good:
+            answer.schema = {}
+    else:
+        kind = next(iter(plain.values()))
+        is_text = kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "javascript"))
+        answer.media, answer.schema = "text" if is_text else "bytes", {"type": "string"}
+    return answer
+
+
+def _cut(answer: _Answer, types: TypeBook) -> Cut | None:
+    """Return the body as an object of one property, whose types are known to the book."""
+    if answer.schema is None or answer.media != "json":
+        return None
+    return types.cut_object({"x": (answer.schema, answer.place)}, ["x"], "out")
+
+
+class AnswerWriter:
+    """Writes the clauses of answers."""
+
+    def __init__(self, types: TypeBook, components: Any) -> None:
+        self._types = types
+        self._components = components
+
+    def result(
+        self, operation: Operation, answers: Answers, class_name: str
+    ) -> tuple[list[Call], list[Call]]:
+        """Return the `Result`, or nothing, and the `Response`s that mean it."""
+        bodies: dict[str, list[_Answer]] = {}
+        for answer in answers.good:
+            if answer.has_body:
+                bodies.setdefault(f"{answer.media} {json.dumps(answer.schema, sort_keys=True)}", []).append(
+                    answer
+                )
+        empty = [answer for answer in answers.good if not answer.has_body]
+        if not bodies:
+            return [], []
+        if len(bodies) == 1 and not empty:
+            (same,) = bodies.values()
+            if (whole := self._whole(same[0], class_name)) is not None:
+                statuses = (
+                    [] if all(each.status[:1] == "2" for each in same) else [each.status for each in same]
+                )
+                return [call("Result", *whole)], [
+                    call("Response", literal(_status(each))) for each in statuses
+                ]
+        attributes: list[Call] = []
+        responses: list[Call] = []
+        for same in bodies.values():
+            name = _attribute_name(same[0]) if len(bodies) == 1 else _success_name(same[0].status)
+            is_required = len(bodies) == 1 and not empty
+            attributes.append(self._attribute(same[0], name, class_name, required=is_required))
+            media = [Named("media", literal(same[0].media))] if same[0].media != "json" else []
+            for answer in same:
+                responses.append(
+                    call("Response", literal(_status(answer.status)), call("Body", literal(name), *media))
+                )
+        responses += [call("Response", literal(_status(answer.status))) for answer in empty]
+        return [call("Result", *attributes)], responses
+
+    def _whole(self, answer: _Answer, class_name: str) -> tuple[Part | Named, ...] | None:
+        """Return what stands in a clause of an object; None where the answer is none of known properties."""
+        if answer.cut is None or answer.media != "json":
+            return None
+        schema = answer.schema
+        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
+            address = self._components.api.address(schema["$ref"], joined(answer.place, "$ref"))
+            type_ = self._types.type_of(address, "out")
+            if type_ is not None:
+                return (type_,)
+            return None
+        facts = self._components.facts_of(schema, answer.place)
+        if not facts.properties or facts.is_nullable or facts.types > {"object"} or facts.branches:
+            return None
+        try:
+            inner = self._types.cut(schema, answer.place, "out")
+            inner.keys, inner.definitions = answer.cut.keys, answer.cut.definitions
+            inner.schema = answer.cut.schema["properties"]["x"]
+            inner.properties = facts.properties
+            return self._types.written(inner, class_name, None).parts or None
+        except (NotExpressibleError, UnreadableError):
+            return None
+
+    def _attribute(self, answer: _Answer, name: str, class_name: str, *, required: bool) -> Call:
+        described = answer.description or f"{naming.title(name)}."
+        end = [Named("required", literal(True))] if required else []
+        if answer.media != "json" or answer.cut is None:
+            type_: Part = "String" if answer.media == "text" else "Bytes"
+            return call("Attribute", literal(name), type_, Text(described), *end)
+        cut = answer.cut
+        held = {
+            key.replace("x", name, 1) if key == "x" else key: part
+            for key, part in cut.schema["properties"].items()
+        }
+        schema = {**cut.schema, "properties": held, "required": [name]}
+        if not required:
+            del schema["required"]
+        part = held[name]
+        if isinstance(part, dict) and not text(part.get("description")):
+            schema["properties"] = {name: {**part, "description": described}}
+            if "$ref" in part:
+                schema["properties"] = {name: {"allOf": [part], "description": described}}
+        named = Cut(
+            schema=schema,
+            definitions=cut.definitions,
+            keys=cut.keys,
+            direction="out",
+            properties={name: cut.properties["x"]},
+        )
+        written = self._types.written(named, class_name, None)
+        (attribute, *_) = written.parts
+        if not isinstance(attribute, Call):
+            raise NotExpressibleError("the answer is no attribute")
+        return attribute
+
+    def errors(self, operation: Operation, answers: Answers, class_name: str) -> list[tuple[Call, Call]]:
+        """Return the declared errors, each with the `Response` that means it."""
+        written: dict[str, tuple[Call, Call]] = {}
+        for answer in answers.bad:
+            name = _error_name(answer)
+            if name in written:
+                name = f"{name}_{answer.status.lower()}"
+            described = answer.description or f"{naming.title(name)}."
+            body: list[Part] = []
+            inner = naming.class_name(class_name, name)
+            try:
+                whole = self._whole(answer, inner)
+                if whole is not None and isinstance(whole[0], str):
+                    type_: Part = whole[0]
+                elif whole is not None:
+                    type_ = self._types.details(whole, naming.class_name(name), described)
+                else:
+                    attribute = _attribute_name(answer)
+                    held = [self._attribute(answer, attribute, inner, required=True)]
+                    type_ = self._types.details(held, naming.class_name(name), described)
+                    body = [call("Body", literal(attribute))]
+            except NotExpressibleError:
+                continue
+            named = [Named("retryable", literal(True))] if answer.status in _RETRYABLE else []
+            error = call("Error", literal(name), type_, Text(described), *named)
+            written[name] = error, call("Response", literal(_status(answer.status)), literal(name), *body)
+        return list(written.values())
+
+
+def _status(status: str) -> int | str:
+    return int(status) if status.isdecimal() else status
+
+
+def _success_name(status: str) -> str:
+    return _SUCCESSES.get(status, f"status_{status.lower()}")
+
+
+def _error_name(answer: _Answer) -> str:
+    """Return the name of an error: that of its component, or of its status."""
+    if answer.name and (words := naming.words(answer.name)) and words[0].isascii() and words[0][0].isalpha():
+        name = "_".join(word for word in words if word.isascii())
+        if naming.TOOL_NAME.fullmatch(name) and len(name) <= naming.LONGEST_NAME:
+            return name
+    return _FAILURES.get(answer.status, f"status_{answer.status.lower()}")
+
+
+def _attribute_name(answer: _Answer) -> str:
+    if answer.media != "json":
+        return "text" if answer.media == "text" else "content"
+    schema = answer.schema
+    return "items" if isinstance(schema, dict) and schema.get("type") == "array" else "value"

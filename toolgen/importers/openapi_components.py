@@ -1,0 +1,247 @@
+"""The schemas that others refer to: which become types, which unions, and what differs by direction."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from toolgen.schema_reader.keywords import ANNOTATIONS
+from toolgen.shapes.foreign.schema import VALUES
+
+from .openapi_document import API, UnreadableError, component_name, listed, mapping
+from .pointers import joined
+
+Direction: TypeAlias = Literal["", "in", "out"]
+"""Whether a schema is of requests or of answers; "" where that makes no difference."""
+Kind: TypeAlias = Literal["class", "union", "inline"]
+
+_FLAGS: Final[Mapping[Direction, str]] = {"in": "readOnly", "out": "writeOnly"}
+_NO_CONSTRAINTS: Final = frozenset(
+    [*ANNOTATIONS, "example", "externalDocs", "nullable", "xml", "readOnly", "writeOnly"]
+)
+_DEEPEST: Final = 40
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a schema with its `allOf` and references says of an object."""
+
+    properties: dict[str, tuple[object, str]] = field(default_factory=dict)
+    """Schema and address by name."""
+    required: set[str] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+    has_values: bool = False
+    branches: int = 0
+    """Branches of a union beside it, null apart."""
+    is_nullable: bool = False
+
+
+def hides_property(schema: object, direction: Direction) -> bool:
+    """Return whether a property is not in requests, or not in answers."""
+    return bool(direction) and isinstance(schema, dict) and schema.get(_FLAGS[direction]) is True
+
+
+class Components:
+    """What is known of the schemas of a document, each found out once."""
+
+    def __init__(self, api: API) -> None:
+        self.api = api
+        self._facts: dict[str, Facts] = {}
+        self._differs: dict[tuple[str, Direction], bool] = {}
+        self._canonical: dict[str, str] = {}
+
+    def canonical(self, address: str) -> str:
+        """Return the address of the schema that one only refers to; else the same."""
+        if address not in self._canonical:
+            seen = [address]
+            while (target := self._only_target(seen[-1])) is not None and target not in seen:
+                seen.append(target)
+            self._canonical[address] = seen[-1]
+        return self._canonical[address]
+
+    def _only_target(self, address: str) -> str | None:
+        schema = self.api.find(address)
+        if not isinstance(schema, dict):
+            return None
+        words = [word for word in schema if word not in _NO_CONSTRAINTS]
+        if words == ["$ref"] and isinstance(schema["$ref"], str):
+            return self.api.address(schema["$ref"], joined(address, "$ref"))
+        return None
+
+    def facts(self, address: str) -> Facts:
+        """Return what the schema at an address says of an object."""
+        if address not in self._facts:
+            self._facts[address] = Facts()
+            self._collect(self.api.find(address), address, self._facts[address], 0)
+        return self._facts[address]
+
+    def facts_of(self, schema: object, place: str) -> Facts:
+        """Return what a schema at a place says of an object."""
+        facts = Facts()
+        self._collect(schema, place, facts, 0)
+        return facts
+
+    def _collect(self, schema: object, place: str, facts: Facts, depth: int) -> None:
+        if not isinstance(schema, dict) or depth > _DEEPEST:
+            return
+        if isinstance(reference := schema.get("$ref"), str):
+            address = self.api.address(reference, joined(place, "$ref"))
+            self._collect(self.api.find(address, place), address, facts, depth + 1)
+            if self.api.is_3_0:
+                return
+        for name, part in mapping(schema.get("properties")).items():
+            facts.properties[name] = part, joined(place, "properties", name)
+        facts.required.update(name for name in listed(schema.get("required")) if isinstance(name, str))
+        type_ = schema.get("type")
+        types = {each for each in (type_ if isinstance(type_, list) else [type_]) if isinstance(each, str)}
+        facts.is_nullable |= "null" in types or schema.get("nullable") is True
+        facts.types |= types - {"null"}
+        facts.has_values |= "enum" in schema or "const" in schema
+        for word in ("oneOf", "anyOf"):
+            branches = listed(schema.get(word))
+            facts.is_nullable |= any(_is_null(branch) for branch in branches)
+            facts.branches += sum(1 for branch in branches if not _is_null(branch))
+        for n, part in enumerate(listed(schema.get("allOf"))):
+            self._collect(part, joined(place, "allOf", n), facts, depth + 1)
+
+    def kind(self, address: str) -> Kind:
+        """Return what becomes of a schema: a type, a union or schema of its own, or a part of who uses it."""
+        facts = self.facts(address)
+        if facts.properties and facts.types <= {"object"} and not facts.has_values:
+            return "class"
+        return "union" if facts.branches > 1 and not facts.properties else "inline"
+
+    def hidden(self, schema: dict[str, object], place: str, direction: Direction) -> frozenset[str]:
+        """Return the properties of an object that are not in this direction."""
+        if not ({"properties", "allOf"} & schema.keys()):
+            return frozenset()
+        properties = self.facts_of(schema, place).properties
+        return frozenset(name for name, (part, _) in properties.items() if hides_property(part, direction))
+
+    def direction(self, address: str, direction: Direction) -> Direction:
+        """Return the direction, or "" where the schema with all that it refers to is the same in both."""
+        if not direction:
+            return ""
+        if (address, direction) not in self._differs:
+            seen, is_found = {address}, False
+            waiting = deque([address])
+            while waiting and not is_found:
+                at = waiting.popleft()
+                if self._differs.get((at, direction)) is False:
+                    continue
+                if self._differs.get((at, direction)):
+                    is_found = True
+                for target in self._marked_or_targets(at, direction):
+                    is_found |= target is None
+                    if target is not None and target not in seen:
+                        seen.add(target)
+                        waiting.append(target)
+            self._differs.update(
+                dict.fromkeys(
+                    [(address, direction)] if is_found else [(at, direction) for at in seen], is_found
+                )
+            )
+        return direction if self._differs[address, direction] else ""
+
+    def _marked_or_targets(self, address: str, direction: Direction) -> Iterator[str | None]:
+        """Yield None for each property that is not in the direction, and what a schema refers to."""
+        waiting: list[tuple[object, str]] = [(self.api.find(address), address)]
+        while waiting:
+            part, place = waiting.pop()
+            if isinstance(part, list):
+                waiting += [(inner, place) for inner in part]
+            elif isinstance(part, dict):
+                if hides_property(part, direction):
+                    yield None
+                if isinstance(reference := part.get("$ref"), str):
+                    yield self.canonical(self.api.address(reference, address))
+                waiting += [
+                    (inner, place) for key, inner in part.items() if key not in VALUES and key != "example"
+                ]
+
+    def tags(
+        self, schema: dict[str, object], branches: list[object], place: str
+    ) -> tuple[str, list[tuple[str, ...]]]:
+        """Return the tag of a union, and its values in each branch: () where there are none to add.
+
+        They are those of its discriminator (OAS 3.1.1, 4.8.25), or those that each branch says itself.
+        """
+        none: list[tuple[str, ...]] = [()] * len(branches)
+        owned = [
+            None if _is_null(branch) else self._pins(branch, joined(place, n))
+            for n, branch in enumerate(branches)
+        ]
+        pins = [each for each in owned if each is not None]
+        if len(pins) < 2:
+            return "", none
+        discriminator = mapping(schema.get("discriminator"))
+        name = discriminator.get("propertyName")
+        if isinstance(name, str):
+            mapped = self._mapped(mapping(discriminator.get("mapping")), place)
+            return name, [
+                () if own is None else self._values(branch, name, mapped, joined(place, n))
+                for n, (branch, own) in enumerate(zip(branches, owned, strict=True))
+            ]
+        for name in pins[0]:
+            values = [each.get(name) for each in pins]
+            if None not in values and len(set(values)) == len(values):
+                return name, [() if own is None else (own[name],) for own in owned]
+        return "", none
+
+    def _pins(self, branch: object, place: str) -> dict[str, str]:
+        """Return the texts that required properties of a branch must be."""
+        facts = self.facts_of(branch, place)
+        pins = {}
+        for name in sorted(facts.required & facts.properties.keys()):
+            part, at = facts.properties[name]
+            try:
+                held, _ = self.api.followed(part, at)
+            except UnreadableError:
+                continue
+            values = [held["const"]] if "const" in held else listed(held.get("enum"))
+            if len(values) == 1 and isinstance(values[0], str):
+                pins[name] = values[0]
+        return pins
+
+    def _mapped(self, mapped: dict[str, object], place: str) -> dict[str, list[str]]:
+        """Return the values of a discriminator by the address that they mean."""
+        result: dict[str, list[str]] = {}
+        for value, target in mapped.items():
+            if isinstance(target, str):
+                is_name = "#" not in target and "/" not in target and "." not in target
+                reference = f"#/components/schemas/{target}" if is_name else target
+                try:
+                    address = self.canonical(self.api.address(reference, place))
+                except UnreadableError:
+                    continue
+                result.setdefault(address, []).append(value)
+        return result
+
+    def _values(self, branch: object, name: str, mapped: dict[str, list[str]], place: str) -> tuple[str, ...]:
+        """Return what the tag is in a branch: what it lists itself, what is mapped to it, or its name."""
+        own = self._choices(branch, name, place)
+        if not isinstance(branch, dict) or not isinstance(branch.get("$ref"), str):
+            return ()
+        address = self.api.address(branch["$ref"], place)
+        values = mapped.get(self.canonical(address), [])
+        if own:
+            return tuple(value for value in values if value in own) or own
+        return tuple(values) or (component_name(address),)
+
+    def _choices(self, branch: object, name: str, place: str) -> tuple[str, ...]:
+        part, at = self.facts_of(branch, place).properties.get(name, ({}, place))
+        held, _ = self.api.followed(part, at)
+        values = [held["const"]] if "const" in held else listed(held.get("enum"))
+        return tuple(value for value in values if isinstance(value, str))
+
+
+def _is_null(schema: object) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return (
+        schema.get("type") == "null"
+        or schema.get("enum") == [None]
+        or ("const" in schema and schema["const"] is None)
+    )

@@ -1,0 +1,171 @@
+"""Schemas without what they refer to: what becomes a type stands in them as an object of one marked property.
+
+So each component is read once, however many operations use it, and may lead back to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from toolgen.shapes import naming
+from toolgen.shapes.foreign.nodes import NULL, Node
+from toolgen.shapes.foreign.normal_form import UnsafeError, normal_form
+
+from .clauses_layout import Part
+from .openapi_components import Components, Direction
+from .openapi_document import UnreadableError, component_name
+from .openapi_schemas import Tag, Translator
+
+_MARK: Final = "\0"
+"""Begins the one property of an object that stands for a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeKey:
+    """A component in one direction, whole or without the tag of the unions that it is a branch of."""
+
+    address: str
+    direction: Direction = ""
+    tag: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Cut:
+    """A schema whose references to types are marked objects."""
+
+    schema: Any = None
+    definitions: dict[str, object] = field(default_factory=dict)
+    keys: dict[str, TypeKey] = field(default_factory=dict)
+    """The types by their marks."""
+    inlined: dict[str, str] = field(default_factory=dict)
+    """Names in `definitions` of schemas that become no types, by address."""
+    place: str = ""
+    direction: Direction = ""
+    fixed: dict[str, Part] = field(default_factory=dict)
+    """Types that stand for a property whatever its schema says."""
+    apart: set[str] = field(default_factory=set)
+    """Properties that stay schemas although clauses could express them."""
+    properties: dict[str, tuple[object, str]] = field(default_factory=dict)
+    """Schemas as written, with their addresses, by property."""
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The schema with what it refers to by name."""
+        return {**self.schema, "$defs": self.definitions} if self.definitions else self.schema
+
+    def of(self, properties: Mapping[str, object]) -> dict[str, Any]:
+        """Return an object of some properties, with what they refer to by name."""
+        held = {"$defs": self.definitions} if self.definitions else {}
+        return {"type": "object", "properties": properties, **held}
+
+
+class Cutter:
+    """Cuts schemas of one document."""
+
+    def __init__(self, components: Components) -> None:
+        self._components = components
+        self._api = components.api
+
+    def cut(self, schema: object, place: str, direction: Direction) -> Cut:
+        """Return a schema that refers to types by marks.
+
+        Raises:
+            UnreadableError: a reference leads nowhere, or something in it cannot be shown.
+        """
+        cut = Cut(place=place, direction=direction)
+        translator = Translator(
+            self._components, direction, lambda *to: self._refer(cut, translator, *to), inlines=True
+        )
+        cut.schema = shown(translator.translated(schema, place), place)
+        return cut
+
+    def cut_object(
+        self, properties: Mapping[str, tuple[object, str]], required: Iterable[str], direction: Direction
+    ) -> Cut:
+        """Return an object of these properties, whose schemas stand at these addresses, and no others.
+
+        Raises:
+            UnreadableError: a reference leads nowhere, or something cannot be shown.
+        """
+        cut = Cut(direction=direction, properties=dict(properties))
+        translator = Translator(
+            self._components, direction, lambda *to: self._refer(cut, translator, *to), inlines=True
+        )
+        parts = {name: shown(translator.translated(*part), part[1]) for name, part in properties.items()}
+        cut.schema = {"type": "object", "properties": parts, "additionalProperties": False}
+        if needed := list(required):
+            cut.schema["required"] = needed
+        return cut
+
+    def _refer(self, cut: Cut, translator: Translator, address: str, tag: Tag | None) -> dict[str, object]:
+        address = self._components.canonical(address)
+        kind = self._components.kind(address)
+        if kind == "inline":
+            if address not in cut.inlined:
+                name = unlike(naming.class_name(component_name(address)), cut.definitions)
+                cut.inlined[address] = name
+                cut.definitions[name] = True
+                held = translator.translated(self._api.find(address), address)
+                cut.definitions[name] = shown(held, address)
+            name = cut.inlined[address]
+            return {"$ref": f"#/$defs/{name}"}
+        direction = self._components.direction(address, cut.direction)
+        key = TypeKey(address, direction, tag.name if tag and kind == "class" else "")
+        mark = f"Type{len(cut.keys) + 1}"
+        key_of_mark = f"{_MARK}{mark}"
+        cut.keys[key_of_mark] = key
+        stub: dict[str, Any] = {"type": "object", "properties": {key_of_mark: {}}}
+        if tag and kind == "class":
+            stub["properties"][tag.name] = {"enum": list(tag.values)}
+            stub["required"] = [tag.name]
+        cut.definitions[mark] = stub
+        reference: dict[str, object] = {"$ref": f"#/$defs/{mark}"}
+        if self._components.facts(address).is_nullable:
+            return {"anyOf": [reference, {"type": "null"}]}
+        return reference
+
+
+def mark_of(class_: Node, cut: Cut) -> str:
+    """Return the mark of a class that stands for a type; "" for any other class."""
+    return next((name for name in class_["properties"] if name in cut.keys), "")
+
+
+def unlike(name: str, taken: Collection[str]) -> str:
+    """Return the name, with a number behind it where it is taken."""
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}{number}"
+    return free
+
+
+def shown(schema: object, place: str) -> Any:
+    """Return a schema of known keywords in which nothing is hidden.
+
+    Raises:
+        UnreadableError: a name or a value cannot be shown.
+    """
+    try:
+        return normal_form(schema)
+    except UnsafeError as error:
+        raise UnreadableError(place + error.pointer, error.fault, "correct it in the source") from error
+
+
+def without_null(schema: Any) -> Any:
+    """Return the schema of an object without null, which stands where it is used."""
+    if not isinstance(schema, dict):
+        return {}
+    for word in ("anyOf", "oneOf"):
+        branches = schema.get(word)
+        if isinstance(branches, list) and NULL in branches:
+            rest = [branch for branch in branches if branch != NULL]
+            outer = {key: value for key, value in schema.items() if key != word}
+            if len(rest) == 1 and isinstance(rest[0], dict) and not rest[0].keys() & outer.keys():
+                return {**outer, **rest[0]}
+            return {**outer, word: rest}
+    if isinstance(schema.get("type"), list):
+        kinds = [kind for kind in schema["type"] if kind != "null"]
+        return {**schema, "type": kinds[0] if len(kinds) == 1 else kinds}
+    return schema

@@ -1,0 +1,138 @@
+"""The values of an OpenAPI document and of the files beside it, by address.
+
+An address is a JSON Pointer (RFC 6901) into the document, or `path#pointer` for another file of its folder.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import unquote
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_pointer import tokens_of
+from toolgen.findings import Finding
+
+from .codes import BAD_OPERATION, finding_at
+from .pointers import joined, resolve
+from .records import a_kind
+
+_MOST_REFERENCES: Final = 20
+"""References in a row before something that is not one."""
+
+
+class UnreadableError(Exception):
+    """A part of the document that cannot be read; the operation that uses it is left out."""
+
+    def __init__(self, pointer: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.pointer = pointer
+        self.message = message
+        self.hint = hint
+
+    def finding(self, tool: str) -> Finding:
+        return finding_at(BAD_OPERATION, self.pointer, self.message, hint=self.hint, tool=tool)
+
+
+class API:
+    """A document with the files that it refers to; `read` returns what another file holds."""
+
+    def __init__(self, document: dict[str, object], read: Callable[[str], object] | None = None) -> None:
+        self.document = document
+        self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
+        self._read = read
+        self._files: dict[str, object] = {}
+
+    def address(self, reference: str, place: str) -> str:
+        """Return the address that a reference at a place leads to.
+
+        Raises:
+            UnreadableError: it leads to the network or out of the document's folder, or is a name.
+        """
+        url, _, fragment = reference.partition("#")
+        pointer, file = unquote(fragment), _file_of(place)
+        if pointer and not pointer.startswith("/"):
+            raise UnreadableError(place, f"the reference {reference!r} is no JSON Pointer", "write '#/…'")
+        if not url:
+            return f"{file}#{pointer}" if file else pointer
+        if self._read is None or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", url):
+            message = f"the reference {reference!r} leads out of the document"
+            hint = "save what it names beside the document, or bundle all files into one document"
+            raise UnreadableError(place, message, hint)
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(url)))
+        if path.startswith(("../", "/")) or path == "..":
+            message = f"the reference {reference!r} leads out of the document's folder"
+            raise UnreadableError(place, message, "put the file below the folder of the document")
+        return f"{path}#{pointer}"
+
+    def find(self, address: str, place: str = "") -> object:
+        """Return the value at an address.
+
+        Raises:
+            UnreadableError: there is none; the error stands at `place`.
+        """
+        file = _file_of(address)
+        pointer = address.partition("#")[2] if file else address
+        try:
+            return resolve(self._content(file, place), tokens_of(pointer))
+        except LookupError as error:
+            message = f"the reference {f'{file}#{pointer}'!r} leads to nothing"
+            raise UnreadableError(place or address, message, "correct it, or add what it names") from error
+
+    def _content(self, file: str, place: str) -> object:
+        if not file:
+            return self.document
+        if file not in self._files:
+            try:
+                self._files[file] = self._read(file) if self._read else None
+            except ToolgenError as error:
+                raise UnreadableError(
+                    place, f"the reference leads to {file!r}: {error}", error.hint
+                ) from error
+        return self._files[file]
+
+    def followed(self, value: object, address: str) -> tuple[dict[str, object], str]:
+        """Return the object at an address, or the one that its `$ref` leads to, with its own address.
+
+        Raises:
+            UnreadableError: it is no object, or its reference leads to none.
+        """
+        for _ in range(_MOST_REFERENCES):
+            if not isinstance(value, dict):
+                raise UnreadableError(address, f"an object belongs here, not {a_kind(value)}")
+            if not isinstance(reference := value.get("$ref"), str):
+                return value, address
+            place = joined(address, "$ref")
+            address = self.address(reference, place)
+            value = self.find(address, place)
+        raise UnreadableError(address, "the reference leads back to itself")
+
+
+def _file_of(address: str) -> str:
+    """Return the file of an address; "" for the document itself."""
+    return "" if address[:1] in ("", "/") else address.partition("#")[0]
+
+
+def component_name(address: str) -> str:
+    """Return what a schema is called: the last word of its address, or its file."""
+    pointer = address.partition("#")[2] if _file_of(address) else address
+    tokens = tokens_of(pointer)
+    if tokens[:2] == ["components", "schemas"]:
+        return "_".join(tokens[2:])
+    if not tokens:
+        return posixpath.splitext(posixpath.basename(_file_of(address)))[0] or "document"
+    return tokens[-1] if len(tokens) == 1 or not tokens[-1].isdecimal() else "_".join(tokens[-2:])
+
+
+def text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def mapping(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

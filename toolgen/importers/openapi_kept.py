@@ -1,0 +1,127 @@
+"""Schemas that no clause expresses: each one once, in the design or in a file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from toolgen.contract.json_value import compact
+from toolgen.schema_reader import read
+from toolgen.schema_reader.validator import rejected_values
+from toolgen.shapes import naming
+
+from . import codes
+from .clauses_built import NotExpressibleError
+from .clauses_layout import Call, Named, Part, call, literal
+from .clauses_schemas import schema_clause
+from .design_objects import values_in
+from .openapi_components import Components, Direction
+from .openapi_cuts import shown, unlike
+from .openapi_document import UnreadableError, component_name
+from .openapi_schemas import Tag, Translator, pinned
+
+_MOST_KEPT: Final = 20_000
+"""Values of a schema that stays a schema, with all that it refers to."""
+
+
+class KeptSchemas:
+    """The schemas of a design; `take` gives each a name, and `claim` reserves names of classes in it."""
+
+    def __init__(
+        self,
+        components: Components,
+        toolset: str,
+        take: Callable[[str], str],
+        claim: Callable[[list[str]], None],
+        find: Callable[..., None],
+    ) -> None:
+        self._components = components
+        self._api = components.api
+        self._toolset = toolset
+        self._take = take
+        self._claim = claim
+        self._find = find
+        self._names: dict[str, str] = {}
+        self.clauses: dict[str, Call] = {}
+        """The clauses of the schemas by name."""
+        self.files: dict[str, object] = {}
+        """The schemas in files by path."""
+
+    def clear(self) -> None:
+        self._names.clear()
+        self.clauses.clear()
+        self.files.clear()
+
+    def part(self, schema: object, place: str, direction: Direction, name: str) -> Part:
+        """Return what stands for a schema that no clause expresses: it itself, or its name."""
+        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str) and len(schema) == 1:
+            place = self._components.canonical(self._api.address(schema["$ref"], place))
+            schema, name = self._api.find(place), naming.class_name(component_name(place))
+        whole = self.whole(schema, place, direction)
+        text = compact(whole)
+        if text in self._names:
+            return self._names[text]
+        try:
+            return schema_clause(whole) if isinstance(whole, dict) else call("JSONSchema", literal(whole))
+        except NotExpressibleError:
+            pass
+        self._names[text] = self._take(name)
+        self._write(whole, place, self._names[text])
+        return self._names[text]
+
+    def add(self, schema: object, place: str, direction: Direction, name: str) -> None:
+        """Keep the schema of a component under this name."""
+        self._write(self.whole(schema, place, direction), place, name)
+
+    def _write(self, whole: Any, place: str, name: str) -> None:
+        """Write a schema into a file; any JSON stands for one that cannot be read."""
+        named = Named("name", literal(name))
+        size = sum(1 for _ in values_in(whole))
+        reading = read(whole, name=name) if size <= _MOST_KEPT else None
+        if reading is not None and reading.foreign is not None:
+            self._claim([each for each in reading.foreign.classes if each != name])
+            path = f"{self._toolset}_schemas/{name}.json"
+            self.files[path] = reading.schema
+            self.clauses[name] = call("JSONSchema", literal(path), named)
+            return
+        fault = f"has {size:,} values"
+        if reading is not None:
+            problem = next(each for each in reading.problems if not each.is_warning)
+            fault = f"{problem.message} ({problem.pointer or 'its root'})"
+        message = f"the schema of {name} {fault}; any JSON is taken"
+        self._find(codes.LEFT_OUT, place, message, "correct it, or write it into the design")
+        self.clauses[name] = call("JSONSchema", literal({}), named)
+
+    def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
+        """Return those of some values that a schema accepts."""
+        whole = self.whole(schema, place, direction)
+        if not isinstance(whole, dict):
+            return []
+        return [value for value in values if not rejected_values(whole, [("", value)])]
+
+    def whole(self, schema: object, place: str, direction: Direction) -> Any:
+        """Return a schema with all that it refers to in its `$defs`."""
+        names: dict[str, str] = {}
+        waiting: list[str] = []
+
+        def refer(address: str, tag: Tag | None) -> dict[str, object]:
+            address = self._components.canonical(address)
+            if address not in names:
+                names[address] = unlike(naming.class_name(component_name(address)), names.values())
+                waiting.append(address)
+            reference: dict[str, object] = {"$ref": f"#/$defs/{names[address]}"}
+            return pinned(reference, tag) if tag else reference
+
+        translator = Translator(self._components, direction, refer, inlines=False)
+        try:
+            result = shown(translator.translated(schema, place), place)
+            definitions: dict[str, object] = {}
+            while waiting and len(names) < _MOST_KEPT:
+                address = waiting.pop()
+                definitions[names[address]] = shown(
+                    translator.translated(self._api.find(address), address), address
+                )
+        except UnreadableError as error:
+            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
+            return {}
+        return {**result, "$defs": definitions} if definitions and isinstance(result, dict) else result

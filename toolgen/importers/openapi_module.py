@@ -1,0 +1,169 @@
+"""The text of a design module for an API: its types, credentials, services and toolsets."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from toolgen.shapes import naming
+
+from .clauses_layout import MODULES, Call, Part, Text, call, flat, literal
+from .design import clause_names_in, json_text, modules_in
+from .design_types import CLAUSE_NAMES, identifier
+from .openapi_types import TypeBook
+
+MethodParts = tuple[Part, Part, list[Call]]
+"""Name, description and clauses of a method."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ServiceParts:
+    """A service with one list of servers, while it is being written."""
+
+    servers: tuple[Call, ...]
+    security: tuple[Call, ...]
+    methods: dict[str, MethodParts] = field(default_factory=dict)
+    tools: dict[str, list[Call]] = field(default_factory=dict)
+    """Tools by the tag of their operation; "" for none."""
+
+
+class Module:
+    """One module; `variable` gives names that it has not given yet."""
+
+    def __init__(self, name: str, service: str, description: str) -> None:
+        self._name = name
+        self._service = service
+        self._description = description
+        self._taken = {"design", *MODULES, *CLAUSE_NAMES, *dir(builtins)}
+        self._toolsets: set[str] = set()
+
+    def reserve(self, names: Iterable[str]) -> None:
+        self._taken.update(names)
+
+    def variable(self, wanted: str) -> str:
+        """Return a name of a variable like this one that is free, and take it."""
+        name = identifier(wanted, "a")
+        free, number = name, 1
+        while free in self._taken or keyword.iskeyword(free):
+            number += 1
+            free = f"{name}_{number}"
+        self._taken.add(free)
+        return free
+
+    def statements(
+        self, services: list[ServiceParts], types: TypeBook, security: dict[str, Call]
+    ) -> list[tuple[str, Call]]:
+        """Return the variables of the module in order, `design` last."""
+        taken, self._toolsets = set(self._taken), set()
+        asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
+        used = {part for part in asked if isinstance(part, str)}
+        schemes = {name: clause for name, clause in security.items() if name in used}
+        statements: list[tuple[str, Call]] = [*types.schemas.items(), *types.types.items(), *schemes.items()]
+        errors = self._errors(services)
+        statements += [(name, error) for error, name in errors.items()]
+        written: list[str] = []
+        for number, each in enumerate(services):
+            statements += self._statements(each, number, errors, written)
+        quoted = [name for name in types.quoted if name in types.types or name in types.schemas]
+        about = literal(self._name), Text(self._description)
+        self._taken = taken
+        return [*statements, ("design", call("Design", *about, *quoted, *written))]
+
+    def files(self, statements: list[tuple[str, Call]], types: TypeBook) -> dict[str, str]:
+        """Return the module of these variables and the schemas beside it, by path."""
+        parts = [part for _, part in statements]
+        imported = sorted({word for part in parts for word in clause_names_in(part)})
+        modules = {name for part in parts for name in modules_in(part)}
+        head = [
+            f'"""The API {self._name}: `toolgen gen` reads `design` and writes its client and types."""',
+            *(["\n".join(line for name, line in MODULES.items() if name in modules)] if modules else ()),
+            f"from toolgen.dsl import {', '.join(imported)}",
+        ]
+        module = "\n\n".join([*head, *(f"{name} = {flat(part)}" for name, part in statements)]) + "\n"
+        return {f"{self._name}.py": module} | {
+            path: json_text(schema) for path, schema in types.files.items()
+        }
+
+    def _errors(self, services: list[ServiceParts]) -> dict[Call, str]:
+        """Return the errors that several methods have, with their variables."""
+        errors = [clause for each in services for _, _, method in each.methods.values() for clause in method]
+        errors = [clause for clause in errors if clause.clause == "Error"]
+        times = Counter(error.flat for error in errors)
+        shared: dict[str, Call] = {}
+        for error in errors:
+            if times[error.flat] > 1:
+                shared.setdefault(error.flat, error)
+        return {error: self._constant(error) for error in shared.values()}
+
+    def _constant(self, error: Call) -> str:
+        name = naming.constant(str(getattr(error.parts[0], "value", "error")))
+        free, number = name, 1
+        while free in self._taken:
+            number += 1
+            free = f"{name}_{number}"
+        self._taken.add(free)
+        return free
+
+    def _statements(
+        self, service: ServiceParts, number: int, errors: dict[Call, str], written: list[str]
+    ) -> Iterator[tuple[str, Call]]:
+        """Yield the toolsets and the service, which is a child of the design."""
+        by_text = {error.flat: name for error, name in errors.items()}
+        common = self._common(service, by_text)
+        methods = [
+            call("Method", name, text, *(_named(part, by_text) for part in parts if part.flat not in common))
+            for name, text, parts in service.methods.values()
+        ]
+        toolsets: list[str] = []
+        for tag, tools in service.tools.items():
+            name = self._toolset(tag)
+            variable = self.variable(name)
+            toolsets.append(variable)
+            text = f"{naming.title(tag)}." if tag else self._description
+            yield variable, call("Toolset", literal(name), Text(text), *tools)
+        title = self._service if not number else f"{self._service}_{number + 1}"
+        variable = self.variable(f"{naming.snake(title)}_service")
+        written.append(variable)
+        yield (
+            variable,
+            call(
+                "Service",
+                literal(title),
+                Text(self._description),
+                *service.servers,
+                *service.security,
+                *(by_text[each] for each in common),
+                *methods,
+                *toolsets,
+            ),
+        )
+
+    def _common(self, service: ServiceParts, by_text: dict[str, str]) -> list[str]:
+        """Return the errors that all methods of a service have."""
+        if len(service.methods) < 2:
+            return []
+        held = [{part.flat for part in parts} for _, _, parts in service.methods.values()]
+        return [text for text in by_text if all(text in each for each in held)]
+
+    def _toolset(self, tag: str) -> str:
+        """Return the name of the toolset for a tag, or for what has none."""
+        name = identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
+        free, number = name, 1
+        while free in self._toolsets:
+            number += 1
+            free = f"{name}_{number}"
+        self._toolsets.add(free)
+        return free
+
+
+def _named(part: Call, by_text: dict[str, str]) -> Part:
+    return by_text.get(part.flat, part)
+
+
+def _security_in(service: ServiceParts) -> Iterator[Call]:
+    yield from service.security
+    for _, _, parts in service.methods.values():
+        yield from (part for part in parts if part.clause == "Security")

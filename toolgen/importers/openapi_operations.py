@@ -1,0 +1,142 @@
+"""The operations of an OpenAPI document: which there are, and which were asked for."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolgen.contract.transport import SAFE_VERBS
+from toolgen.findings import Finding
+
+from . import codes
+from .codes import finding_at
+from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_texts import tool_name
+from .pointers import joined
+from .records import a_kind
+
+_VERBS: Final = ("get", "head", "options", "put", "delete", "post", "patch")
+_NO_VERBS: Final = ("trace", "query")
+"""Methods that no client sends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which operations become tools, and what they are called."""
+
+    tags: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    """Ids, names of tools, or patterns of them (`repos-*`)."""
+    exclude: tuple[str, ...] = ()
+    renamed: dict[str, str] = field(default_factory=dict[str, str])
+    """Names of tools by id or by name."""
+    is_read_only: bool = False
+    """Whether only operations that change nothing become tools."""
+
+    def takes(self, operation: Operation) -> bool:
+        names = operation.id, operation.name
+        if self.is_read_only and operation.verb not in SAFE_VERBS:
+            return False
+        if self.tags and not set(self.tags) & set(operation.tags):
+            return False
+        if self.only and not _fits(names, self.only):
+            return False
+        return not _fits(names, self.exclude)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One operation, with its path item."""
+
+    api: API
+    method: str
+    path: str
+    item: dict[str, object]
+    """The path item, with the parameters that all its operations have."""
+    item_pointer: str
+    value: dict[str, object]
+    pointer: str
+
+    @property
+    def verb(self) -> str:
+        return self.method.upper()
+
+    @property
+    def id(self) -> str:
+        """What the document calls it; its method and path, where it has no name."""
+        written = self.value.get("operationId")
+        if isinstance(written, str) and written.strip():
+            return written.strip()
+        words = "".join(char if char.isascii() and char.isalnum() else " " for char in self.path).split()
+        return "_".join([self.method, *words])
+
+    @property
+    def name(self) -> str:
+        return tool_name(self.id, self.path, self.method)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(
+            each for each in listed(self.value.get("tags")) if isinstance(each, str) and each.strip()
+        )
+
+    @property
+    def servers(self) -> object:
+        """The servers of the operation or its path; None for those of the document."""
+        return self.value.get("servers") or self.item.get("servers")
+
+
+def operations_of(api: API) -> Iterator[Operation | Finding]:
+    """Yield the operations of a document, and what cannot be read."""
+    paths = api.document.get("paths")
+    if not isinstance(paths, dict):
+        yield finding_at(codes.NO_TOOL, "/paths", "the document has no paths", hint="add 'paths'")
+        return
+    for path, item in paths.items():
+        if path.startswith("x-"):
+            continue
+        try:
+            followed, pointer = _item(api, item, joined("/paths", path))
+        except UnreadableError as error:
+            yield error.finding("")
+            continue
+        for method in followed:
+            if method in _VERBS:
+                yield _operation(api, path, followed, pointer, method)
+            elif method in _NO_VERBS:
+                message = f"no client sends {method.upper()}; the operation is left out"
+                yield finding_at(codes.BAD_OPERATION, joined(pointer, method), message)
+
+
+def _item(api: API, item: object, pointer: str) -> tuple[dict[str, object], str]:
+    """Return a path item with what its `$ref` leads to; its own keys count first (OAS 3.1.1, 4.8.9.1)."""
+    followed, at = api.followed(item, pointer)
+    own = {key: value for key, value in mapping(item).items() if key != "$ref"}
+    return ({**followed, **own}, at) if followed is not item else (followed, at)
+
+
+def _operation(
+    api: API, path: str, item: dict[str, object], pointer: str, method: str
+) -> Operation | Finding:
+    place = joined(pointer, method)
+    try:
+        if not isinstance(item[method], dict):
+            raise UnreadableError(place, f"the operation is {a_kind(item[method])}, not an object")
+        value, at = api.followed(item[method], place)
+    except UnreadableError as error:
+        return error.finding(f"{method}_{path}")
+    return Operation(
+        api=api, method=method, path=path, item=item, item_pointer=pointer, value=value, pointer=at
+    )
+
+
+def described(operation: Operation) -> tuple[str, str]:
+    """Return title and description of an operation."""
+    summary, description = text(operation.value.get("summary")), text(operation.value.get("description"))
+    return (summary.rstrip(".") if description else ""), description or summary
+
+
+def _fits(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in patterns)

@@ -1,0 +1,376 @@
+"""What an operation takes: its parameters and its body, as attributes of a payload with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from toolgen.contract.transport import Media
+
+from . import codes
+from .clauses_layout import Call, Named, Part, call, literal
+from .openapi_cuts import Cut
+from .openapi_document import UnreadableError, listed, mapping, text
+from .openapi_operations import Operation
+from .openapi_types import TypeBook
+from .pointers import joined
+from .records import a_kind
+
+_PLACES: Final = ("path", "query", "header", "cookie")
+_NO_PARAMETERS: Final = frozenset(["accept", "content-type", "authorization"])
+"""Headers that a parameter does not describe (OAS 3.1.1, 4.8.12.2)."""
+_STYLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+}
+_VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
+FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@dataclass(slots=True)
+class RequestParts:
+    """The attributes of a payload, and the clauses that place them."""
+
+    properties: dict[str, tuple[object, str]] = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+    fixed: dict[str, Part] = field(default_factory=dict)
+    parameters: list[str] = field(default_factory=list)
+    clauses: dict[str, Call] = field(default_factory=dict)
+    """Clauses by attribute; one that stands where it would anyway has none."""
+    body: Call | None = None
+    is_whole: bool = False
+    """Whether one attribute is the body."""
+    path: str = ""
+
+    def cut(self, types: TypeBook) -> Cut:
+        """Return the payload as an object whose types are known to the book."""
+        cut = types.cut_object(self.properties, self.required, "in")
+        cut.fixed = self.fixed
+        parts = cut.schema["properties"]
+        for key, part in parts.items():
+            if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
+                schema, place = self.properties[key]
+                parts[key] = {**part, "examples": types.fitting(schema, place, "in", part["examples"])}
+        cut.apart = {key for key in self.parameters if not _has_text(parts[key], cut.definitions)}
+        return cut
+
+    def add(self, key: str, schema: object, place: str, *, required: bool) -> None:
+        self.properties[key] = schema, place
+        if required:
+            self.required.append(key)
+
+
+def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[..., None]) -> RequestParts:
+    """Return the attributes of an operation; `keys` are parameters that the credentials of it fill.
+
+    Raises:
+        UnreadableError: a parameter or the body cannot be sent.
+    """
+    parts = RequestParts()
+    path, _, query = operation.path.partition("#")[0].partition("?")
+    parts.path = path
+    variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
+    body = _body(operation, find)
+    taken = set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
+    for (name, place), (parameter, pointer) in _parameters(operation).items():
+        if (place, name.lower() if place == "header" else name) in keys:
+            continue
+        if place == "path" and name not in variables:
+            find(codes.ASSUMED, pointer, f"the path has no variable {name!r}", "remove the parameter")
+            continue
+        key = name if name not in parts.properties and name not in taken else f"{name}_{place}"
+        if key in parts.properties:
+            raise UnreadableError(pointer, f"two parameters would be called {key!r}", "rename one of the two")
+        _add_parameter(parts, key, name, place, parameter, pointer, find)
+        if place == "path":
+            variables.remove(name)
+    for name in variables:
+        message = f"no parameter describes the path variable {name!r}; it is a required text"
+        find(codes.ASSUMED, operation.pointer, message, "add the parameter")
+        key = name if name not in parts.properties and name not in taken else f"{name}_path"
+        parts.add(key, {"type": "string"}, operation.pointer, required=True)
+        if key != name:
+            parts.clauses[key] = call("Param", literal(key), literal(name))
+        parts.parameters.append(key)
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in parts.properties and name not in taken:
+            parts.add(
+                name, {"type": "string", "enum": [value], "default": value}, operation.pointer, required=False
+            )
+            parts.parameters.append(name)
+            parts.clauses[name] = call("Param", literal(name))
+    if body:
+        _add_body(parts, body)
+    _drop_defaults(parts, operation)
+    return parts
+
+
+def _drop_defaults(parts: RequestParts, operation: Operation) -> None:
+    """Remove the clauses of parameters that go into the query by themselves."""
+    if parts.is_whole or (parts.body is None and operation.verb not in ("PUT", "POST", "PATCH")):
+        for key, clause in list(parts.clauses.items()):
+            if clause.clause == "Param" and len(clause.parts) == 1:
+                del parts.clauses[key]
+
+
+def _parameters(operation: Operation) -> dict[tuple[str, str], tuple[dict[str, object], str]]:
+    """Return the parameters with their pointers by name and place; the operation's own come last and win."""
+    result: dict[tuple[str, str], tuple[dict[str, object], str]] = {}
+    for holder, pointer in ((operation.item, operation.item_pointer), (operation.value, operation.pointer)):
+        place = joined(pointer, "parameters")
+        held = holder.get("parameters") or []
+        if not isinstance(held, list):
+            raise UnreadableError(place, f"the parameters are {a_kind(held)}, not a list")
+        for index, value in enumerate(held):
+            parameter, found_at = operation.api.followed(value, joined(place, index))
+            name, where = parameter.get("name"), parameter.get("in")
+            if not isinstance(name, str) or not isinstance(where, str) or where not in _PLACES:
+                hint = f"'in' is one of {', '.join(_PLACES)}"
+                raise UnreadableError(found_at, "a parameter needs 'name' and 'in'", hint)
+            if where != "header" or name.lower() not in _NO_PARAMETERS:
+                result[name, where] = parameter, found_at
+    return result
+
+
+def _add_parameter(
+    parts: RequestParts,
+    key: str,
+    name: str,
+    place: str,
+    parameter: dict[str, object],
+    pointer: str,
+    find: Callable[..., None],
+) -> None:
+    schema, at = parameter.get("schema", {}), joined(pointer, "schema")
+    if "schema" not in parameter and mapping(parameter.get("content")):
+        message = f"the parameter {name!r} is JSON in a text; its argument is the text"
+        find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
+        schema = {"type": "string"}
+    parts.add(
+        key, _with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
+    )
+    parts.parameters.append(key)
+    named = _style(parameter, place)
+    own = [literal(name)] if key != name else []
+    if place == "header":
+        parts.clauses[key] = call("Header", literal(key), *own)
+    elif place == "cookie":
+        explode = [each for each in named if each.keyword == "explode"]
+        parts.clauses[key] = call("Cookie", literal(key), *own, *explode)
+    elif place == "query" or named or own:
+        parts.clauses[key] = call("Param", literal(key), *own, *named)
+
+
+def _style(parameter: dict[str, object], place: str) -> list[Named]:
+    """Return style and explode where they are not those of the place (OAS 3.1.1, 4.8.12.2)."""
+    styles = _STYLES[place]
+    style = parameter.get("style")
+    named = []
+    if style in styles and style != styles[0]:
+        named.append(Named("style", literal(style)))
+    explode = parameter.get("explode")
+    effective = style if style in styles else styles[0]
+    if isinstance(explode, bool) and explode != (effective in ("form", "deepObject")):
+        named.append(Named("explode", literal(explode)))
+    return named
+
+
+def _with_facts(schema: object, facts: Mapping[str, object]) -> object:
+    """Return the schema of a parameter or a body with what is said beside it."""
+    if schema is True:
+        schema = {}
+    if not isinstance(schema, dict):
+        return schema
+    more: dict[str, object] = {}
+    if described := text(facts.get("description")):
+        more["description"] = described
+    examples = [facts["example"]] if "example" in facts else []
+    examples += [
+        mapping(each)["value"] for each in mapping(facts.get("examples")).values() if "value" in mapping(each)
+    ]
+    if examples and "examples" not in schema:
+        more["examples"] = examples
+    if facts.get("deprecated") is True:
+        more["deprecated"] = True
+    if not more:
+        return schema
+    return {"allOf": [schema], **more} if "$ref" in schema else {**schema, **more}
+
+
+def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bool:
+    """Return whether values of a translated schema are single ones, or lists of such."""
+    if not isinstance(schema, dict) or depth > 5:
+        return False
+    if isinstance(reference := schema.get("$ref"), str):
+        return _has_text(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema:
+            rest = [part for part in listed(schema[word]) if part != {"type": "null"}]
+            return len(rest) == 1 and _has_text(rest[0], definitions, depth + 1)
+    kinds = schema.get("type")
+    types = {kinds} if isinstance(kinds, str) else set(listed(kinds)) - {"null"}
+    if types == {"array"}:
+        items = schema.get("items")
+        is_flat = isinstance(items, dict) and items.get("type") != "array"
+        return is_flat and _has_text(items, definitions, depth + 1)
+    return (bool(types) and types <= _VALUES) or (not types and "enum" in schema)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Body:
+    schema: object
+    place: str
+    media: Media
+    content_type: str
+    is_required: bool
+    facts: dict[str, object]
+    files: dict[str, Part] = field(default_factory=dict)
+
+    @property
+    def is_spread(self) -> bool:
+        return self.media == "multipart"
+
+
+def _body(operation: Operation, find: Callable[..., None]) -> _Body | None:
+    """Return the body; None where there is none.
+
+    Raises:
+        UnreadableError: it is required and cannot be sent.
+    """
+    if operation.value.get("requestBody") is None:
+        return None
+    place = joined(operation.pointer, "requestBody")
+    body, pointer = operation.api.followed(operation.value["requestBody"], place)
+    if operation.verb in ("GET", "HEAD"):
+        find(
+            codes.LEFT_OUT,
+            pointer,
+            f"a body does not go with {operation.verb}; it is left out",
+            "send it by POST",
+        )
+        return None
+    content = mapping(body.get("content"))
+    chosen = _chosen(content)
+    if chosen is None:
+        if content:
+            find(codes.LEFT_OUT, pointer, "the body has no media type that can be sent", "describe one")
+        return None
+    media_type, media = chosen
+    value, at = operation.api.followed(content[media_type] or {}, joined(pointer, "content", media_type))
+    schema = value.get("schema", {})
+    plain = media_type.partition(";")[0].strip().lower()
+    result = _Body(
+        schema=schema,
+        place=joined(at, "schema"),
+        media=media,
+        content_type=plain if plain not in _OWN_TYPES[media] and "*" not in plain else "",
+        is_required=body.get("required") is True,
+        facts={**value, "description": body.get("description")},
+    )
+    if media == "text":
+        result.schema = {"type": "string"}
+        if plain.endswith("xml"):
+            find(
+                codes.LEFT_OUT, pointer, f"the body is {plain}; its argument is the text", "say what it holds"
+            )
+    if media == "multipart":
+        _spread(operation, result)
+    return result
+
+
+_OWN_TYPES: Final[Mapping[Media, tuple[str, ...]]] = {
+    "json": ("application/json",),
+    "form": (FORMS[0],),
+    "multipart": (FORMS[1],),
+    "text": ("text/plain",),
+    "bytes": ("application/octet-stream",),
+}
+
+
+def _chosen(content: dict[str, object]) -> tuple[str, Media] | None:
+    """Return the media type to send: JSON, then types based on it (RFC 6839), forms, text, bytes."""
+    plain = {key: key.partition(";")[0].strip().lower() for key in content}
+    for fits, media in _KINDS:
+        for key, kind in plain.items():
+            if fits(kind):
+                return key, media
+    return None
+
+
+_KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
+    (lambda kind: kind == "application/json", "json"),
+    (lambda kind: kind.endswith("+json"), "json"),
+    (lambda kind: kind in ("*/*", "application/*"), "json"),
+    (lambda kind: kind == FORMS[1] or kind.startswith("multipart/"), "multipart"),
+    (lambda kind: kind == FORMS[0], "form"),
+    (
+        lambda kind: (
+            kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "x-json-stream"))
+        ),
+        "text",
+    ),
+    (lambda kind: True, "bytes"),
+)
+
+
+def _spread(operation: Operation, body: _Body) -> None:
+    """Take the parts of a multipart body apart.
+
+    Raises:
+        UnreadableError: it is no object with properties.
+    """
+    schema, place = operation.api.followed(body.schema, body.place)
+    for _ in range(3):
+        if "properties" not in schema and len(listed(schema.get("allOf"))) == 1:
+            schema, place = operation.api.followed(listed(schema["allOf"])[0], joined(place, "allOf", 0))
+    properties = mapping(schema.get("properties"))
+    if not properties:
+        raise UnreadableError(place, "the parts of the body are not listed", "describe them as properties")
+    body.schema, body.place = schema, place
+    for name, part in properties.items():
+        held, at = (
+            operation.api.followed(part, joined(place, "properties", name))
+            if isinstance(part, dict)
+            else ({}, "")
+        )
+        if _is_file(held):
+            body.files[name] = "Bytes"
+        elif held.get("type") == "array" and isinstance(held.get("items"), dict):
+            items, _ = operation.api.followed(held["items"], joined(at, "items"))
+            if _is_file(items):
+                body.files[name] = call("ArrayOf", "Bytes")
+
+
+def _is_file(schema: dict[str, object]) -> bool:
+    kind = schema.get("type")
+    is_text = kind == "string" or kind is None or kind == ["string", "null"]
+    return is_text and (schema.get("format") == "binary" or "contentMediaType" in schema)
+
+
+def _add_body(parts: RequestParts, body: _Body) -> None:
+    if body.is_spread:
+        schema = mapping(body.schema)
+        for name, part in mapping(schema.get("properties")).items():
+            place = joined(body.place, "properties", name)
+            facts = {"description": mapping(part).get("description")}
+            described = _with_facts({}, facts) if name in body.files else part
+            parts.add(name, described, place, required=name in listed(schema.get("required")))
+        parts.fixed |= body.files
+        files = [call("File", literal(name)) for name in body.files]
+        parts.body = call("Body", *files) if files else call("Body", Named("media", literal("multipart")))
+        return
+    key = "body" if "body" not in parts.properties else "request_body"
+    while key in parts.properties:
+        key += "_"
+    named = [Named("media", literal(body.media))] if body.media != "json" else []
+    named += [Named("content_type", literal(body.content_type))] if body.content_type else []
+    parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
+    if body.media == "bytes":
+        parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place
+        parts.fixed[key] = "Bytes"
+    parts.body, parts.is_whole = call("Body", literal(key), *named), True

@@ -1,0 +1,166 @@
+"""The credentials that an API asks for, as clauses; what no client offers is a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from toolgen.shapes import naming
+
+from . import codes
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_servers import is_address
+from .openapi_texts import shown_text
+from .pointers import joined
+
+_PLACE: Final = "/components/securitySchemes"
+
+
+class Securities:
+    """The security schemes of a document, each a variable of the design where something uses it."""
+
+    def __init__(self, api: API, taken: Callable[[str], str], find: Callable[..., None]) -> None:
+        self._api = api
+        self._taken = taken
+        self._find = find
+        self._names: dict[str, str] = {}
+        self._keys: dict[str, tuple[str, str]] = {}
+        self._scopes: dict[str, dict[str, str]] = {}
+        self._oauth: dict[str, tuple[str, str, Call]] = {}
+        self.clauses: dict[str, Call] = {}
+        """The clauses of schemes by their variables."""
+
+    def common(self) -> tuple[Call, ...]:
+        """Return the clauses of the service."""
+        return self._alternatives(self._api.document.get("security"))
+
+    def of(self, operation: dict[str, object]) -> tuple[Call, ...]:
+        """Return the clauses of an operation that has others than the document; () for none."""
+        own = operation.get("security")
+        if not isinstance(own, list) or own == self._api.document.get("security"):
+            return ()
+        return self._alternatives(own) or ((call("NoSecurity"),) if self.common() else ())
+
+    def keys(self, clauses: tuple[Call, ...]) -> set[tuple[str, str]]:
+        """Return places and names of the API keys that clauses ask for; of headers in small letters."""
+        names = {part for clause in clauses for part in clause.parts if isinstance(part, str)}
+        return {self._keys[name] for name in names if name in self._keys}
+
+    def _alternatives(self, security: object) -> tuple[Call, ...]:
+        clauses: dict[str, Call] = {}
+        for each in listed(security):
+            wanted = mapping(each)
+            if not wanted:
+                clause: Call | None = call("NoSecurity")
+            else:
+                clause = self._all_of(wanted)
+            if clause is not None:
+                clauses[clause.flat] = clause
+        if set(clauses) == {"NoSecurity()"}:
+            return ()
+        return tuple(clauses.values())
+
+    def _all_of(self, wanted: dict[str, object]) -> Call | None:
+        variables: list[Part] = []
+        scopes: dict[str, None] = {}
+        places: set[tuple[str, str]] = set()
+        for name, asked in wanted.items():
+            variable = self._variable(name)
+            place = self._keys.get(variable, ("header", "authorization"))
+            if not variable or place in places:
+                return None
+            places.add(place)
+            variables.append(variable)
+            if variable in self._oauth:
+                own = {str(scope): None for scope in listed(asked)}
+                scopes |= own
+                declared = self._scopes[variable]
+                declared |= {scope: scope for scope in own if scope not in declared}
+                self._write_oauth(variable)
+        named = [Named("scopes", literal(list(scopes)))] if scopes else []
+        return call("Security", *variables, *named)
+
+    def _variable(self, name: str) -> str:
+        """Return the variable of a scheme; "" for one that no client offers."""
+        if name not in self._names:
+            place = joined(_PLACE, name)
+            self._names[name] = ""
+            try:
+                written = mapping(mapping(self._api.document.get("components")).get("securitySchemes"))
+                scheme, _ = self._api.followed(written.get(name), place)
+            except UnreadableError:
+                self._find(codes.LEFT_OUT, place, f"there is no security scheme {name!r}", "add it")
+                return ""
+            variable = self._taken(naming.snake(name))
+            self._names[name] = variable
+            if not self._scheme(variable, scheme, place):
+                self._names[name] = ""
+        return self._names[name]
+
+    def _scheme(self, variable: str, scheme: dict[str, object], place: str) -> bool:
+        kind, words = text(scheme.get("type")), text(scheme.get("scheme")).lower()
+        described = shown_text(text(scheme.get("description"))) or f"{naming.title(variable)}."
+        head = literal(variable), Text(described)
+        if (
+            kind == "apiKey"
+            and scheme.get("in") in ("header", "query", "cookie")
+            and text(scheme.get("name"))
+        ):
+            where, key = str(scheme["in"]), text(scheme["name"])
+            self._keys[variable] = where, key.lower() if where == "header" else key
+            self.clauses[variable] = call("APIKeySecurity", *head, Named(where, literal(key)))
+        elif kind == "http" and words in ("basic", "bearer"):
+            self.clauses[variable] = call("BasicSecurity" if words == "basic" else "BearerSecurity", *head)
+        elif kind == "oauth2":
+            self._oauth2(variable, described, mapping(scheme.get("flows")), place)
+        elif kind == "openIdConnect" and is_address(text(scheme.get("openIdConnectUrl"))):
+            discovery = Named("discovery", literal(text(scheme["openIdConnectUrl"])))
+            self._oauth[variable] = variable, described, call("AuthorizationCodeFlow", discovery)
+            self._scopes[variable] = {}
+            self._write_oauth(variable)
+        else:
+            what = words if kind == "http" else kind
+            message = f"no client offers {what or 'a scheme without type'!r}; requests that need it have none"
+            self._find(codes.LEFT_OUT, place, message, "give the credential in a proxy of your own")
+            return False
+        return True
+
+    def _oauth2(self, variable: str, described: str, flows: dict[str, object], place: str) -> None:
+        for kind, clause in (
+            ("authorizationCode", "AuthorizationCodeFlow"),
+            ("clientCredentials", "ClientCredentialsFlow"),
+        ):
+            flow = mapping(flows.get(kind))
+            addresses = dict(_addresses(flow, kind))
+            if addresses and all(map(is_address, addresses.values())):
+                named = [Named(name, literal(url)) for name, url in addresses.items()]
+                self._oauth[variable] = variable, described, call(clause, *named)
+                self._scopes[variable] = {
+                    scope: shown_text(text(meaning)) or scope
+                    for scope, meaning in mapping(flow.get("scopes")).items()
+                }
+                self._write_oauth(variable)
+                return
+        listed_flows = ", ".join(flows) or "none"
+        message = f"no client offers one of the flows of OAuth 2 ({listed_flows}); it is a bearer token"
+        self._find(
+            codes.ASSUMED, place, message, "give the token to the client, or write a flow into the design"
+        )
+        self.clauses[variable] = call("BearerSecurity", literal(variable), Text(described))
+
+    def _write_oauth(self, variable: str) -> None:
+        name, described, flow = self._oauth[variable]
+        scopes = [
+            call("Scope", literal(scope), Text(meaning)) for scope, meaning in self._scopes[variable].items()
+        ]
+        self.clauses[variable] = call("OAuth2Security", literal(name), Text(described), flow, *scopes)
+
+
+def _addresses(flow: dict[str, object], kind: str) -> Iterator[tuple[str, str]]:
+    if flow and kind == "authorizationCode":
+        yield "authorize", text(flow.get("authorizationUrl"))
+    if flow:
+        yield "token", text(flow.get("tokenUrl"))
+    if kind == "authorizationCode" and text(flow.get("refreshUrl")):
+        yield "refresh", text(flow.get("refreshUrl"))

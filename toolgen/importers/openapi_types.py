@@ -1,0 +1,375 @@
+"""The types of an OpenAPI document: each component once, as clauses, or as a schema that all share.
+
+Types are found first, then put in order and named, and written last, for they refer to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from toolgen.schema_reader import read
+from toolgen.schema_reader.keywords import CONSTRAINTS
+from toolgen.shapes import naming
+from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
+
+from . import codes
+from .clauses import ClauseSource, WrittenClauses
+from .clauses_built import NotExpressibleError
+from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_schemas import notes
+from .design_objects import with_good_examples
+from .design_types import Names, TypeTable, is_type_name, short_name
+from .openapi_components import Components, Direction
+from .openapi_cuts import Cut, Cutter, TypeKey, mark_of, without_null
+from .openapi_document import UnreadableError, component_name, listed, mapping, text
+from .openapi_kept import KeptSchemas
+from .openapi_texts import shown_text
+from .pointers import joined
+
+_MARK: Final = "\0"
+"""Begins the one property of an object that stands for a type."""
+_MOST_KEPT: Final = 20_000
+"""Values of a schema that stays a schema, with all that it refers to."""
+_PLAIN: Final = frozenset(["type", "properties", "required", "additionalProperties", "allOf", "$ref"])
+_MOST_ROUNDS: Final = 10
+
+
+class _Shared(dict[str, Any]):
+    """What stands for classes that are types; None for one that is no object of clauses."""
+
+    def __getitem__(self, name: str) -> Part:
+        part: Part | None = super().__getitem__(name)
+        if part is None:
+            raise NotExpressibleError("a branch of a union stays a schema")
+        return part
+
+
+class TypeBook:
+    """The types of a design, while they are being found, ordered and written."""
+
+    def __init__(self, components: Components, toolset: str, find: Callable[..., None]) -> None:
+        self._components = components
+        self._api = components.api
+        self._toolset = toolset
+        self._find = find
+        self._names = Names(toolset)
+        self._table = TypeTable(self._names)
+        self._cuts: dict[TypeKey, Cut] = {}
+        self._order: dict[TypeKey, int] = {}
+        self._failed: set[TypeKey] = set()
+        self._called: dict[TypeKey, str] = {}
+        self._details: dict[str, str] = {}
+        self._bases: set[str] = set()
+        self._cutter = Cutter(components)
+        self._schemas = KeptSchemas(
+            components, toolset, self._take, lambda names: self._names.take(names), find
+        )
+        self.types: dict[str, Call] = {}
+        """Types and unions by name, in order."""
+        self.quoted: dict[str, None] = {}
+        """Types that are named before they are there."""
+
+    def details(self, parts: Iterable[Part | Named], name: str, about: str) -> str:
+        """Return the type of an object that is written, one for all of the same attributes."""
+        clause = call("Object", *parts)
+        if clause.flat not in self._details:
+            self._details[clause.flat] = self._take(name)
+            named = self._details[clause.flat]
+            self.types[named] = call("Type", literal(named), Text(about), *parts)
+        return self._details[clause.flat]
+
+    @property
+    def schemas(self) -> dict[str, Call]:
+        """The schemas that stay so, by name."""
+        return self._schemas.clauses
+
+    @property
+    def files(self) -> dict[str, object]:
+        """The schemas in files, by path."""
+        return self._schemas.files
+
+    def fitting(self, schema: object, place: str, direction: Direction, values: list[Any]) -> list[Any]:
+        """Return those of some values that a schema accepts."""
+        return self._schemas.fitting(schema, place, direction, values)
+
+    def cut(self, schema: object, place: str, direction: Direction) -> Cut:
+        return self._cutter.cut(schema, place, direction)
+
+    def cut_object(
+        self, properties: Mapping[str, tuple[object, str]], required: Iterable[str], direction: Direction
+    ) -> Cut:
+        return self._cutter.cut_object(properties, required, direction)
+
+    def names(self) -> list[str]:
+        """Return the names of all types so far."""
+        return list(self._called.values())
+
+    def scan(self, cuts: Iterable[Cut]) -> None:
+        """Find all types that schemas refer to, directly or not, name them and put them in order."""
+        waiting = [key for cut in cuts for key in cut.keys.values()]
+        roots = list(dict.fromkeys(waiting))
+        while waiting:
+            key = waiting.pop()
+            if key not in self._cuts:
+                self._cuts[key] = self._component(key)
+                waiting += self._cuts[key].keys.values()
+        self._put_in_order(roots)
+        self._bases = {naming.class_name(component_name(key.address)) for key in self._order}
+        for key in self._order:
+            self._called[key] = self._free_name(key)
+
+    def type_of(self, address: str, direction: Direction) -> Part | None:
+        """Return the type of a component that is an object of clauses; None for any other schema."""
+        address = self._components.canonical(address)
+        key = TypeKey(address, self._components.direction(address, direction))
+        is_type = key in self._order and key not in self._failed and self._components.kind(address) == "class"
+        return self._called[key] if is_type and not self._components.facts(address).is_nullable else None
+
+    def _component(self, key: TypeKey) -> Cut:
+        schema = self._api.find(key.address)
+        try:
+            cut = self.cut(schema, key.address, key.direction)
+        except UnreadableError as error:
+            self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
+            self._failed.add(key)
+            return Cut(schema={}, place=key.address)
+        cut.schema = without_null(cut.schema)
+        cut.properties = {
+            name: part
+            for name, part in self._components.facts(key.address).properties.items()
+            if name != key.tag
+        }
+        return cut
+
+    def _put_in_order(self, roots: list[TypeKey]) -> None:
+        """Number the types, each after those that it refers to, as far as there are no cycles."""
+        entered: set[TypeKey] = set()
+        waiting = [(key, False) for key in reversed(roots)]
+        while waiting:
+            key, is_left = waiting.pop()
+            if is_left:
+                self._order[key] = len(self._order)
+            elif key not in entered:
+                entered.add(key)
+                waiting.append((key, True))
+                inner = dict.fromkeys(self._cuts[key].keys.values())
+                waiting += [(each, False) for each in reversed(inner) if each not in entered]
+
+    def _free_name(self, key: TypeKey) -> str:
+        base = naming.class_name(component_name(key.address))
+        others = [each for each in self._order if each.address == key.address]
+        is_input = key.direction == "in" and any(each.direction != "in" for each in others)
+        is_branch = key.tag and any(each.tag != key.tag for each in others)
+        name = f"{base}{'Input' if is_input else ''}{'Branch' if is_branch else ''}"
+        if self._components.kind(key.address) == "union":
+            schema = mapping(self._api.find(key.address))
+            while any(
+                naming.class_name(name, value) in self._bases for value in self._tag_values(schema, key)
+            ):
+                name = f"{name}Union"
+        return self._take(name)
+
+    def _tag_values(self, schema: dict[str, object], key: TypeKey) -> list[str]:
+        """Return the values of the tag of a union, after which the classes of its branches are called."""
+        for word in ("oneOf", "anyOf"):
+            branches = listed(schema.get(word))
+            _, values = self._components.tags(schema, branches, joined(key.address, word))
+            if texts := [value for each in values for value in each]:
+                return texts
+        return []
+
+    def _take(self, name: str) -> str:
+        name = short_name(name if is_type_name(name) else f"{name}Value")
+        free, number = name, 1
+        while not self._names.are_free([free]) or free in self._schemas.clauses:
+            number += 1
+            free = f"{name}{number}"
+        self._names.take([free])
+        return free
+
+    def write(self) -> None:
+        """Write all types; again while one that is the branch of a union turns out to stay a schema."""
+        for _ in range(_MOST_ROUNDS):
+            before = len(self._failed)
+            self._names = Names(self._toolset)
+            self._names.take(self._called.values())
+            self._table = TypeTable(self._names)
+            self.types.clear()
+            self._schemas.clear()
+            self._details.clear()
+            for key in self._order:
+                self._write(key)
+            if len(self._failed) == before:
+                return
+
+    def _write(self, key: TypeKey) -> None:
+        name, cut = self._called[key], self._cuts[key]
+        if key not in self._failed:
+            try:
+                if self._components.kind(key.address) == "union":
+                    self.types[name] = self._union(cut, name, key)
+                else:
+                    written = self.written(cut, name, key, without=key.tag)
+                    self.types[name] = call("Type", literal(name), self._description(key), *written.parts)
+                return
+            except NotExpressibleError:
+                self._failed.add(key)
+        if not key.tag:
+            self._schemas.add(self._api.find(key.address), key.address, key.direction, name)
+
+    def _description(self, key: TypeKey) -> Part:
+        described = text(mapping(self._api.find(key.address)).get("description"))
+        return Text(shown_text(described)) if described else literal(None)
+
+    def _union(self, cut: Cut, name: str, key: TypeKey) -> Call:
+        reading = read({**cut.of({"x": cut.schema}), "required": ["x"]}, name=name, arguments=True)
+        if reading.foreign is None or not reading.foreign.is_exact:
+            raise NotExpressibleError("types do not say all that the union says")
+        (part,) = self._parts(reading.foreign.root, reading.foreign.classes, cut, name, key).parts[:1]
+        type_ = part.parts[1] if isinstance(part, Call) else part
+        if isinstance(type_, Call) and type_.clause == "Nullable":
+            type_ = type_.parts[0]
+        if not isinstance(type_, Call) or type_.clause != "OneOf":
+            raise NotExpressibleError("the union is none of objects")
+        return call("OneOf", type_.parts[0], literal(name), *type_.parts[1:])
+
+    def written(self, cut: Cut, name: str, key: TypeKey | None, *, without: str = "") -> WrittenClauses:
+        """Return the attributes of an object, of which those that no clause expresses refer to schemas.
+
+        Raises:
+            NotExpressibleError: clauses do not say all that the object says.
+        """
+        whole, inexact = self._read_object(cut, name)
+        apart = frozenset([*inexact, *cut.apart, *cut.fixed])
+        try:
+            return self._parts(whole[0], whole[1], cut, name, key, inexact=apart, without=without)
+        except NotExpressibleError:
+            if key is not None:
+                raise
+        root = target(whole[0]) or ""
+        own = whole[1][root]
+        nested = {
+            at
+            for at, node in own["properties"].items()
+            if any(not mark_of(whole[1][to], cut) for to, _ in targets(node))
+        }
+        rest = {at: notes(node) if at in nested else node for at, node in own["properties"].items()}
+        classes = {**whole[1], root: {**own, "properties": rest}}
+        return self._parts(whole[0], classes, cut, name, key, inexact=apart | nested)
+
+    def _read_object(self, cut: Cut, name: str) -> tuple[tuple[Node, Classes], list[str]]:
+        schema = cut.whole
+        reading = read(schema, name=name, arguments=True)
+        if reading.foreign is not None and reading.foreign.is_exact:
+            return (reading.foreign.root, reading.foreign.classes), []
+        properties, required, is_open = self._plain(cut)
+        inexact = [key for key, part in properties.items() if not self._is_exact(part, cut, name)]
+        rest = {key: {**_notes(part)} if key in inexact else part for key, part in properties.items()}
+        schema = {**cut.of(rest), "required": required}
+        if not is_open:
+            schema["additionalProperties"] = False
+        reading = read(schema, name=name, arguments=True)
+        if reading.foreign is None or not reading.foreign.is_exact:
+            raise NotExpressibleError("types do not say all that the schema says")
+        return (reading.foreign.root, reading.foreign.classes), inexact
+
+    def _is_exact(self, part: object, cut: Cut, name: str) -> bool:
+        reading = read(cut.of({"x": part}), name=name, arguments=True)
+        return reading.foreign is not None and reading.foreign.is_exact
+
+    def _plain(self, cut: Cut) -> tuple[dict[str, object], list[str], bool]:
+        """Return properties, required ones and openness of an object of which nothing else is said.
+
+        Raises:
+            NotExpressibleError: more is said.
+        """
+        properties: dict[str, object] = {}
+        required: dict[str, None] = {}
+        waiting: list[Any] = [cut.schema]
+        is_open = True
+        while waiting:
+            schema = waiting.pop(0)
+            if not isinstance(schema, dict) or set(schema) & CONSTRAINTS - _PLAIN or "$ref" in schema:
+                raise NotExpressibleError("more is said of the object than its properties")
+            rest = schema.get("additionalProperties", True)
+            if rest not in (True, {}, False) or (rest is False and schema is not cut.schema):
+                raise NotExpressibleError("its further properties are described")
+            is_open = is_open and rest is not False
+            if properties.keys() & mapping(schema.get("properties")).keys() or (
+                "allOf" in schema and not is_open
+            ):
+                raise NotExpressibleError("a property is described twice")
+            properties |= mapping(schema.get("properties"))
+            required |= dict.fromkeys(schema.get("required", ()))
+            waiting += schema.get("allOf", ())
+        return properties, list(required), is_open
+
+    def _parts(
+        self,
+        root: Node,
+        classes: Classes,
+        cut: Cut,
+        name: str,
+        key: TypeKey | None,
+        *,
+        inexact: frozenset[str] = frozenset(),
+        without: str = "",
+    ) -> WrittenClauses:
+        classes = dict(classes)
+        for class_ in classes.values():
+            if len({naming.field_name(key) for key in class_["properties"]}) < len(class_["properties"]):
+                raise NotExpressibleError("two properties have one name in Python")
+        own = target(root)
+        if without and own:
+            classes[own] = _without_property(classes[own], without)
+        shape = ClauseSource(
+            root=root,
+            classes=classes,
+            shared=self._shared(classes, cut, key),
+            is_bound=key is None,
+            inexact=inexact,
+            schema_of=lambda attribute: self._kept_property(cut, attribute, name),
+        )
+        written = self._table.write(with_good_examples(shape), name)
+        self._table.add(written)
+        for type_ in written.types:
+            self.types.setdefault(type_.name, type_.text)
+        return written
+
+    def _shared(self, classes: Classes, cut: Cut, key: TypeKey | None) -> _Shared:
+        shared = _Shared()
+        at = len(self._order) if key is None else self._order[key]
+        for class_name, class_ in classes.items():
+            mark = mark_of(class_, cut)
+            if not mark:
+                continue
+            used = cut.keys[mark]
+            name = self._called[used]
+            if used.tag and used in self._failed:
+                shared[class_name] = None
+            else:
+                shared[class_name] = name if self._order[used] < at else literal(name)
+                if self._order[used] > at:
+                    self.quoted[name] = None
+        return shared
+
+    def _kept_property(self, cut: Cut, attribute: str, owner: str) -> Part:
+        if attribute in cut.fixed:
+            return cut.fixed[attribute]
+        schema, place = cut.properties.get(attribute, ({}, cut.place))
+        return self._schemas.part(schema, place, cut.direction, naming.class_name(owner, attribute))
+
+
+def _notes(part: object) -> dict[str, object]:
+    return {
+        key: part[key]
+        for key in ("title", "description", "deprecated")
+        if isinstance(part, dict) and key in part
+    }
+
+
+def _without_property(class_: Node, name: str) -> Node:
+    properties = {key: node for key, node in class_["properties"].items() if key != name}
+    required = [key for key in class_.get("required", ()) if key != name]
+    return {**class_, "properties": properties, "required": required}
