@@ -103,12 +103,7 @@ def _compare(
                 ours = not decoded(codec, document)[1]
                 seen["accepted" if ours else "refused"] += 1
                 if ours != _accepts(theirs, document):
-                    is_absent = document != oracle.without_optional_nulls(document, schema)
-                    cause = Cause(
-                        "refuses" if ours else "accepts",
-                        "optional" if is_absent else _said(part),
-                        json_type(value),
-                    )
+                    cause = Cause("refuses" if ours else "accepts", _said(part), json_type(value))
                     causes.setdefault(cause, f"{codec.name}: {value!r} at {keys}")
             tried.add(said)
 
