@@ -398,7 +398,7 @@ async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
         ({"token_endpoint": "https://evil.example/token"}, "names the token_endpoint https://evil.example"),
         ({"token_endpoint": 5}, "names the token_endpoint 5"),
         ({"issuer": ""}, "is of the issuer"),
-        ({"token_endpoint": ""}, "no token endpoint"),
+        ({"token_endpoint": ""}, "Books is known; write token=… into its flow"),
     ],
     ids=range(5),
 )

@@ -154,7 +154,9 @@ def applied(used: Used) -> Applied:
             parts.headers.append(("Authorization", f"Basic {b64encode(pair).decode()}"))
             continue
         if _UNFIT.search(secret):
-            raise ToolError(f"the credential {scheme.name!r} has characters that no request may have")
+            raise ToolError(
+                f"the credential {scheme.name!r} has characters that no request may have; give it again"
+            )
         if scheme.kind != "api_key":
             parts.headers.append(("Authorization", f"Bearer {secret}"))
         elif scheme.place == "header":

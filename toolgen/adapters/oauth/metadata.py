@@ -58,7 +58,10 @@ class Discovery:
             return metadata
         status, metadata = await ask(service, "GET", address, seconds=self._seconds)
         if status != 200:
-            raise ToolError(f"the metadata of the authorization server of {service} answered {status}")
+            raise ToolError(
+                f"the metadata of the authorization server of {service} answered {status}; "
+                "write its address as discovery=… into the flow"
+            )
         _require_own(service, address, metadata)
         self._metadata_by_address[address] = self._clock() + _FRESH_S, metadata
         return metadata
@@ -81,7 +84,8 @@ def _require_own(service: str, address: str, metadata: dict[str, Any]) -> None:
             )
     if not issuer or issuer.rstrip("/") not in _issuers(address):
         raise ToolError(
-            f"the metadata of the authorization server of {service} is of the issuer {shown(issuer)}"
+            f"the metadata of the authorization server of {service} is of the issuer {shown(issuer)}; write "
+            "the address of its metadata as discovery=… into the flow"
         )
 
 

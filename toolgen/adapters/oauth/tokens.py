@@ -101,7 +101,9 @@ class OAuth(TokenSource):
             return None
         authorize = (await self._discovery.endpoints(service, flow)).authorize
         if urlsplit(authorize).scheme not in ("http", "https"):
-            raise ToolError(f"no page of the authorization server of {service} is known")
+            raise ToolError(
+                f"no page of the authorization server of {service} is known; write authorize=… into its flow"
+            )
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         address = prepare_grant_uri(
             authorize,
@@ -119,7 +121,7 @@ class OAuth(TokenSource):
         service, requirement = authorization.service, authorization.requirement
         flow, client = requirement.scheme.flow or _NO_FLOW, self._client(service, requirement)
         if client is None:
-            raise ToolError(f"no client of OAuth 2 is known for {service}")
+            raise ToolError(f"no client of OAuth 2 is known for {service}; give OAuth(clients) one")
         endpoints = await self._discovery.endpoints(service, flow)
         if issuer and endpoints.issuer and issuer != endpoints.issuer:
             raise ToolError(f"the code for {service} is of another issuer: {shown(issuer)}")
@@ -151,7 +153,10 @@ class OAuth(TokenSource):
             ToolError: it does not answer as it should.
         """
         if urlsplit(endpoint).scheme not in ("http", "https"):
-            raise ToolError(f"no token endpoint of the authorization server of {service} is known")
+            raise ToolError(
+                f"no token endpoint of the authorization server of {service} is known; "
+                "write token=… into its flow"
+            )
         note(Credential(secret=client.client_secret, username=client.client_id))
         auth = ClientAuth(
             client.client_id, client.client_secret, client.method if client.client_secret else "none"
