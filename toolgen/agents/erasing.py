@@ -10,6 +10,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from toolgen.calls.steps.failures import log
 from toolgen.contract.errors import ToolgenError
+from toolgen.contract.names import CREDENTIALS_CAPABILITY
 from toolgen.runs import ErasingEngine, ForgottenRun, OnForget
 from toolgen.runtime.many_workers import stores_of
 from toolgen.waiting.call_results import dropping
@@ -146,7 +147,7 @@ async def drop_left(host: AgentHost, session_id: str) -> None:
 async def _forget_credentials(host: AgentHost, session_id: str) -> int:
     from toolgen.capabilities import CredentialsCapability  # most hosts have none
 
-    credentials = host.tools.capabilities.get("credentials")
+    credentials = host.tools.capabilities.get(CREDENTIALS_CAPABILITY)
     return await credentials.forget(session_id) if isinstance(credentials, CredentialsCapability) else 0
 
 

@@ -18,13 +18,14 @@ from toolgen.calls.steps.bridge import Wait
 from toolgen.contract.credentials import Credential, Credentials, note
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import CREDENTIALS_CAPABILITY
 from toolgen.contract.transport import Requirement
 from toolgen.stores.environment import EnvironmentCredentials
 
 from .credential_places import SCOPES, CredentialPlace, CredentialScope, CredentialStore, place_of
 from .renewals import Authorization, Renewals, TokenSource, authorization_of, widened
 
-CREDENTIALS: Final[Key[Credentials]] = Key("credentials")
+CREDENTIALS: Final[Key[Credentials]] = Key(CREDENTIALS_CAPABILITY)
 
 
 class CallCredentials(Credentials):
@@ -62,7 +63,7 @@ class ThreadCredentials:
 class CredentialsCapability:
     """Provides `ctx.credentials`, of which generated clients make use."""
 
-    name = "credentials"
+    name = CREDENTIALS_CAPABILITY
 
     def __init__(
         self,

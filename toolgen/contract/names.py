@@ -27,6 +27,8 @@ RetryReason = Literal[
     "tool_unavailable",
 ]
 """Why the runtime says that a call may be repeated in another way."""
+CREDENTIALS_CAPABILITY: Final = "credentials"
+"""Name of the capability that has credentials: what it opens is in nothing that a call tells."""
 DENIED: Final = "denied"
 UNAVAILABLE: Final = "approval_unavailable"
 CANCELED: Final = "canceled"

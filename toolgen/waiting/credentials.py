@@ -10,6 +10,7 @@ from toolgen.calls.call import CallMeta
 from toolgen.contract.credentials import Credential, is_of_service
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_value import Json
+from toolgen.contract.names import CREDENTIALS_CAPABILITY
 
 from .errors import BadAnswerError
 from .frozen import FrozenCall
@@ -36,7 +37,7 @@ def keeper_for(capabilities: Mapping[str, object], call: FrozenCall) -> Keep:
         BadAnswerError: the call waits for something else.
         ToolgenError: the host keeps no credentials.
     """
-    keeper = capabilities.get("credentials")
+    keeper = capabilities.get(CREDENTIALS_CAPABILITY)
     if not is_of_service(call.request) or call.request is None:
         raise BadAnswerError("this call waits for no credential of a service", hint="give it to `answer`")
     if not isinstance(keeper, CredentialKeeper):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic_core import to_json
 
 from toolgen.contract.limits import DEFAULT_LIMITS, LEAST_RESULT_BYTES, Limits
-from toolgen.contract.names import CALL_META_NAMES, SESSION
+from toolgen.contract.names import CALL_META_NAMES, CREDENTIALS_CAPABILITY, SESSION
 from toolgen.shapes.naming import field_name
 
 from ..codec import lacks_validator, missing_file
@@ -127,7 +127,7 @@ class RegisteredTool:
         own = spec.max_result_bytes
         self.result_bytes = options.limits.result_bytes if own is None else own
         """The largest size of an outgoing document of its calls."""
-        self.is_sensitive = spec.is_sensitive or "credentials" in options.capabilities
+        self.is_sensitive = spec.is_sensitive or CREDENTIALS_CAPABILITY in options.capabilities
         """Whether its calls have sensitive values: its arguments, its results, or what its executor sends."""
 
     def _set_injection(self, options: RuntimeOptions) -> None:
