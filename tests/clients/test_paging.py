@@ -200,6 +200,19 @@ async def test_a_cursor_of_a_model_changes_nothing_that_the_operation_says() -> 
                 await client.send(of, List(cursor=cursor))
 
 
+async def test_a_cursor_changes_no_query_that_stands_in_the_path() -> None:
+    http = HTTP(
+        verb="GET", path="/books?kind=new&tenant=1", paging=Paging(style="link", cursor="cursor", next="next")
+    )
+    of = operation(http, payload=List, result=Listed, errors={})
+    async with (
+        serving(answering(answer(200, b'{"books":[]}'))) as server,
+        HTTPClient(server=server.url) as client,
+    ):
+        await client.send(of, List(cursor="kind=old&tenant=9&page=2"))
+    assert server.received[0].target == "/books?kind=new&tenant=1&page=2"
+
+
 @pytest.mark.parametrize("cursor", ["-1", "x", "1e3", "٣", "1&admin=1", ""])
 async def test_a_number_of_a_model_is_a_number(cursor: str) -> None:
     of = listing(Paging(style="offset", cursor="cursor", next="next", items="books"))

@@ -96,7 +96,7 @@ class RequestPlan:
         """
         parts = RequestParts(path=self._filled_path(document))
         if self._query:
-            parts.query.append(self._query)
+            parts.query += self._query.split("&")
         for parameter in self._others:
             value = document.get(parameter.attribute)
             if value is not None:
