@@ -252,6 +252,10 @@ async def test_other_addresses_are_tried(monkeypatch: pytest.MonkeyPatch) -> Non
         ("64:ff9b::93.184.215.14", True),
         ("2002:7f00:1::", False),
         ("2001:db8::1", False),
+        ("::127.0.0.1", False),
+        ("::ffff:0:10.0.0.1", False),
+        ("64:ff9b:1::10.0.0.1", False),
+        ("fec0::1", False),
     ],
 )
 def test_public_addresses(address: str, expected: bool) -> None:

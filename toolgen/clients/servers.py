@@ -19,6 +19,10 @@ _IN_PATH: Final = re.compile(r"[A-Za-z0-9._~:/-]+")
 _PORTS: Final = {"http": 80, "https": 443}
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 """Addresses of IPv4 as IPv6 has them (RFC 6052)."""
+_NOT_PUBLIC: Final = tuple(
+    map(ipaddress.ip_network, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "fec0::/10"))
+)
+"""Of IPv6, also where an older Python says otherwise (RFC 4291, 2.5; RFC 2765; RFC 8215)."""
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -135,4 +139,6 @@ def is_public(address: Address) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         if inner is not None:
             return is_public(inner)
+        if any(address in network for network in _NOT_PUBLIC):
+            return False
     return address.is_global and not address.is_multicast
