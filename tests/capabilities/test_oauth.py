@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import gzip
+import threading
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -290,6 +292,42 @@ async def test_a_call_that_is_canceled_loses_no_token(server: OAuthServer) -> No
     assert (await host.kept())["refresh_token"] != before["refresh_token"]
 
 
+async def test_a_token_that_is_renewed_while_its_user_is_erased_is_not_kept(server: OAuthServer) -> None:
+    host = await authorized(server)
+    host.now += 3600
+    server.has_asked.clear()
+    server.may_answer.clear()
+    call = asyncio.create_task(host.get())
+    await server.has_asked.wait()
+    assert await host.store.forget("user", "ann") == 1
+    server.may_answer.set()
+    waiting(await call)
+    assert await host.kept() is None
+
+
+async def test_calls_of_two_event_loops_renew_a_token(server: OAuthServer) -> None:
+    """A lock of one loop does not wake what waits for it in another one."""
+    host = await authorized(server)
+    host.now += 3600
+    server.has_asked.clear()
+    server.may_answer.clear()
+    scheme = SecurityScheme(name="oauth", kind="oauth2", flow=host.flow)
+    found: list[Credential | None] = []
+
+    def find() -> None:
+        found.append(asyncio.run(host.credentials.find(ANN, "Books", Requirement(scheme, host.scopes))))
+
+    first, second = (threading.Thread(target=find, daemon=True) for _ in range(2))
+    first.start()
+    await server.has_asked.wait()
+    server.has_asked.clear()
+    second.start()
+    await asyncio.wait_for(server.has_asked.wait(), 10)
+    server.may_answer.set()
+    await asyncio.wait_for(asyncio.gather(*(asyncio.to_thread(each.join) for each in (first, second))), 10)
+    assert [credential is not None for credential in found] == [True, True]
+
+
 async def test_a_refused_token_is_renewed(server: OAuthServer) -> None:
     host = await authorized(server)
     server.access.clear()
@@ -364,9 +402,10 @@ async def test_more_scopes_are_asked_for_with_those_that_are_there(server: OAuth
         (Response("a-token-12345"), "answered 200 and no JSON"),
         (Response(b"[" * 100_000), "answered 200 and no JSON"),
         (Response(b" " * 1_000_001), "more than 1000000 bytes"),
+        (Response(gzip.compress(b"{}"), 200, {"Content-Encoding": "gzip"}), "answered packed"),
         (Response("", 302, {"Location": "/elsewhere"}), "answered 302 and no JSON"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 async def test_what_is_no_token_is_an_error_of_a_few_words(
     server: OAuthServer, fault: Response, said: str
@@ -379,7 +418,7 @@ async def test_what_is_no_token_is_an_error_of_a_few_words(
     assert len(result.error.message) < 300
 
 
-@pytest.mark.parametrize("life", ["3600", "x", -5, None, True, 10**30])
+@pytest.mark.parametrize("life", ["3600", "x", -5, None, True, 10**30, "9" * 5_000])
 async def test_the_life_of_a_token_is_what_the_server_says_where_it_says_one(
     server: OAuthServer, life: Any
 ) -> None:

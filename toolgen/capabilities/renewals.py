@@ -82,7 +82,8 @@ class Renewals:
         """Returns seconds since 1970."""
         self._store = store
         self._oauth = oauth
-        self._locks: WeakValueDictionary[CredentialPlace, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[tuple[asyncio.AbstractEventLoop, CredentialPlace], asyncio.Lock]
+        self._locks = WeakValueDictionary()
         self._tasks = set[asyncio.Task[Credential | None]]()
 
     async def find(
@@ -104,7 +105,7 @@ class Renewals:
     async def _renewed_once(
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
-        async with self._locks.setdefault(place, asyncio.Lock()):
+        async with self._locks.setdefault((asyncio.get_running_loop(), place), asyncio.Lock()):
             stored = await self._load(place, requirement)  # another call may have renewed it
             if stored is not None and self._serves(stored, refused):
                 return stored
@@ -124,6 +125,8 @@ class Renewals:
                 if now is not None and now.secret != stored.secret:  # another process was faster
                     return now
                 await self._store.drop(place)
+            elif await self._store.load(place) is None:  # its owner was erased meanwhile
+                return None
         if renewed is None and place.scope == "service":
             document = await self._store.load(place)
             renewed = await self._oauth.issue(service, widened(requirement, document))

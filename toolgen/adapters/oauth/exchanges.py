@@ -52,7 +52,9 @@ async def ask(
             httpx.AsyncClient(timeout=seconds, follow_redirects=False) as client,
             client.stream(method, url, headers=sent, content=body.encode()) as response,
         ):
-            async for chunk in response.aiter_bytes():
+            if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+                raise ToolError(f"{server} answered packed, which was not asked for")
+            async for chunk in response.aiter_raw():
                 data += chunk
                 if len(data) > _MOST_BYTES:
                     raise ToolError(f"{server} answered with more than {_MOST_BYTES} bytes")

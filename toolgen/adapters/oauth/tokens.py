@@ -183,7 +183,7 @@ class OAuth(TokenSource):
             case _:
                 raise ToolError(f"the authorization server of {service} gave no bearer token")
         life, granted, again = (document.get(name) for name in ("expires_in", "scope", "refresh_token"))
-        is_known = isinstance(life, int | float | str) and str(life).isdecimal()
+        is_known = isinstance(life, int | float | str) and str(life).isdecimal() and len(str(life)) < 1_000
         credential = Credential(
             secret=token,
             refresh_token=again if isinstance(again, str) else "",
