@@ -9,6 +9,7 @@ import pytest
 
 from tests.runtime.tools import META, SITE, Listing, nothing, runtime, waiting
 from toolgen.capabilities import EnvironmentCredentials
+from toolgen.contract.credentials import forms_of
 from toolgen.contract.transport import OAuthFlow, Requirement, SecurityScheme
 from toolgen.engines import InProcessEngine
 from toolgen.runtime import CredentialNeededError, ToolOutcome
@@ -109,6 +110,13 @@ async def test_the_environment_has_them_by_service_and_scheme() -> None:
     assert await environment.get("empty", BASIC) is None
     assert await environment.get("books", KEY) is None
     assert await environment.address("books", KEY) == ""
+
+
+async def test_one_that_is_no_text_has_its_forms() -> None:
+    """The environment of a process may hold bytes that are no UTF-8."""
+    key = await EnvironmentCredentials({"BOOKS_API_KEY": "k-\udcff-1"}).get("books", KEY)
+    assert key is not None
+    assert "k-%ED%B3%BF-1" in forms_of(key)
 
 
 async def test_a_refused_one_is_replaced_by_what_the_environment_has_by_then() -> None:

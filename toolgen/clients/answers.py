@@ -203,7 +203,7 @@ def _value_of(text: str, kind: type) -> Json:
     if kind is not str:
         try:
             return parsedate_to_datetime(text).isoformat().replace("+00:00", "Z")
-        except ValueError:
+        except (ValueError, OverflowError):
             return text
     return text
 

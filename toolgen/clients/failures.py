@@ -108,7 +108,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     try:
         until, now = parsedate_to_datetime(text), parsedate_to_datetime(headers.get("date", ""))
         return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

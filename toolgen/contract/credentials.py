@@ -97,5 +97,6 @@ def forms_of(credential: Credential) -> Iterator[str]:
     pair = f"{credential.username}:{credential.secret}"
     for text in (credential.secret, credential.refresh_token, pair if credential.username else ""):
         if text:
-            yield from (text, quote(text), quote(text, safe=""), quote_plus(text))
-            yield b64encode(text.encode(errors="surrogatepass")).decode()
+            encoded = text.encode(errors="surrogatepass")
+            yield from (text, quote(encoded), quote(encoded, safe=""), quote_plus(encoded))
+            yield b64encode(encoded).decode()
