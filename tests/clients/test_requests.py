@@ -191,9 +191,10 @@ async def test_a_path_that_nothing_fills_is_refused() -> None:
         await received(sending(path="/books/{id}"))
 
 
+@pytest.mark.parametrize("style", ["form", "pipeDelimited"])
 @pytest.mark.parametrize("key", ["count", "cursor_of_nobody"])
-async def test_a_free_key_is_no_other_parameter(key: str) -> None:
-    of = sending(Parameter("value", "query"), Parameter("count", "query"))
+async def test_a_free_key_is_no_other_parameter(key: str, style: Any) -> None:
+    of = sending(Parameter("value", "query", style=style, explode=True), Parameter("count", "query"))
     if key == "count":
         with pytest.raises(ToolError, match="value may not have a key that is another parameter"):
             await received(of, value={key: "9"})

@@ -108,7 +108,12 @@ class RequestPlan:
     def _add(self, parts: RequestParts, parameter: Parameter, value: Json) -> None:
         name, style = parameter.name or parameter.attribute, parameter.style or "form"
         explode = _explodes(parameter, style)
-        if explode and style == "form" and isinstance(value, dict) and not self._taken.isdisjoint(value):
+        if (
+            explode
+            and style != "deepObject"
+            and isinstance(value, dict)
+            and not self._taken.isdisjoint(value)
+        ):
             raise ToolError(f"{parameter.attribute} may not have a key that is another parameter")
         match parameter.place:
             case "query":
