@@ -277,6 +277,11 @@ async def test_a_lost_answer_of_a_tool_that_may_repeat_is_asked_for_again() -> N
     assert (result.status, len(received)) == ("unknown", 1)
 
 
+async def test_a_tool_that_may_not_repeat_makes_a_lost_put_unknown() -> None:
+    result, received = await called(PUT, writes(b""), annotations={"idempotent": False})
+    assert (result.status, len(received)) == ("unknown", 1)
+
+
 async def test_the_scheduler_waits_as_long_as_the_service_asks() -> None:
     busy = answer(503, b"", Retry_After="0")
     result, received = await called(

@@ -268,6 +268,29 @@ def echoing(status: int) -> Respond:
     return respond
 
 
+@pytest.mark.parametrize(
+    ("said", "charset"),
+    [(SECRET, "utf-16le"), (SECRET, "utf-16be"), ("s3cret%2fkey%2bwith%3dsigns", "utf-8")],
+)
+async def test_a_secret_is_not_said_back_in_another_writing(said: str, charset: str) -> None:
+    body = f"you said {said}".encode(charset)
+    respond = answering(answer(200, body, Content_Type=f"text/plain; charset={charset}"))
+    http = HTTP(
+        verb="GET",
+        path="/books",
+        parameters=(Parameter("id", "query"),),
+        responses=(Response(200, body="title", media="text", headers={"id": "Content-Length"}),),
+        security=((Requirement(KEY),),),
+    )
+    async with (
+        serving(respond) as server,
+        Books(server=server.url, credentials=Known(library_key=[SECRET])) as client,
+    ):
+        book = await client.send(operation(http), GetBook(id="1"))
+    assert book.title.startswith("you said ")
+    assert said not in book.title
+
+
 def forms(secret: str) -> list[str]:
     return [secret, QUOTED, b64encode(f"frank:{secret}".encode()).decode()]
 

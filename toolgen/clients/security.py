@@ -109,11 +109,16 @@ class Keyring:
         return CredentialNeededError(self._service, requirement, address or self._server)
 
 
-def written_forms(used: Used) -> tuple[bytes, ...]:
-    """Return how an answer may say credentials back: as a request has them, and as JSON is escaped."""
+def written_forms(used: Used, *, is_wide: bool = False) -> tuple[bytes, ...]:
+    """Return how an answer may say credentials back: as a request has them, and as JSON is escaped.
+
+    A wide answer is in UTF-16.
+    """
     forms = (form for _, credential in used for form in forms_of(credential) if len(form) >= _SHORTEST)
     written = (text for form in forms for text in (form, json.dumps(form)[1:-1], *_escaped(form)))
-    return tuple(text.encode(errors="surrogatepass") for text in dict.fromkeys(written))
+    encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)
+    texts = dict.fromkeys(written)
+    return tuple(text.encode(encoding, "surrogatepass") for encoding in encodings for text in texts)
 
 
 def _escaped(form: str) -> list[str]:

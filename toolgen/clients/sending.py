@@ -17,7 +17,16 @@ from toolgen.contract.transport import HTTP, IDEMPOTENT_VERBS, SAFE_VERBS, Verb
 from .answers import AnswerPlan
 from .call import ServedCall
 from .connections import ENCODINGS, Answer, Connections
-from .failures import AnswerLostError, NotConnectedError, Request, answer_lost, not_connected, place, shown
+from .failures import (
+    AnswerLostError,
+    NotConnectedError,
+    Request,
+    answer_lost,
+    charset_of,
+    not_connected,
+    place,
+    shown,
+)
 from .files import FilePart, loaded
 from .operation import Operation
 from .paging import page_query
@@ -101,7 +110,8 @@ class Method(Generic[R]):
         if call is not None:
             tool = call.context.tool
             name = call.context.spec.name if call.context.spec else tool
-        may_repeat = self.http.verb in IDEMPOTENT_VERBS or (call is not None and call.may_repeat)
+        safe_verbs = IDEMPOTENT_VERBS if call is None else SAFE_VERBS  # else the tool knows better
+        may_repeat = self.http.verb in safe_verbs or (call is not None and call.may_repeat)
         return Request(name=name, tool=tool, server=self.base.origin.host, may_repeat=may_repeat)
 
     def _limit_s(self, call: ServedCall | None) -> float | None:
@@ -165,7 +175,8 @@ class _Exchange:
 
     def _redacted(self, answer: Answer, used: Used) -> Answer:
         """Return an answer that says back none of the credentials."""
-        secrets, body, headers = written_forms(used), answer.body, answer.headers.raw
+        is_wide = charset_of(answer.headers).lower().startswith("utf-16")
+        secrets, body, headers = written_forms(used, is_wide=is_wide), answer.body, answer.headers.raw
         if not any(secret in text for secret in secrets for text in (body, *(text for _, text in headers))):
             return answer
         pairs = [(name, without(secrets, text)) for name, text in headers]

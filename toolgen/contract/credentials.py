@@ -19,6 +19,7 @@ from .transport import Requirement, SecurityScheme
 _KINDS: Final = {"api_key": "API key", "basic": "password", "bearer": "token", "oauth2": "authorization"}
 _PARTS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 """Where the words of a name end."""
+_ESCAPE: Final = re.compile("%[0-9A-F]{2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,5 +99,7 @@ def forms_of(credential: Credential) -> Iterator[str]:
     for text in (credential.secret, credential.refresh_token, pair if credential.username else ""):
         if text:
             encoded = text.encode(errors="surrogatepass")
-            yield from (text, quote(encoded), quote(encoded, safe=""), quote_plus(encoded))
+            for form in (quote(encoded), quote(encoded, safe=""), quote_plus(encoded)):
+                yield from (form, _ESCAPE.sub(lambda match: match[0].lower(), form))  # .NET has small letters
+            yield text
             yield b64encode(encoded).decode()
