@@ -110,10 +110,7 @@ class Keyring:
 
 
 def written_forms(used: Used, *, is_wide: bool = False) -> tuple[bytes, ...]:
-    """Return how an answer may say credentials back: as a request has them, and as JSON is escaped.
-
-    A wide answer is in UTF-16.
-    """
+    """Return how an answer, a wide one in UTF-16, may say credentials back, also as JSON is escaped."""
     forms = (form for _, credential in used for form in forms_of(credential) if len(form) >= _SHORTEST)
     written = (text for form in forms for text in (form, json.dumps(form)[1:-1], *_escaped(form)))
     encodings = ("utf-8", "utf-16-le", "utf-16-be") if is_wide else ("utf-8",)

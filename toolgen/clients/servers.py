@@ -22,7 +22,6 @@ _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _NOT_PUBLIC: Final = tuple(
     map(ipaddress.ip_network, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "fec0::/10"))
 )
-"""Of IPv6, also where an older Python says otherwise (RFC 4291, 2.5; RFC 2765; RFC 8215)."""
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
