@@ -42,6 +42,9 @@ class KeptSchemas:
         self._claim = claim
         self._find = find
         self._names: dict[str, str] = {}
+        self._defined: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
         self.clauses: dict[str, Call] = {}
         """The clauses of the schemas by name."""
         self.files: dict[str, object] = {}
@@ -101,27 +104,35 @@ class KeptSchemas:
 
     def whole(self, schema: object, place: str, direction: Direction) -> Any:
         """Return a schema with all that it refers to in its `$defs`."""
-        names: dict[str, str] = {}
-        waiting: list[str] = []
-
-        def refer(address: str, tag: Tag | None) -> dict[str, object]:
-            address = self._components.canonical(address)
-            if address not in names:
-                names[address] = unlike(naming.class_name(component_name(address)), names.values())
-                waiting.append(address)
-            reference: dict[str, object] = {"$ref": f"#/$defs/{names[address]}"}
-            return pinned(reference, tag) if tag else reference
-
-        translator = Translator(self._components, direction, refer, inlines=False)
+        definitions: dict[str, object] = {}
         try:
-            result = shown(translator.translated(schema, place), place)
-            definitions: dict[str, object] = {}
-            while waiting and len(names) < _MOST_KEPT:
+            result, waiting = self._translated(schema, place, direction)
+            while waiting:
                 address = waiting.pop()
-                definitions[names[address]] = shown(
-                    translator.translated(self._api.find(address), address), address
-                )
+                if self._defined[address] not in definitions:
+                    key = address, direction
+                    if key not in self._parts:
+                        self._parts[key] = self._translated(self._api.find(address), address, direction)
+                    definitions[self._defined[address]], used = self._parts[key]
+                    waiting += used
         except UnreadableError as error:
             self._find(codes.LEFT_OUT, error.pointer, f"{error.message}; any JSON is taken", error.hint)
             return {}
         return {**result, "$defs": definitions} if definitions and isinstance(result, dict) else result
+
+    def _translated(self, schema: object, place: str, direction: Direction) -> tuple[Any, list[str]]:
+        """Return a schema with references into `$defs`, and the addresses that they lead to."""
+        used: dict[str, None] = {}
+
+        def refer(address: str, tag: Tag | None) -> dict[str, object]:
+            address = self._components.canonical(address)
+            if address not in self._defined:
+                name = naming.class_name(component_name(address))
+                self._defined[address] = unlike(name, self._taken)
+                self._taken.add(self._defined[address])
+            used[address] = None
+            reference: dict[str, object] = {"$ref": f"#/$defs/{self._defined[address]}"}
+            return pinned(reference, tag) if tag else reference
+
+        translator = Translator(self._components, direction, refer, inlines=False)
+        return shown(translator.translated(schema, place), place), list(used)
