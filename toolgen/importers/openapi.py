@@ -111,6 +111,8 @@ class _Importer:
     def files(self) -> DesignFiles:
         drafts = list(self._drafts())
         self._findings = [*self._waiting, *self._findings]
+        sides = ("payload", "result")
+        self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
         self._module.reserve(self._types.names())
         self._types.write()

@@ -61,6 +61,7 @@ class TypeBook:
         self._called: dict[TypeKey, str] = {}
         self._details: dict[str, str] = {}
         self._bases: set[str] = set()
+        self._others: list[str] = []
         self._cutter = Cutter(components)
         self._schemas = KeptSchemas(
             components, toolset, self._take, lambda names: self._names.take(names), find
@@ -100,6 +101,11 @@ class TypeBook:
         self, properties: Mapping[str, tuple[object, str]], required: Iterable[str], direction: Direction
     ) -> Cut:
         return self._cutter.cut_object(properties, required, direction)
+
+    def avoid(self, names: Iterable[str]) -> None:
+        """Keep names of classes, such as those of payloads, from the types."""
+        self._others += names
+        self._names.take(self._others)
 
     def names(self) -> list[str]:
         """Return the names of all types so far."""
@@ -193,7 +199,7 @@ class TypeBook:
         for _ in range(_MOST_ROUNDS):
             before = len(self._failed)
             self._names = Names(self._toolset)
-            self._names.take(self._called.values())
+            self._names.take([*self._called.values(), *self._others])
             self._table = TypeTable(self._names)
             self.types.clear()
             self._schemas.clear()
