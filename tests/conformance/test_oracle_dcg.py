@@ -130,7 +130,8 @@ def _said(part: oracle.Schema) -> str:
         case {"pattern": pattern}:
             return f"pattern {pattern}"
         case {"type": str(kind) | [str(kind), *_]}:
-            return f"{kind} enum" if "enum" in part or "const" in part else kind
+            values = {"enum", "const", "oneOf"}  # a `oneOf` beside a type has constants with their meanings
+            return kind if values.isdisjoint(part) else f"{kind} enum"
         case _:
             return "union" if "oneOf" in part else "any"
 
