@@ -161,11 +161,16 @@ class CredentialNeededError(ToolError):
     As it does after `ToolOutcome.need_credential`; where nobody can be asked, it is the error of the call.
     """
 
-    def __init__(self, service: str, requirement: Requirement, address: str = "") -> None:
-        """Construct the error; `address` is where the credential is for, or where a person authorizes it."""
-        from toolgen.contract.credentials import missing_text, request_of  # no other call needs them
+    def __init__(
+        self, service: str, requirement: Requirement, address: str = "", *, is_refused: bool = False
+    ) -> None:
+        """Construct the error of a credential that is missing, or that the service has refused.
 
-        super().__init__(missing_text(service, requirement))
+        `address` is where the credential is for, or where a person authorizes it.
+        """
+        from toolgen.contract.credentials import needed_text, request_of  # no other call needs them
+
+        super().__init__(needed_text(service, requirement, is_refused=is_refused))
         self.service, self.requirement, self.address = service, requirement, address
         self.request = request_of(service, requirement, address)
         """What is said of the credential to whoever may give it; JSON."""

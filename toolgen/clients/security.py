@@ -102,11 +102,11 @@ class Keyring:
 
     async def needed(self, refused: Used) -> CredentialNeededError:
         """Return the error of credentials that the service has refused."""
-        return await self._missing(refused[0][0] if refused else self._first)
+        return await self._missing(refused[0][0] if refused else self._first, is_refused=bool(refused))
 
-    async def _missing(self, requirement: Requirement) -> CredentialNeededError:
-        address = await self._credentials.address(self._service, requirement)
-        return CredentialNeededError(self._service, requirement, address or self._server)
+    async def _missing(self, requirement: Requirement, *, is_refused: bool = False) -> CredentialNeededError:
+        address = (await self._credentials.address(self._service, requirement)) or self._server
+        return CredentialNeededError(self._service, requirement, address, is_refused=is_refused)
 
 
 def written_forms(used: Used, *, is_wide: bool = False) -> tuple[bytes, ...]:

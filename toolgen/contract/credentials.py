@@ -59,16 +59,17 @@ def environment_name(service: str, scheme: SecurityScheme) -> str:
     return "_".join(word for name in (service, scheme.name) for word in _PARTS.split(name) if word).upper()
 
 
-def missing_text(service: str, requirement: Requirement) -> str:
-    """Return the sentence that a credential is missing, and which environment variable gives it."""
+def needed_text(service: str, requirement: Requirement, *, is_refused: bool) -> str:
+    """Return the sentence that a credential is missing or refused, and which environment variable has it."""
     scheme = requirement.scheme
+    why = "the service has refused" if is_refused else "is missing"
     scopes = f" with the scopes {', '.join(requirement.scopes)}" if requirement.scopes else ""
     name = environment_name(service, scheme)
     variable = f"{name} as user:password" if scheme.kind == "basic" else name
     if scheme.flow is not None and scheme.flow.kind == "client_credentials":
         variable = f"{name}_CLIENT_ID and {name}_CLIENT_SECRET"
     return (
-        f"{service} needs the {_KINDS[scheme.kind]} {scheme.name!r}{scopes}, which is missing; "
+        f"{service} needs the {_KINDS[scheme.kind]} {scheme.name!r}{scopes}, which {why}; "
         f"the environment gives it by {variable}"
     )
 
