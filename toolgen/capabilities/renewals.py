@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
-from weakref import WeakValueDictionary
 
 from toolgen.contract.credentials import Credential, note
 from toolgen.contract.json_value import Json
@@ -82,8 +83,9 @@ class Renewals:
         """Returns seconds since 1970."""
         self._store = store
         self._oauth = oauth
-        self._locks: WeakValueDictionary[tuple[asyncio.AbstractEventLoop, CredentialPlace], asyncio.Lock]
-        self._locks = WeakValueDictionary()
+        self._guard = threading.Lock()
+        self._running: dict[CredentialPlace, Future[None]] = {}
+        """Renewals of all event loops; each ends with its renewal."""
         self._tasks = set[asyncio.Task[Credential | None]]()
 
     async def find(
@@ -105,11 +107,23 @@ class Renewals:
     async def _renewed_once(
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
-        async with self._locks.setdefault((asyncio.get_running_loop(), place), asyncio.Lock()):
+        own = Future[None]()
+        while (running := self._begun(place, own)) is not own:
+            await asyncio.shield(asyncio.wrap_future(running))
+        try:
             stored = await self._load(place, requirement)  # another call may have renewed it
             if stored is not None and self._serves(stored, refused):
                 return stored
             return await self._renewed(place, service, requirement, stored)
+        finally:
+            with self._guard:
+                del self._running[place]
+            own.set_result(None)
+
+    def _begun(self, place: CredentialPlace, own: Future[None]) -> Future[None]:
+        """Return the renewal that goes on at a place; this one begins where there is none."""
+        with self._guard:
+            return self._running.setdefault(place, own)
 
     async def _renewed(
         self, place: CredentialPlace, service: str, requirement: Requirement, stored: Credential | None
@@ -124,7 +138,8 @@ class Renewals:
                 now = await self._load(place, requirement)
                 if now is not None and now.secret != stored.secret:  # another process was faster
                     return now
-                await self._store.drop(place)
+                if now is not None:  # what is kept stays: one that was faster may be about to keep its token
+                    await self._store.save(place, asdict(replace(now, refresh_token="")))
             elif await self._store.load(place) is None:  # its owner was erased meanwhile
                 return None
         if renewed is None and place.scope == "service":
