@@ -213,6 +213,23 @@ async def test_a_code_of_another_issuer_is_not_exchanged(server: OAuthServer) ->
     assert (await host.callback.complete(brought, user="ann"))[0] == 200
 
 
+@pytest.mark.parametrize("place", ["token", "discovery"])
+async def test_addresses_that_nobody_has_accepted_are_public(
+    server: OAuthServer, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = Host(server, "client_credentials")
+    addresses = {"token": f"{server.url}/token"}
+    if place == "discovery":
+        addresses = {"discovery": f"{server.url}/.well-known/oauth-authorization-server"}
+    host.flow = OAuthFlow(kind="client_credentials", is_accepted=False, **addresses)
+    result = await host.get()
+    assert result.error is not None
+    assert "is at an address that is not public, and nobody has accepted it" in result.error.message
+    assert server.grants == []
+    monkeypatch.setattr("toolgen.clients.servers.is_public", lambda address: True)
+    assert (await host.get()).status == "ok"
+
+
 async def test_a_person_who_says_no_may_say_yes_later(server: OAuthServer) -> None:
     host = Host(server, "authorization_code")
     asked = waiting(await host.get())

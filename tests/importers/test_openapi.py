@@ -314,14 +314,16 @@ def test_a_bad_result_is_any_json_and_a_warning() -> None:
         ({"type": "apiKey", "in": "query", "name": "k"}, 'APIKeySecurity("s", "S.", query="k")'),
         (
             {"type": "openIdConnect", "openIdConnectUrl": "https://a.x/o"},
-            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://a.x/o"), Scope("r", "r"))',
+            'OAuth2Security("s", "S.", AuthorizationCodeFlow(discovery="https://a.x/o", accepted=False), '
+            'Scope("r", "r"))',
         ),
         (
             {
                 "type": "oauth2",
                 "flows": {"clientCredentials": {"tokenUrl": "https://a.example/t", "scopes": {}}},
             },
-            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://a.example/t"), Scope("r", "r"))',
+            'OAuth2Security("s", "S.", ClientCredentialsFlow(token="https://a.example/t", accepted=False), '
+            'Scope("r", "r"))',
         ),
     ],
 )

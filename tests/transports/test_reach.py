@@ -112,7 +112,7 @@ BOOKS = Service(
         Security(BasicSecurity("basic", "B.")),
         Security(BearerSecurity("bearer", "B.")),
         Security(OAuth2Security("code", "O.", TOKEN, Scope("read", "Read.")), scopes=["read"]),
-        Security(OAuth2Security("own", "O.", ClientCredentialsFlow(discovery=ADDRESS))),
+        Security(OAuth2Security("own", "O.", ClientCredentialsFlow(discovery=ADDRESS, accepted=False))),
         NoSecurity(),
     ),
 )

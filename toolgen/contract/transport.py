@@ -131,6 +131,8 @@ class OAuthFlow:
     """"" for `token`."""
     discovery: str = ""
     """Address of the metadata; "" where the others are known."""
+    is_accepted: bool = True
+    """Whether the author of the design has chosen the addresses; private ones of another flow are refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

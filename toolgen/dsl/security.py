@@ -69,6 +69,8 @@ class AuthorizationCodeFlow(Clause):
     refresh: str | None = None
     """Where a token is renewed; None for `token`."""
     discovery: str | None = None
+    accepted: bool = True
+    """Whether somebody has chosen the addresses; private ones of another flow are refused."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -80,6 +82,8 @@ class ClientCredentialsFlow(Clause):
 
     token: str | None = None
     discovery: str | None = None
+    accepted: bool = True
+    """Whether somebody has chosen the addresses; private ones of another flow are refused."""
 
 
 class OAuth2Security(Clause):

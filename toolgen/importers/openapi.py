@@ -105,7 +105,9 @@ class _Importer:
         self._components = Components(api)
         self._module = Module(name, service, _about(api, name))
         self._types = TypeBook(self._components, name, self._find)
-        self._securities = Securities(api, self._module.variable, self._find)
+        self._securities = Securities(
+            api, self._module.variable, self._find, is_accepted=options.servers.is_accepted
+        )
         self._names = Names(name)
 
     def files(self) -> DesignFiles:

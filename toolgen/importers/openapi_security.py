@@ -20,8 +20,12 @@ _PLACE: Final = "/components/securitySchemes"
 class Securities:
     """The security schemes of a document, each a variable of the design where something uses it."""
 
-    def __init__(self, api: API, taken: Callable[[str], str], find: Callable[..., None]) -> None:
+    def __init__(
+        self, api: API, taken: Callable[[str], str], find: Callable[..., None], *, is_accepted: bool
+    ) -> None:
         self._api = api
+        self._facts = () if is_accepted else (Named("accepted", literal(False)),)
+        """What each flow says beside its addresses."""
         self._taken = taken
         self._find = find
         self._names: dict[str, str] = {}
@@ -116,7 +120,8 @@ class Securities:
             self._oauth2(variable, described, mapping(scheme.get("flows")), place)
         elif kind == "openIdConnect" and is_address(text(scheme.get("openIdConnectUrl"))):
             discovery = Named("discovery", literal(text(scheme["openIdConnectUrl"])))
-            self._oauth[variable] = variable, described, call("AuthorizationCodeFlow", discovery)
+            flow = call("AuthorizationCodeFlow", discovery, *self._facts)
+            self._oauth[variable] = variable, described, flow
             self._scopes[variable] = {}
             self._write_oauth(variable)
         else:
@@ -135,7 +140,7 @@ class Securities:
             addresses = dict(_addresses(flow, kind))
             if addresses and all(map(is_address, addresses.values())):
                 named = [Named(name, literal(url)) for name, url in addresses.items()]
-                self._oauth[variable] = variable, described, call(clause, *named)
+                self._oauth[variable] = variable, described, call(clause, *named, *self._facts)
                 self._scopes[variable] = {
                     scope: shown_text(text(meaning)) or scope
                     for scope, meaning in mapping(flow.get("scopes")).items()

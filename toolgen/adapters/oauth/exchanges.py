@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from toolgen.adapters.extras import extra
 from toolgen.calls.errors import ToolError
+from toolgen.clients.servers import Origin, PrivateAddressError, public_addresses
 from toolgen.contract.printable import printable
 
 with extra("http"):
@@ -36,9 +37,12 @@ async def ask(
     *,
     headers: Mapping[str, str] | None = None,
     body: str = "",
+    is_guarded: bool = False,
     seconds: float,
 ) -> tuple[int, dict[str, Any]]:
     """Return the status and the JSON object of an answer; redirects are not followed.
+
+    A guarded request goes to public addresses alone.
 
     Raises:
         ToolError: there is no answer in time, or it is none; the same request may work later.
@@ -49,8 +53,14 @@ async def ask(
     try:
         async with (
             asyncio.timeout(seconds),
-            httpx.AsyncClient(timeout=seconds, follow_redirects=False) as client,
-            client.stream(method, url, headers=sent, content=body.encode()) as response,
+            httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=not is_guarded) as client,
+            client.stream(
+                method,
+                await _checked(url, sent) if is_guarded else url,
+                headers=sent,
+                content=body.encode(),
+                extensions={"sni_hostname": httpx.URL(url).host},
+            ) as response,
         ):
             if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
                 raise ToolError(f"{server} answered packed, which was not asked for")
@@ -58,16 +68,42 @@ async def ask(
                 data += chunk
                 if len(data) > _MOST_BYTES:
                     raise ToolError(f"{server} answered with more than {_MOST_BYTES} bytes")
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError) as error:
+    except PrivateAddressError:
+        raise ToolError(
+            f"{server} is at an address that is not public, and nobody has accepted it; take accepted=False "
+            "out of its flow in the design, if that is where it is"
+        ) from None
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, TimeoutError, OSError) as error:
         raise ToolError(f"{server} did not answer: {type(error).__name__}", is_retryable=True) from None
-    status = response.status_code
+    return response.status_code, _object_of(response.status_code, data, server)
+
+
+def _object_of(status: int, data: bytearray, server: str) -> dict[str, Any]:
+    """Return the JSON object of an answer.
+
+    Raises:
+        ToolError: it is none, or one of a server that has failed.
+    """
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
         raise ToolError(f"{server} answered {status} and no JSON", is_retryable=status >= 500) from None
     if status >= 500 or not isinstance(document, dict):
         raise ToolError(f"{server} answered {status}", is_retryable=status >= 500)
-    return status, document
+    return document
+
+
+async def _checked(url: str, headers: dict[str, str]) -> httpx.URL:
+    """Return the URL with a public address in the place of its host, which goes into the headers.
+
+    Raises:
+        OSError: nobody knows the host.
+        PrivateAddressError: one of its addresses is not public.
+        ValueError: it is no URL of HTTP.
+    """
+    origin, address = Origin.of(url), httpx.URL(url)
+    headers["Host"] = address.netloc.decode("ascii")
+    return address.copy_with(host=(await public_addresses(origin.host, origin.port))[0])
 
 
 def shown(text: object) -> str:

@@ -22,6 +22,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 class Endpoints:
     """The addresses of an authorization server; "" for what nobody says."""
 
+    is_guarded: bool
+    """Whether they have to be public, because nobody has accepted them."""
     token: str
     authorize: str
     refresh: str
@@ -43,20 +45,22 @@ class Discovery:
         Raises:
             ToolError: the metadata cannot be read, or is not to be trusted.
         """
-        metadata = await self._metadata(service, flow.discovery) if flow.discovery else {}
+        is_guarded = not flow.is_accepted
+        metadata = await self._metadata(service, flow.discovery, is_guarded) if flow.discovery else {}
         token = flow.token or metadata.get("token_endpoint", "")
         return Endpoints(
+            is_guarded=is_guarded,
             token=token,
             authorize=flow.authorize or metadata.get("authorization_endpoint", ""),
             refresh=flow.refresh or token,
             issuer=metadata.get("issuer", ""),
         )
 
-    async def _metadata(self, service: str, address: str) -> dict[str, Any]:
+    async def _metadata(self, service: str, address: str, is_guarded: bool) -> dict[str, Any]:
         until, metadata = self._metadata_by_address.get(address, (0.0, {}))
         if until > self._clock():
             return metadata
-        status, metadata = await ask(service, "GET", address, seconds=self._seconds)
+        status, metadata = await ask(service, "GET", address, is_guarded=is_guarded, seconds=self._seconds)
         if status != 200:
             raise ToolError(
                 f"the metadata of the authorization server of {service} answered {status}; "

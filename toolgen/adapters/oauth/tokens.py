@@ -19,7 +19,7 @@ from toolgen.contract.logs import redact_http_logs
 from toolgen.contract.transport import OAuthFlow, Requirement
 
 from .exchanges import RefusedError, ask, shown
-from .metadata import Discovery
+from .metadata import Discovery, Endpoints
 
 with extra("http"):
     from authlib.oauth2.auth import ClientAuth
@@ -75,9 +75,9 @@ class OAuth(TokenSource):
         flow, client = requirement.scheme.flow, self._client(service, requirement)
         if flow is None or flow.kind != "client_credentials" or client is None:
             return None
-        endpoint = (await self._discovery.endpoints(service, flow)).token
+        endpoints = await self._discovery.endpoints(service, flow)
         form = {"scope": " ".join(requirement.scopes)} if requirement.scopes else {}
-        return await self._token(service, client, endpoint, requirement.scopes, "client_credentials", form)
+        return await self._token(service, client, endpoints, requirement.scopes, "client_credentials", form)
 
     async def renew(
         self, service: str, requirement: Requirement, credential: Credential
@@ -85,10 +85,10 @@ class OAuth(TokenSource):
         flow, client = requirement.scheme.flow, self._client(service, requirement)
         if flow is None or client is None:
             return None
-        endpoint = (await self._discovery.endpoints(service, flow)).refresh
+        endpoints = await self._discovery.endpoints(service, flow)
         form, scopes = {"refresh_token": credential.refresh_token}, credential.scopes
         try:
-            token = await self._token(service, client, endpoint, scopes, "refresh_token", form)
+            token = await self._token(service, client, endpoints, scopes, "refresh_token", form)
         except RefusedError as refused:
             if refused.code == "invalid_grant":
                 return None
@@ -127,9 +127,7 @@ class OAuth(TokenSource):
             raise ToolError(f"the code for {service} is of another issuer: {shown(issuer)}")
         note(Credential(secret=code), Credential(secret=authorization.verifier))
         form = {"code": code, "redirect_uri": self._redirect_uri, "code_verifier": authorization.verifier}
-        return await self._token(
-            service, client, endpoints.token, requirement.scopes, "authorization_code", form
-        )
+        return await self._token(service, client, endpoints, requirement.scopes, "authorization_code", form)
 
     def _client(self, service: str, requirement: Requirement) -> OAuthClient | None:
         if (client := self._clients.get(service)) is not None:
@@ -141,7 +139,7 @@ class OAuth(TokenSource):
         self,
         service: str,
         client: OAuthClient,
-        endpoint: str,
+        endpoints: Endpoints,
         scopes: tuple[str, ...],
         grant: str,
         form: Mapping[str, str],
@@ -152,6 +150,7 @@ class OAuth(TokenSource):
             RefusedError: the server refuses.
             ToolError: it does not answer as it should.
         """
+        endpoint = endpoints.refresh if grant == "refresh_token" else endpoints.token
         if urlsplit(endpoint).scheme not in ("http", "https"):
             raise ToolError(
                 f"no token endpoint of the authorization server of {service} is known; "
@@ -164,7 +163,13 @@ class OAuth(TokenSource):
         body = prepare_token_request(grant, "", **form)
         url, headers, body = auth.prepare("POST", endpoint, dict(_FORM), body)
         status, document = await ask(
-            service, "POST", url, headers=headers, body=body, seconds=self._timeout_s
+            service,
+            "POST",
+            url,
+            headers=headers,
+            body=body,
+            is_guarded=endpoints.is_guarded,
+            seconds=self._timeout_s,
         )
         if status != 200 or "error" in document:
             code, description = document.get("error", status), document.get("error_description", "")

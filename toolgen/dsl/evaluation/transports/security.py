@@ -135,13 +135,16 @@ class Securities:
             self._refuse(scheme, fault, hint, flow.source)
         token, discovery = flow.token or "", flow.discovery or ""
         if isinstance(flow, ClientCredentialsFlow):
-            return OAuthFlow(kind="client_credentials", token=token, discovery=discovery)
+            return OAuthFlow(
+                kind="client_credentials", token=token, discovery=discovery, is_accepted=flow.accepted
+            )
         return OAuthFlow(
             kind="authorization_code",
             token=token,
             authorize=flow.authorize or "",
             refresh=flow.refresh or "",
             discovery=discovery,
+            is_accepted=flow.accepted,
         )
 
     def _refuse(self, name: str, fault: str, hint: str, source: Source) -> None:
