@@ -16,7 +16,7 @@ from tests.work import lines_run
 from toolgen.contract.errors import ToolgenError
 from toolgen.importers import json_text
 from toolgen.importers.json_schema import read_schemas
-from toolgen.importers.openapi import read_openapi
+from toolgen.importers.openapi import openapi_files
 from toolgen.importers.text import MOST_FINDINGS, read_document
 from toolgen.schema_reader.document import LONGEST_POINTER
 
@@ -89,7 +89,8 @@ def test_an_api_is_read_in_linear_work(source: Callable[[int], str], tmp_path: P
     def work(number: int) -> int:
         file = tmp_path / f"{number}.json"
         file.write_text(source(number), "utf-8")
-        return lines_run(lambda: read_openapi(read_document(file)))
+        document = read_document(file)
+        return lines_run(lambda: openapi_files(document, name="api", service="API"))
 
     assert work(400) < 2.2 * work(200)
 

@@ -41,6 +41,8 @@ class Cut:
     """The types by their marks."""
     inlined: dict[str, str] = field(default_factory=dict)
     """Names in `definitions` of schemas that become no types, by address."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """The last numbers behind names that would stand twice in `definitions`."""
     place: str = ""
     direction: Direction = ""
     fixed: dict[str, Part] = field(default_factory=dict)
@@ -104,7 +106,8 @@ class Cutter:
         kind = self._components.kind(address)
         if kind == "inline":
             if address not in cut.inlined:
-                name = unlike(naming.class_name(component_name(address)), cut.definitions)
+                name = naming.class_name(component_name(address))
+                name = unlike(name, cut.definitions, cut.numbers)
                 cut.inlined[address] = name
                 cut.definitions[name] = True
                 held = translator.translated(self._api.find(address), address)
@@ -132,12 +135,13 @@ def mark_of(class_: Node, cut: Cut) -> str:
     return next((name for name in class_["properties"] if name in cut.keys), "")
 
 
-def unlike(name: str, taken: Collection[str]) -> str:
-    """Return the name, with a number behind it where it is taken."""
-    free, number = name, 1
+def unlike(name: str, taken: Collection[str], numbers: dict[str, int]) -> str:
+    """Return the name, with a number behind it where it is taken; `numbers` keeps the last of each name."""
+    free, number = name, numbers.get(name, 1)
     while free in taken:
         number += 1
         free = f"{name}{number}"
+    numbers[name] = number
     return free
 
 

@@ -44,6 +44,7 @@ class KeptSchemas:
         self._names: dict[str, str] = {}
         self._defined: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
         self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
         self.clauses: dict[str, Call] = {}
         """The clauses of the schemas by name."""
@@ -128,7 +129,7 @@ class KeptSchemas:
             address = self._components.canonical(address)
             if address not in self._defined:
                 name = naming.class_name(component_name(address))
-                self._defined[address] = unlike(name, self._taken)
+                self._defined[address] = unlike(name, self._taken, self._numbers)
                 self._taken.add(self._defined[address])
             used[address] = None
             reference: dict[str, object] = {"$ref": f"#/$defs/{self._defined[address]}"}

@@ -42,7 +42,7 @@ class Translator:
     def __init__(self, components: Components, direction: Direction, refer: Refer, *, inlines: bool) -> None:
         self._components = components
         self._api = components.api
-        self._direction = direction
+        self._direction: Direction = direction
         self._refer = refer
         self._inlines = inlines
         """Whether the objects that `allOf` joins are written out, rather than referred to."""
