@@ -17,6 +17,7 @@ from toolgen.capabilities import (
     ArtifactsCapability,
     ArtifactStore,
     CredentialsCapability,
+    CredentialStore,
     DisabledTools,
     EnvironmentCredentials,
     MemoryCredentialStore,
@@ -59,6 +60,8 @@ class Backend:
     sessions: SessionStore | None = None
     """None keeps them where the engine has the runs."""
     artifacts: ArtifactStore | None = None
+    credentials: CredentialStore | None = None
+    """None keeps them in memory."""
     secret: bytes | None = None
     """For an engine with many workers: the same in all processes."""
 
@@ -114,7 +117,7 @@ def assistant(
         secret=kept.secret,
         capabilities=[
             StateCapability(states),
-            CredentialsCapability(MemoryCredentialStore()),
+            CredentialsCapability(kept.credentials or MemoryCredentialStore()),
             *([ArtifactsCapability(kept.artifacts)] if kept.artifacts else []),
         ],
         disabled=DisabledTools(states),

@@ -23,6 +23,7 @@ from gen.assistant.toolsets import devices
 from toolgen.adapters.postgres import (
     Postgres,
     PostgresArtifactStore,
+    PostgresCredentialStore,
     PostgresSessionStore,
     PostgresStateStore,
 )
@@ -83,6 +84,7 @@ async def member(place: Place, *, is_worker: bool) -> AsyncIterator[Runtime]:
                 states=PostgresStateStore(stored),
                 sessions=PostgresSessionStore(stored),
                 artifacts=PostgresArtifactStore(stored),
+                credentials=PostgresCredentialStore(stored, secret=_SECRET),
                 secret=_SECRET,
             ),
         )
