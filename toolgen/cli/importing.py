@@ -48,7 +48,7 @@ class Chosen:
         Raises:
             ToolgenError: a new name is none, or the server is no address.
         """
-        renamed = dict(pair.rpartition("=")[::2] for pair in self.renamed)
+        renamed = {old: new for old, _, new in (pair.rpartition("=") for pair in self.renamed)}
         for old, new in renamed.items():
             if not old or not _is_name(new):
                 written = f"{old}={new}" if old else new

@@ -113,7 +113,7 @@ def _field(schema: Mapping[str, Any]) -> dict[str, Json]:
     if kind == "array":  # choices are those of MCP 2025-11-25 as they stand
         return dict(schema)
     if kind == "string" and "oneOf" in schema:
-        titled = [{"title": str(choice["const"]), **choice} for choice in schema["oneOf"]]
+        titled: list[Json] = [{"title": str(choice["const"]), **choice} for choice in schema["oneOf"]]
         return {**schema, "oneOf": titled}
     field = {key: schema[key] for key in _KEYWORDS[kind] if schema.get(key) is not None}
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
