@@ -44,12 +44,13 @@ def test_the_normal_form_holds_what_real_schemas_say(name: str) -> None:
             if schema is None:
                 continue
             reading = read(schema, name="Root", arguments=kind == "input")
-            assert (reading.foreign is None) == (error in record), record["id"]
+            is_repaired = any(problem.is_repair for problem in reading.problems)
+            assert (reading.foreign is None or is_repaired) == (error in record), record["id"]
             if reading.foreign is None:
                 continue
             total += 1
             exact += reading.foreign.is_exact
-            contract = jsonschema_rs.validator_for(schema, validate_formats=False)
+            contract = jsonschema_rs.validator_for(reading.schema, validate_formats=False)
             for value in instances(record, kind):
                 assert not disagreement(reading.foreign, contract, value), record["id"]
     assert exact / total >= LEAST_EXACT.get(name, 0.98)
