@@ -108,7 +108,7 @@ class Renewals:
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
         own = Future[None]()
-        while (running := self._begun(place, own)) is not own:
+        while (running := self._claim(place, own)) is not own:
             await asyncio.shield(asyncio.wrap_future(running))
         try:
             stored = await self._load(place, requirement)  # another call may have renewed it
@@ -120,8 +120,8 @@ class Renewals:
                 del self._running[place]
             own.set_result(None)
 
-    def _begun(self, place: CredentialPlace, own: Future[None]) -> Future[None]:
-        """Return the renewal that goes on at a place; this one begins where there is none."""
+    def _claim(self, place: CredentialPlace, own: Future[None]) -> Future[None]:
+        """Return the renewal that goes on at a place; this one, where there was none."""
         with self._guard:
             return self._running.setdefault(place, own)
 
