@@ -344,6 +344,30 @@ async def test_calls_of_two_event_loops_renew_a_token(server: OAuthServer) -> No
     assert server.grants == ["authorization_code", "refresh_token"]
 
 
+async def test_a_loop_that_ends_while_it_waits_for_a_renewal_disturbs_nobody(
+    server: OAuthServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = await authorized(server)
+    host.now += 3600
+    server.has_asked.clear()
+    server.may_answer.clear()
+    scheme = SecurityScheme(name="oauth", kind="oauth2", flow=host.flow)
+    requirement = Requirement(scheme, host.scopes)
+    first = asyncio.create_task(host.credentials.find(ANN, "Books", requirement))
+    await server.has_asked.wait()
+
+    async def give_up() -> None:
+        waiting = asyncio.create_task(host.credentials.find(ANN, "Books", requirement))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not waiting.done()
+
+    await asyncio.to_thread(asyncio.run, give_up())
+    server.may_answer.set()
+    assert await first is not None
+    assert [record for record in caplog.records if record.name.startswith("concurrent")] == []
+
+
 async def test_a_refused_token_is_renewed(server: OAuthServer) -> None:
     host = await authorized(server)
     server.access.clear()

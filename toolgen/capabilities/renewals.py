@@ -108,8 +108,9 @@ class Renewals:
         self, place: CredentialPlace, service: str, requirement: Requirement, refused: Credential | None
     ) -> Credential | None:
         own = Future[None]()
+        own.set_running_or_notify_cancel()  # who waits for it may be canceled, and cannot cancel it
         while (running := self._claim(place, own)) is not own:
-            await asyncio.shield(asyncio.wrap_future(running))
+            await asyncio.wrap_future(running)
         try:
             stored = await self._load(place, requirement)  # another call may have renewed it
             if stored is not None and self._serves(stored, refused):
