@@ -18,7 +18,7 @@ from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
 from toolgen.importers.openapi_operations import Selection
-from toolgen.importers.openapi_servers import ServerOptions, is_address
+from toolgen.importers.openapi_servers import ServerOptions, is_server
 from toolgen.importers.python_functions import read_functions
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
@@ -53,7 +53,7 @@ class Chosen:
             if not old or not _is_name(new):
                 written = f"{old}={new}" if old else new
                 raise ToolgenError(f"--rename {written!r} is no ID=NEW", hint=f"--rename ID={_name(new)}")
-        if self.server and not is_address(self.server):
+        if self.server and not is_server(self.server):
             message = f"--server {self.server!r} is no absolute address of http or https"
             raise ToolgenError(message, hint="--server https://api.example.com")
         selection = Selection(

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Any, Final
+
+ABSENT: Final = object()
+"""What a pointer to nothing leads to; no JSON."""
+_PLACE: Final = re.compile(r"[0-9]{1,10}")
 
 
 def escaped(token: str) -> str:
@@ -18,3 +24,16 @@ def pointer_of(tokens: Iterable[str | int]) -> str:
 def tokens_of(pointer: str) -> list[str]:
     """Return the tokens of a JSON Pointer; what stands before its first slash is none of them."""
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def resolved(document: object, pointer: str) -> Any:
+    """Return what a JSON Pointer leads to, or `ABSENT` (RFC 6901, section 4)."""
+    at: Any = document
+    for token in tokens_of(pointer):
+        if isinstance(at, dict) and token in at:
+            at = at[token]
+        elif isinstance(at, list) and _PLACE.fullmatch(token) and int(token) < len(at):
+            at = at[int(token)]
+        else:
+            return ABSENT
+    return at

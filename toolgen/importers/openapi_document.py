@@ -12,11 +12,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.json_pointer import tokens_of
+from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
 from toolgen.findings import Finding
 
 from .codes import BAD_OPERATION, finding_at
-from .pointers import joined, resolve
+from .pointers import joined
 from .records import a_kind
 
 _MOST_REFERENCES: Final = 20
@@ -75,11 +75,11 @@ class API:
         """
         file = _file_of(address)
         pointer = address.partition("#")[2] if file else address
-        try:
-            return resolve(self._content(file, place), tokens_of(pointer))
-        except LookupError as error:
+        value: object = resolved(self._content(file, place), pointer)
+        if value is ABSENT:
             message = f"the reference {f'{file}#{pointer}'!r} leads to nothing"
-            raise UnreadableError(place or address, message, "correct it, or add what it names") from error
+            raise UnreadableError(place or address, message, "correct it, or add what it names")
+        return value
 
     def _content(self, file: str, place: str) -> object:
         if not file:

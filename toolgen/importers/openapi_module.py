@@ -37,7 +37,7 @@ class Module:
         self._name = name
         self._service = service
         self._description = description
-        self._taken = {"design", *MODULES, *CLAUSE_NAMES, *dir(builtins)}
+        self._taken = {"design", *MODULES, *CLAUSE_NAMES, *dir(builtins), *keyword.kwlist}
         self._toolsets: set[str] = set()
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -45,13 +45,7 @@ class Module:
 
     def variable(self, wanted: str) -> str:
         """Return a name of a variable like this one that is free, and take it."""
-        name = identifier(wanted, "a")
-        free, number = name, 1
-        while free in self._taken or keyword.iskeyword(free):
-            number += 1
-            free = f"{name}_{number}"
-        self._taken.add(free)
-        return free
+        return _take(identifier(wanted, "a"), self._taken)
 
     def statements(
         self, services: list[ServiceParts], types: TypeBook, security: dict[str, Call]
@@ -99,13 +93,7 @@ class Module:
         return {error: self._constant(error) for error in shared.values()}
 
     def _constant(self, error: Call) -> str:
-        name = naming.constant(str(getattr(error.parts[0], "value", "error")))
-        free, number = name, 1
-        while free in self._taken:
-            number += 1
-            free = f"{name}_{number}"
-        self._taken.add(free)
-        return free
+        return _take(naming.constant(str(getattr(error.parts[0], "value", "error"))), self._taken)
 
     def _statements(
         self, service: ServiceParts, number: int, errors: dict[Call, str], written: list[str]
@@ -151,12 +139,17 @@ class Module:
     def _toolset(self, tag: str) -> str:
         """Return the name of the toolset for a tag, or for what has none."""
         name = identifier(tag, "tools")[: naming.LONGEST_NAME - 3].rstrip("_") if tag else self._name
-        free, number = name, 1
-        while free in self._toolsets:
-            number += 1
-            free = f"{name}_{number}"
-        self._toolsets.add(free)
-        return free
+        return _take(name, self._toolsets)
+
+
+def _take(name: str, taken: set[str]) -> str:
+    """Take a name, with a number behind it where it is taken already, and return it."""
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
 
 
 def _named(part: Call, by_text: dict[str, str]) -> Part:

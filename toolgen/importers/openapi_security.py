@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from toolgen.dsl.evaluation.transports.servers import is_address
 from toolgen.shapes import naming
 
 from . import codes
 from .clauses_layout import Call, Named, Part, Text, call, literal
 from .openapi_document import API, UnreadableError, listed, mapping, text
-from .openapi_servers import is_address
 from .openapi_texts import shown_text
 from .pointers import joined
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
+
+from toolgen.dsl.evaluation.transports.servers import is_address
 
 from .clauses_layout import Call, Named, call, literal
 from .openapi_document import listed, mapping, text
@@ -50,18 +52,12 @@ def _server(server: dict[str, object], options: ServerOptions) -> Call | None:
         written.append(
             call("Variable", literal(name), *map(literal, values), Named("default", literal(default)))
         )
-    if not is_address(_VARIABLE.sub(lambda match: defaults[match[1]], url)):
+    if not is_server(_VARIABLE.sub(lambda match: defaults[match[1]], url)):
         return None
     accepted = () if options.is_accepted or options.url else (Named("accepted", literal(False)),)
     return call("Server", literal(url), *written, *accepted)
 
 
-def is_address(url: str) -> bool:
+def is_server(url: str) -> bool:
     """Return whether a text is an absolute address of http or https, without user, query and fragment."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return False
-    is_plain = url.isascii() and url.isprintable() and not re.search(r"[\s\\?#{}]", url)
-    return is_plain and parts.scheme in ("http", "https") and bool(host) and "@" not in parts.netloc
+    return is_address(url) and not set("?{}").intersection(url)

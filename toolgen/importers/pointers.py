@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from toolgen.contract.json_pointer import pointer_of
@@ -35,19 +34,3 @@ def below(place: Place, token: str | int) -> Place:
 def joined(pointer: str, *tokens: str | int) -> str:
     """Return the pointer with these tokens added."""
     return pointer + pointer_of(tokens)
-
-
-def resolve(document: object, tokens: Iterable[str]) -> object:
-    """Return the value at the pointer.
-
-    Raises:
-        LookupError: nothing does.
-    """
-    for token in tokens:
-        if isinstance(document, dict):
-            document = document[token]
-        elif isinstance(document, list) and token.isdecimal():
-            document = document[int(token)]
-        else:
-            raise LookupError(token)
-    return document

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urljoin
 
-from toolgen.contract.json_pointer import pointer_of, tokens_of
+from toolgen.contract.json_pointer import ABSENT, pointer_of, resolved
 from toolgen.shapes.foreign.repairs import has_address
 
 from .keywords import IN_PLACE, Schema, Subschema, children
@@ -17,7 +17,6 @@ MOST_IN_PLACE: Final = 10_000
 """Schemas that look at one value, when references are written out; the public corpora have 24."""
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _METASCHEMA: Final = "https://json-schema.org/draft/2020-12/"
-_ABSENT: Final = object()
 
 
 class SchemaIndex:
@@ -102,7 +101,7 @@ class SchemaIndex:
             return target
         if self._embedded and local[:1] != "/":
             return None
-        missing = "which is not there" if target is _ABSENT or target is None else "which is no schema"
+        missing = "which is not there" if target is ABSENT or target is None else "which is no schema"
         self._report(
             pointer, f"refers to {ref!r:.200}, {missing}", "add it to $defs, or remove the reference"
         )
@@ -179,19 +178,6 @@ def local_part(ref: str, base: str) -> str | None:
     if document and not (base and urljoin(base, document) == base):
         return None
     return unquote(fragment)
-
-
-def resolved(root: Schema, pointer: str) -> Any:
-    """Return the value that a JSON Pointer refers to, or a value that is no JSON."""
-    at: Any = root
-    for token in tokens_of(pointer):
-        if isinstance(at, dict) and token in at:
-            at = at[token]
-        elif isinstance(at, list) and token.isdecimal() and token.isascii() and int(token) < len(at):
-            at = at[int(token)]
-        else:
-            return _ABSENT
-    return at
 
 
 def is_anchor(name: str) -> bool:

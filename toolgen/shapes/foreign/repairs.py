@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from toolgen.contract.json_pointer import escaped, tokens_of
+from toolgen.contract.json_pointer import ABSENT, escaped, resolved, tokens_of
 
 from .normal_form import KEYWORDS, SCHEMAS
 from .schema import MAPS
@@ -24,7 +24,6 @@ _MAY_BE_NULL: Final = frozenset(["const", "default", "type"])
 _OBJECTS: Final = MAPS | {"dependencies", "dependentRequired"}
 _BOUNDS: Final = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
 _IN_FRAGMENT: Final = "/~!$&'()*+,;=:@"
-_ABSENT: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ class _Repairs:
             for reference in list(self._references)[followed:]:
                 followed += 1
                 pointer = unquote(reference[1:])
-                self._visit(pointer, _resolved(self._root, pointer), "", "", pointer.count("/"))
+                self._visit(pointer, resolved(self._root, pointer), "", "", pointer.count("/"))
         self._tuples()
         self._ids()
         self._recursion()
@@ -204,8 +203,8 @@ class _Repairs:
                 message = "is a place, and is read as if it were left out"
             elif not (is_referred_to or id_.startswith("#")):
                 inner = local[place.pointer]
-                astray = next((ref for ref in inner if _resolved(schema, ref) is _ABSENT), None)
-                if astray and all(_resolved(self._root, ref) is not _ABSENT for ref in inner):
+                astray = next((ref for ref in inner if resolved(schema, ref) is ABSENT), None)
+                if astray and all(resolved(self._root, ref) is not ABSENT for ref in inner):
                     missing = f"#{astray}"
                     message = f"is an address without {missing!r:.120}, and is read as if it were left out"
             if message:
@@ -254,16 +253,3 @@ def _leads_into_items(reference: str) -> bool:
     return "additionalItems" in tokens or any(
         token == "items" and after.isdecimal() for token, after in pairwise(tokens)
     )
-
-
-def _resolved(root: Any, pointer: str) -> Any:
-    """Return what a JSON Pointer leads to, or a value that is no JSON."""
-    at: Any = root
-    for token in tokens_of(pointer):
-        if isinstance(at, dict) and token in at:
-            at = at[token]
-        elif isinstance(at, list) and token.isdecimal() and token.isascii() and int(token) < len(at):
-            at = at[int(token)]
-        else:
-            return _ABSENT
-    return at
