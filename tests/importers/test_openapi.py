@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -426,6 +427,26 @@ def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     with pytest.raises(ToolgenError, match="its aliases stand for more than 2,000,000 values"):
         yaml_files(tmp_path, "\n".join(lines))
+
+
+def test_an_exception_in_one_operation_is_its_finding_and_leaves_the_others() -> None:
+    class Odd(dict[str, object]):
+        """An object that no reader of documents makes."""
+
+        def get(self, *key: object) -> Any:
+            raise OSError("its file is gone")
+
+    def post(**facts: object) -> dict[str, object]:
+        return {"post": {"summary": "Do it.", "responses": {}, **facts}}
+
+    body = Odd({"content": {}})
+    paths = {"/a": post(operationId="broken", requestBody=body), "/b": post(operationId="good")}
+    value = {"openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "paths": paths}
+    files = openapi_files(Document(name="api", value=value), name="api", service="api")
+    [finding] = [finding for finding in files.findings if finding.code == "import-own-fault"]
+    assert (finding.tool, finding.place.pointer) == ("broken", "/paths/~1a/post")
+    assert "OSError" in finding.message
+    assert files.imported == 1
 
 
 def test_aliases_do_not_hide_depth(tmp_path: Path) -> None:

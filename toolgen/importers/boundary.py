@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from toolgen.contract.errors import ToolgenError
@@ -21,12 +22,26 @@ def each(results: Iterable[T], pointer: str, tool: str = "") -> Iterator[T | Fin
     Raises:
         ToolgenError: the environment is at fault, which no other tool gets past.
     """
-    try:
+    faults: list[Finding] = []
+    with apart(faults, pointer, tool):
         yield from results
+    yield from faults
+
+
+@contextmanager
+def apart(findings: list[Finding], pointer: str, tool: str) -> Iterator[None]:
+    """Let an exception end a part of the work on one tool, with a finding.
+
+    Raises:
+        ToolgenError: the environment is at fault, which no other tool gets past.
+    """
+    try:
+        yield
     except ToolgenError:
         raise
     except Exception as error:
-        yield finding_at(OWN_FAULT, pointer, f"ended with {_shown(error)}", hint=_HINT, tool=tool)
+        message = f"ended with {_shown(error)}"
+        findings.append(finding_at(OWN_FAULT, pointer, message, hint=_HINT, tool=tool))
 
 
 def _shown(error: Exception) -> str:

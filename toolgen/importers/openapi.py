@@ -15,6 +15,7 @@ from toolgen.findings import Code, Finding
 from toolgen.shapes import naming
 
 from . import codes
+from .boundary import apart
 from .clauses_built import NotExpressibleError, faults_of
 from .clauses_layout import Call, Named, Text, call, literal
 from .codes import finding_at
@@ -127,7 +128,8 @@ class _Importer:
             key = tuple(server.flat for server in servers)
             if key not in services:
                 services[key] = ServiceParts(servers=servers, security=common)
-            self._write(draft, services[key])
+            with apart(self._findings, draft.operation.pointer, draft.operation.id):
+                self._write(draft, services[key])
         files = self._checked_files(list(services.values()))
         imported = sum(len(each.methods) for each in services.values())
         findings = tuple(dict.fromkeys(self._findings))
@@ -168,10 +170,11 @@ class _Importer:
             if isinstance(operation, Finding):
                 self._findings.append(operation)
             elif selection.takes(operation) and not self._is_broken(operation):
-                try:
-                    yield self._draft(operation)
-                except UnreadableError as error:
-                    self._findings.append(error.finding(operation.id))
+                with apart(self._findings, operation.pointer, operation.id):
+                    try:
+                        yield self._draft(operation)
+                    except UnreadableError as error:
+                        self._findings.append(error.finding(operation.id))
 
     def _is_broken(self, operation: Operation) -> bool:
         """Return whether an operation holds what cannot be read; that is reported as its own."""
