@@ -20,9 +20,9 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from toolgen.contract.json_value import Json, compact
+from toolgen.ports.loopback import is_loopback
 from toolgen.runtime import CallMeta, RegistrationError
 
-from ..loopback import is_loopback
 from .errors import InsecureServerError, MCPServerError, shortened
 from .http import check_response, keep_logs_clean, plain_url
 from .intake import Intake

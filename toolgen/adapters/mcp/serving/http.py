@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
-from typing import Any, Final, cast
+from typing import Final
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
@@ -16,26 +16,22 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.ports.admission import Place, PortLimits
+from toolgen.ports.admission import PortLimits
 from toolgen.ports.connections import Port, at_most_half_of_files
-from toolgen.ports.requests import PLACE, AdmittedRequests
+from toolgen.ports.http_requests import BodyDeadline, OwnNames
+from toolgen.ports.http_server import http_config, listening_sockets, url_of
+from toolgen.ports.loopback import LOOPBACK_NAMES, is_loopback
+from toolgen.ports.requests import AdmittedRequests
+from toolgen.ports.signals import on_signal
 
-from ..loopback import is_loopback
 from ..scanning import message_limits
-from .admission import BearerAuth, BodyDeadline, OwnNames, Verify
+from .admission import BearerAuth, Verify
 from .call_gate import CallGate
-from .http_connection import HttpConnection
 from .mcp_server import MCPServer
 from .sessions import OwnedSessions
-from .signals import on_signal
 
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-_CLOSING_S: Final = 2
-"""Seconds for connections that are open when the calls have ended."""
 _PERIODS: Final = ("head_s", "body_s", "write_s", "session_idle_s")
 """Options of `HttpOptions` in seconds, of which zero would let nothing in."""
-_BACKLOG: Final = 256
-"""Connections that are accepted in one turn of the event loop, and that wait for one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,31 +145,11 @@ async def serve_http(
 
     outer = Starlette(routes=app.routes, lifespan=closing)
     outer.router.redirect_slashes = False
-    listening = await _bound(host, port)
+    listening = await listening_sockets(host, port)
     admitted = Port(_limits(host, options), asyncio.get_running_loop())
-    process.append(uvicorn.Server(_config(outer, admitted)))
-    shown = f"[{host}]" if ":" in host else host
-    on_ready(f"http://{shown}:{listening[0].getsockname()[1]}{options.path}")
+    process.append(uvicorn.Server(http_config(outer, admitted)))
+    on_ready(f"{url_of(host, listening)}{options.path}")
     await process[0].serve(listening)
-
-
-async def _bound(host: str, port: int) -> Any:
-    """Return sockets that listen; who connects waits until the application has begun.
-
-    Raises:
-        ToolgenError: somebody else has the port, or the address is not of this machine.
-    """
-    loop = asyncio.get_running_loop()
-    try:
-        bound = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
-    except OSError as error:
-        hint = "choose another address or port, or end the process that has it"
-        raise ToolgenError(f"cannot listen on {host}:{port}: {error.strerror}", hint=hint) from None
-    listening = [listening_socket.dup() for listening_socket in bound.sockets]
-    bound.close()
-    for listener in listening:
-        listener.listen()
-    return listening
 
 
 def _limits(host: str, options: HttpOptions) -> PortLimits:
@@ -195,28 +171,6 @@ def _limits(host: str, options: HttpOptions) -> PortLimits:
     )
 
 
-def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
-    def connection(
-        config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], _loop: Any = None
-    ) -> asyncio.Protocol:
-        def serve(place: Place) -> asyncio.Protocol:
-            return HttpConnection(config, server_state, {**app_state, PLACE: place}, _loop)
-
-        return admitted.connection(serve)
-
-    return uvicorn.Config(
-        app,
-        http=cast(Any, connection),  # it is called alone, as its classes are
-        lifespan="on",
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        backlog=_BACKLOG,
-        timeout_graceful_shutdown=_CLOSING_S,
-    )
-
-
 def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -> tuple[Starlette, CallGate]:
     manager = OwnedSessions(
         served.sdk,
@@ -234,7 +188,7 @@ def _gated_app(served: MCPServer, verify: Verify | None, options: HttpOptions) -
     endpoint = BodyDeadline(endpoint, options.body_s)
     if verify is not None:
         endpoint = BearerAuth(endpoint, verify)
-    endpoint = AdmittedRequests(OwnNames(endpoint, options.hosts or _LOOPBACK))
+    endpoint = AdmittedRequests(OwnNames(endpoint, options.hosts or LOOPBACK_NAMES))
     paths = dict.fromkeys((options.path, f"{options.path.rstrip('/')}/"))
     routes = [Route(path, endpoint=endpoint) for path in paths]
     app = Starlette(routes=routes, lifespan=lambda _: manager.run())

@@ -22,12 +22,12 @@ from mcp.shared.message import SessionMessage
 
 from toolgen.contract.limits import Limits
 from toolgen.contract.logs import logger
+from toolgen.ports.signals import on_signal
 
 from ..credit import Credit
 from ..scanning import exceeded, id_of, is_answer, message_limits
 from .executing import CallsAtOnce
 from .mcp_server import MCPServer
-from .signals import on_signal
 
 _CHUNK: Final = 2**16
 """Bytes of one read, of which the next one waits for the loop."""

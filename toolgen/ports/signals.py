@@ -19,7 +19,7 @@ async def on_signal(close: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIter
     def begin() -> None:
         for signal_ in handled:
             loop.remove_signal_handler(signal_)
-        tasks.append(loop.create_task(close(), name="closing the MCP server"))
+        tasks.append(loop.create_task(close(), name="closing the server"))
 
     with suppress(NotImplementedError, RuntimeError):  # Windows, and other threads than the main one
         for signal_ in handled:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Final
+
+LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+"""Names by which clients on this machine reach it, as they stand in a URL."""
 
 
 def is_loopback(host: str) -> bool:
