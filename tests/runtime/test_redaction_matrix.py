@@ -19,7 +19,6 @@ from pydantic import BaseModel
 
 from tests.selection import diagonal
 from toolgen.calls.toolsets.functions import func_error, func_tool, function_toolset
-from toolgen.cli.sensitive import hiding_arguments, shown_document, shown_record, shown_run
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import HIDDEN
 from toolgen.engines import InProcessEngine
@@ -37,6 +36,7 @@ from toolgen.runtime import (
     ToolOutcome,
     ToolResult,
 )
+from toolgen.runtime.public_views import hiding_arguments, shown_document, shown_record, shown_run
 
 from .test_sensitive import Kept
 

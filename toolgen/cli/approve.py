@@ -16,6 +16,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runs import Engine
 from toolgen.runtime import Runtime, Suspended, ToolResult
+from toolgen.runtime.public_views import hiding_waiting, shown_document
 from toolgen.waiting.answers import cancel_answer
 from toolgen.waiting.errors import TamperedSuspensionError, UnsealedSuspensionError
 
@@ -40,7 +41,6 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .sensitive import hiding_waiting, shown_document
 from .terminal import Listing, is_confirmed, show_document, show_line, user_name
 
 _MOST_SEARCHED: Final = 200

@@ -24,12 +24,12 @@ from toolgen.runtime import (
     Trace,
     TraceStep,
 )
+from toolgen.runtime.public_views import hiding_arguments, shown_document
 from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.sensitive import redacted
 
 from .config import Project
 from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_meta, specs_of
-from .sensitive import hiding_arguments, shown_document
 from .terminal import show_document
 
 LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"

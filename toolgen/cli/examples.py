@@ -21,6 +21,7 @@ from toolgen.dsl import build
 from toolgen.expr.tree import Design, Example, Tool, Toolset
 from toolgen.findings import NOWHERE, Code, Finding, Format
 from toolgen.runtime import CallMeta, Codec, Runtime, ToolResult, ToolSpec, ToolValidationError
+from toolgen.runtime.public_views import hiding_arguments, shown_document
 
 from .config import Project
 from .load import load_design, load_module
@@ -33,7 +34,6 @@ from .runtime import (
     open_test_runtime,
     require_meta,
 )
-from .sensitive import hiding_arguments, shown_document
 
 _SETTING: Final = (
     'set test_runtime = "module:function" in [tool.toolgen], a function that returns a Runtime made for tests'

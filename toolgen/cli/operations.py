@@ -16,12 +16,12 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
 from toolgen.runs import CheckedEngine, Engine, RestoringEngine
 from toolgen.runtime import Runtime
+from toolgen.runtime.public_views import shown_record
 from toolgen.shapes.issues import short
 from toolgen.waiting.checking import CheckedCall, waits_of
 
 from .config import Project
 from .runs import cancel_run, open_engine
-from .sensitive import shown_record
 from .terminal import is_confirmed
 
 _LONGEST: Final = 20_000

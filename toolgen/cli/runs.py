@@ -15,6 +15,7 @@ from toolgen.contract.json_value import Json
 from toolgen.contract.printable import printable
 from toolgen.runs import ClockEngine, Engine, RunState, RunStatus
 from toolgen.runtime import Runtime
+from toolgen.runtime.public_views import shown_document, shown_run
 from toolgen.shapes.issues import short
 from toolgen.stores import StoreCorruptError
 from toolgen.waiting.checking import CheckedCall, waits_of
@@ -33,7 +34,6 @@ from .runtime import (
     specs_of,
     waiting_elsewhere,
 )
-from .sensitive import shown_document, shown_run
 from .terminal import Listing, show_document, show_json, show_line
 
 _ANSWER: Final = "answer what waits by its id: toolgen approve ID"

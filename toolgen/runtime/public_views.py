@@ -1,4 +1,4 @@
-"""Results and runs as the terminal shows them: without sensitive values."""
+"""Results and runs as commands and the HTTP surface show them: without sensitive values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from toolgen.calls.codec import Codec
+from toolgen.calls.errors import UnknownToolError
+from toolgen.calls.results import ToolResult
 from toolgen.calls.sensitive import note_typed
+from toolgen.calls.specs import ToolSpec
 from toolgen.contract.json_value import compact
 from toolgen.contract.secrets import HIDDEN, Secrets, current, hiding, noting, scrubbed_json
 from toolgen.events.redaction import public_result
-from toolgen.runtime import Codec, Runtime, ToolResult, ToolSpec, UnknownToolError
 from toolgen.shapes.sensitive import redacted, values_at
 from toolgen.waiting.answers import hiding_call
+
+from .runtime import Runtime
 
 
 @contextmanager
