@@ -87,6 +87,9 @@ class CallName:
 
     is_detached: bool = False
     """It goes on where its caller is cancelled, since the peer asks for its result later."""
+    is_idempotency_key: bool = False
+    """Every call under it is kept, also one that may run twice, and other arguments are refused even while
+    the first one waits for its approval; as peers mean it that send an `Idempotency-Key`."""
 
     def run_id(self, meta: CallMeta, edits: int = 0) -> str:
         """Return the id of the run of the call, after its arguments were edited so often."""

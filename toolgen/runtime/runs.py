@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, final
 
 from toolgen.calls.results import ToolResult
+from toolgen.runs import unknown_run
 from toolgen.waiting.errors import NoEngineError
 from toolgen.waiting.once_call import Resolution, ResolveError
 from toolgen.waiting.resolving import resolve_call
@@ -95,6 +96,44 @@ class Runs:
         ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
         logged = engine.events(run_id, after=after, follow=False)
         return tuple([logged_event(run_id, seq, document, ids) async for seq, document in logged])
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
+        """Yield the events of a run after this `seq`, to its `run_stream_end`, as they are logged.
+
+        Between them come those of this process that no log has, such as pieces of a text, with `seq` 0.
+
+        Raises:
+            UnknownRunError, NoEngineError, TypeError, ValueError: as `events`.
+        """
+        from toolgen.events.document import logged_event
+
+        _require_count("after", after)
+        engine, loops = self._engine(), self._assembly.loops
+        ids = {} if loops is None else loops.event_ids(await engine.status(run_id))
+        async for seq, document in engine.events(run_id, after=after):
+            yield logged_event(run_id, seq, document, ids)
+
+    async def call_result(self, run_id: str) -> ToolResult:
+        """Return the result of the direct call of a run as it stands, with what it waits for.
+
+        It is pending while the call is executed. Of one that has ended it is what was kept.
+
+        Raises:
+            UnknownRunError: no run of a direct call has the id.
+            SuspensionError: what it waits for was changed, or nobody has sealed it.
+            NoEngineError: this runtime has no runs.
+        """
+        from toolgen.waiting.awaiting_results import result_so_far
+        from toolgen.waiting.call_results import CallReader
+
+        self._engine()
+        assembly, waits = self._assembly, self._assembly.waits
+        assert waits is not None, "there is an engine"
+        reader = CallReader(waits=waits, tools=assembly.tools, services=assembly.services)
+        result = await result_so_far(reader, run_id)
+        if result is None:
+            raise unknown_run(run_id)
+        return result
 
     def status_of(self, status: RunStatus) -> RunStatus:
         """Return the status of a run for its clients.

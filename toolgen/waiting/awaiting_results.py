@@ -45,6 +45,30 @@ async def run_result(
     return await reader.waits.scheduler.wait_for_run(run_id, _run_result(reader, run_id, call, typed))
 
 
+async def result_so_far(reader: CallReader, run_id: str) -> ToolResult | None:
+    """Return the result of the direct call of a run as it stands; None for a run of no direct call.
+
+    It is pending while the call is executed, and suspended while it waits for people.
+
+    Raises:
+        UnknownRunError: no run has the id.
+        SuspensionError: as `WaitRegistry.record`.
+    """
+    status = await reader.waits.engine.status(run_id)
+    run_input: Any = status.input
+    if not isinstance(run_input, dict) or "facts" in run_input or not run_input.keys() & {"call", "frozen"}:
+        return None
+    call = call_of(run_input)  # type: ignore[arg-type]  # as the loop takes it
+    if status.state != "running":
+        nobody: asyncio.Future[ToolResult] = asyncio.get_running_loop().create_future()
+        with suppress(TimeoutError):  # it goes on meanwhile
+            async with asyncio.timeout(_PAUSE_S):
+                return await _run_result(reader, run_id, call, nobody)
+    text = "the call is executed; its result is not known yet"
+    call_id = call["meta"]["tool_call_id"]
+    return ToolResult(tool=call["tool"], status="pending", tool_call_id=call_id, display=text)
+
+
 async def _run_result(
     reader: CallReader, run_id: str, call: CallDocument, typed: asyncio.Future[ToolResult]
 ) -> ToolResult:

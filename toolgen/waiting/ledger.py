@@ -80,7 +80,7 @@ class Ledger:
             return frame.error_result(unverified_error(error))
         except Exception as error:  # such as an engine whose file cannot be used
             return failed_call_result(tool, error, meta, frame.services)
-        if place.is_taken or tool.runs_once:
+        if place.is_taken or tool.runs_once or name.is_idempotency_key:
             is_detached = place.is_taken or name.is_detached
             return await self._runs.execute(tool, payload, meta, place.run_id, is_detached=is_detached)
         set_idempotency_key(frame.context, name.idempotency_key(meta, tool.spec.id, payload))
@@ -136,7 +136,8 @@ class Ledger:
                 return _Place(run_id=run_id, is_taken=True)
             if is_this:
                 denied = _Place(run_id=run_id, is_taken=True)
-            if edited is not None and (made["tool"] != tool.spec.id or not await self._is_unapproved(status)):
+            may_edit = made["tool"] == tool.spec.id and not name.is_idempotency_key
+            if edited is not None and not (may_edit and await self._is_unapproved(status)):
                 if denied is not None:
                     return denied
                 raise CallNameError(

@@ -37,6 +37,7 @@ from .errors import (
     NoEngineError,
     NotAllowedAnswerError,
     SuspensionError,
+    TamperedSuspensionError,
     UnknownSuspensionError,
 )
 from .frozen import SealedCall
@@ -239,6 +240,17 @@ class Waits:
             NoEngineError: no call of this runtime can wait.
         """
         return await suspended_calls(self._require(), session_id)
+
+    async def at(self, wait: RunWait) -> Suspended | None:
+        """Return what waits at an open wait of a run; None for what its client answers without a token.
+
+        Raises:
+            SuspensionError: it was changed, or nobody has sealed it.
+            NoEngineError: no call of this runtime can wait.
+        """
+        if wait.fault:
+            raise TamperedSuspensionError(wait.run_id)
+        return await suspended_at(self._require(), wait.run_id, wait.op, wait.about)
 
     async def check(self, open_waits: Iterable[RunWait] | None = None) -> tuple[CheckedCall, ...]:
         """Return the suspended calls of all runs, or of some open waits, with what their seals say.
