@@ -1,12 +1,26 @@
-"""Reads docstrings: of the whole, of each parameter, of the result (Google, NumPy or Sphinx style)."""
+"""Docstrings of functions: of the whole, of each parameter, of the result (Google, NumPy or reST style).
+
+The package docstring-parser reads them, which the extra `docstrings` brings.
+"""
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from docstring_parser import Docstring
+
+PACKAGE: Final = "docstring_parser"
+_MORE_PARAMETERS: Final = ("Keyword Args", "Keyword Arguments", "Other Parameters")
+_ASIDES: Final = (
+    *"Note Notes Warning Warnings Warns Todo References Reference Tip Hint Important".split(),
+    "See Also",
+)
+"""Further sections of Google's style, which are neither of the whole nor of a parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,131 +32,61 @@ class DocstringTexts:
     result: str = ""
 
 
-_PARAMETERS: Final = frozenset("args arguments keyword-args other-parameters parameters params".split())
-_RESULTS: Final = frozenset("return returns yield yields".split())
-_OTHERS: Final = frozenset(
-    "attributes example examples note notes raises references see-also todo warning warnings warns".split()
-)
-_GOOGLE: Final = re.compile(r"([A-Z][A-Za-z ]*):\s*$")
-_SPHINX: Final = re.compile(r":(\w+)(?:\s+([^:]*))?:\s*(.*)")
-_TYPED: Final = re.compile(r"(\*{0,2}\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)", re.DOTALL)
-_NAMED: Final = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*(?::.*)?")
-_RESULT_TYPE: Final = re.compile(
-    r"[A-Za-z_][\w.]*(?:\[[^\]]*\]+)?(?:\s*\|\s*[\w.\[\], ]+)?\s*:\s+(.*)", re.DOTALL
-)
-
-
 def read_docstring(text: str | None) -> DocstringTexts:
-    """Return the parsed docstring; one of no known style is all description."""
-    if not text or not text.strip():
-        return DocstringTexts()
-    lines = inspect.cleandoc(text).splitlines()
-    description: list[str] = []
-    parameters: dict[str, str] = {}
-    result = ""
-    for kind, name, block in _blocks(lines):
-        if kind == "text":
-            description += block
-        elif kind == "result":
-            result = result or _one_line("\n".join(block))
-        elif kind == "parameter" and (described := _one_line("\n".join(block))):
-            parameters[name] = described
-    return DocstringTexts(description="\n".join(description).strip(), parameters=parameters, result=result)
+    """Return the parsed docstring; one of no known style, or of one line, is all description.
+
+    Raises:
+        ModuleNotFoundError: it has several lines, and `PACKAGE` is not installed.
+    """
+    text = inspect.cleandoc(text or "").strip()
+    if "\n" not in text:
+        return DocstringTexts(description=text)
+    parsed = _parsed(text)
+    if parsed is None:
+        return DocstringTexts(description=text)
+    parameters = {
+        name.strip().lstrip("*"): _one_line(parameter.description)
+        for parameter in parsed.params
+        if parameter.args[0] != "attribute" and parameter.description
+        for name in parameter.arg_name.split(",")
+    }
+    results = [result for result in (parsed.returns, *parsed.many_returns) if result is not None]
+    described = next((result.description for result in results if result.description), "")
+    return DocstringTexts(
+        description=(parsed.description or "").strip(), parameters=parameters, result=_one_line(described)
+    )
 
 
-def _blocks(lines: list[str]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the parts of a docstring in their order: kind, name of the parameter, lines."""
-    at = 0
-    while at < len(lines):
-        if (key := _numpy(lines, at)) is not None:
-            end = next((n for n in range(at + 2, len(lines)) if _numpy(lines, n) is not None), len(lines))
-            yield from _section(key, lines[at + 2 : end], is_numpy=True)
-        elif (key := _google(lines, at)) is not None:
-            end = _end_of_indented(lines, at + 1)
-            yield from _section(key, lines[at + 1 : end], is_numpy=False)
-        elif match := _SPHINX.match(lines[at]):
-            end = max(_end_of_indented(lines, at + 1), _end_of_paragraph(lines, at + 1))
-            yield _sphinx(match, lines[at + 1 : end])
-        else:
-            end = at + 1
-            yield "text", "", lines[at:end]
-        at = end
+def _parsed(text: str) -> Docstring | None:
+    """Return the docstring in the style that finds most in it; None where none finds anything it knows."""
+    from docstring_parser import DocstringMeta, DocstringStyle, ParseError
+
+    best, most = None, 0
+    for parse in _styles():
+        try:
+            parsed = parse(text)
+        except ParseError:
+            continue
+        is_rest = parsed.style is DocstringStyle.REST  # whose other fields may be any text between colons
+        count = sum(type(part) is not DocstringMeta or not is_rest for part in parsed.meta)
+        if count > most:
+            best, most = parsed, count
+    return best
 
 
-def _numpy(lines: list[str], at: int) -> str | None:
-    """Return the key of a heading that is underlined; None where there is none."""
-    is_underlined = at + 1 < len(lines) and re.fullmatch("-{3,}", lines[at + 1].strip())
-    return _section_kind(lines[at]) if is_underlined else None
+@cache
+def _styles() -> tuple[Any, ...]:
+    """Return the functions that parse each style."""
+    from docstring_parser import epydoc, google, numpydoc, rest
+
+    sections = [
+        *google.DEFAULT_SECTIONS,
+        *(google.Section(name, "param", google.SectionType.MULTIPLE) for name in _MORE_PARAMETERS),
+        *(google.Section(name, name.lower(), google.SectionType.SINGULAR) for name in _ASIDES),
+    ]
+    return rest.parse, google.GoogleParser(sections).parse, numpydoc.parse, epydoc.parse
 
 
-def _google(lines: list[str], at: int) -> str | None:
-    match = _GOOGLE.fullmatch(lines[at])
-    is_section = match and _end_of_indented(lines, at + 1) > at + 1
-    return _section_kind(match[1]) if match and is_section else None
-
-
-def _section_kind(heading: str) -> str | None:
-    """Return the key of a section's heading; None for a line of text."""
-    key = heading.strip().lower().replace("keyword arguments", "keyword args").replace(" ", "-")
-    return key if key in _PARAMETERS | _RESULTS | _OTHERS else None
-
-
-def _section(key: str, lines: list[str], *, is_numpy: bool) -> Iterator[tuple[str, str, list[str]]]:
-    items = list(_items(inspect.cleandoc("\n".join(["", *lines])).splitlines()))
-    if key in _PARAMETERS:
-        for head, body in items:
-            pattern = _NAMED if is_numpy else _TYPED
-            if match := pattern.fullmatch(head):
-                for name in match[1].split(","):
-                    yield "parameter", name.strip().lstrip("*"), [*([] if is_numpy else [match[2]]), *body]
-    elif key in _RESULTS and is_numpy:
-        # A type, or a name and a type, with the text below it; the text alone where nothing is below.
-        yield "result", "", items[0][1] or [head for head, _ in items] if items else []
-    elif key in _RESULTS:
-        text = "\n".join("\n".join([head, *body]) for head, body in items)
-        match = _RESULT_TYPE.fullmatch(text)
-        yield "result", "", [match[1] if match else text]
-
-
-def _sphinx(match: re.Match[str], more: list[str]) -> tuple[str, str, list[str]]:
-    field_name, argument, text = match[1], match[2] or "", match[3]
-    if field_name in ("param", "parameter", "arg", "argument", "key", "keyword") and argument:
-        return "parameter", argument.split()[-1].lstrip("*"), [text, *more]
-    return ("result" if field_name in _RESULTS else "other"), "", [text, *more]
-
-
-def _items(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each line that is not indented, with those below it that are."""
-    item: tuple[str, list[str]] | None = None
-    for line in lines:
-        if line.strip() and not line[0].isspace():
-            if item:
-                yield item
-            item = (line, [])
-        elif item:
-            item[1].append(line)
-    if item:
-        yield item
-
-
-def _end_of_indented(lines: list[str], at: int) -> int:
-    """Return where the indented lines end, blank ones between them counted."""
-    end = at
-    for number in range(at, len(lines)):
-        line = lines[number]
-        if line.strip():
-            if not line[0].isspace():
-                break
-            end = number + 1
-    return end
-
-
-def _end_of_paragraph(lines: list[str], at: int) -> int:
-    """Return the line after the continuation lines of a Sphinx field."""
-    ends = (n for n in range(at, len(lines)) if not lines[n].strip() or _SPHINX.match(lines[n]))
-    return next(ends, len(lines))
-
-
-def _one_line(text: str) -> str:
+def _one_line(text: str | None) -> str:
     """Return the text with spaces for line breaks, which come from the width of the source."""
-    return " ".join(text.split())
+    return " ".join((text or "").split())

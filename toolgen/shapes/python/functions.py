@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from ..fields import MISSING
 from .annotations import readable
-from .docstrings import DocstringTexts, read_docstring
+from .docstrings import PACKAGE, DocstringTexts, read_docstring
 from .sensitive import is_marked
 
 _VARIADIC: Final[Mapping[object, str]] = {
@@ -73,7 +73,14 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     A parameter is the context of the call when it is called `ctx` or `context` and its class is some
     `…Context`, or when its annotation is one of `context_types`.
     """
-    texts = read_docstring(inspect.getdoc(_unbound(function)))
+    try:
+        texts = read_docstring(inspect.getdoc(_unbound(function)))
+    except ModuleNotFoundError as error:
+        if error.name != PACKAGE:
+            raise
+        message = f"its docstring has several lines, and {PACKAGE}, which reads them, is not installed"
+        unread = FunctionProblem(parameter="", message=message, hint="pip install 'toolgen[docstrings]'")
+        return _function(DocstringTexts(), (), "", {}, (unread,), ())
     try:
         hints = get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:  # an annotation may be any code
