@@ -7,15 +7,15 @@ import datetime as dt
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 import pytest
 from pydantic import BaseModel, Field
 
-from toolgen.clients import Function, FunctionsClient, Operation
-from toolgen.runtime import MalformedResultError, RegistrationError, ToolModel
+from toolgen.clients import Function, FunctionsClient, Operation, calling
+from toolgen.runtime import CallMeta, MalformedResultError, RegistrationError, ToolContext, ToolModel
 
 MODULE = "rooms_of_the_office"
 
@@ -205,25 +205,61 @@ async def test_what_a_function_raises_is_raised(module: types.ModuleType) -> Non
         await client(of).send(of, PAYLOAD)
 
 
+async def test_a_parameter_without_a_keyword_is_given_by_its_position(module: types.ModuleType) -> None:
+    got: list[object] = []
+
+    def book(room: str, guests: int = 7, person: Person | None = None, /, class_: str = "") -> Booked:
+        got.append((room, guests, person, class_))
+        return Booked(id="1")
+
+    module.book = book  # type: ignore[attr-defined]  # a module of the test
+    of = booking()
+    await client(of).send(of, PAYLOAD)
+    await client(of).send(of, Book(room="b", person=Person(name="Bo"), class_="c", guests=1))
+    assert got == [("a", 0, Person(name="Ann"), ""), ("b", 1, Person(name="Bo"), "c")]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_what_a_generator_yields_is_progress_of_the_call(
+    module: types.ModuleType, is_async: bool
+) -> None:
+    def book(room: str, **rest: object) -> Iterator[str]:
+        yield room
+        yield "b"
+
+    async def book_later(room: str, **rest: object) -> AsyncIterator[str]:
+        yield room
+        yield "b"
+
+    module.book = book_later if is_async else book  # type: ignore[attr-defined]  # a module of the test
+    of = booking(result=Id)
+    told: list[str] = []
+    context = ToolContext(CallMeta(), "office.rooms.book")
+    context.report = lambda *, message, **rest: told.append(message)
+    with calling(context):
+        assert await client(of).send(of, PAYLOAD) == Id(ids=["a", "b"])
+    assert told == ["a", "b"]
+    assert await client(of).send(of, PAYLOAD) == Id(ids=["a", "b"])  # outside a call nobody listens
+
+
 async def test_all_that_is_wrong_is_said_at_once(module: types.ModuleType) -> None:
     module.no_guests = lambda room, person, class_=None: None  # type: ignore[attr-defined]  # a module of the test
     module.more = lambda floor, **arguments: None  # type: ignore[attr-defined]  # a module of the test
-    exec("def positional(room, /, **arguments): ...", module.__dict__)
     module.number = 1  # type: ignore[attr-defined]  # a module of the test
     targets = [
         "no_such_module_anywhere:f",
-        *(f"{MODULE}:{name}" for name in ("gone", "number", "no_guests", "more", "positional")),
+        *(f"{MODULE}:{name}" for name in ("gone", "number", "no_guests", "more")),
     ]
     with pytest.raises(RegistrationError) as raised:
         client(*map(booking, targets))
     assert str(raised.value).splitlines() == [
         "RoomsFunctions cannot call its functions:",
-        "  there is no module 'no_such_module_anywhere' for no_such_module_anywhere:f; add it",
+        "  there is no module 'no_such_module_anywhere' for no_such_module_anywhere:f; install it, or put it "
+        "below the folder of pyproject.toml",
         "  the module 'rooms_of_the_office' has no function 'gone'; add it",
         "  the module 'rooms_of_the_office' has no function 'number'; add it",
         "  rooms_of_the_office:no_guests takes no 'guests', which the payload has; add the parameter",
         "  rooms_of_the_office:more needs 'floor', which no payload has; give it a default",
-        "  rooms_of_the_office:positional takes 'room' by position only; remove the slash behind it",
     ]
 
 

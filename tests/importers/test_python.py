@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
 import enum
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict
 
 import pytest
 from pydantic import BaseModel, Field
+from typing_extensions import Doc
 
 from toolgen.findings import Finding
 from toolgen.importers.python_functions import read_functions
@@ -210,12 +214,75 @@ def test_what_has_no_annotation_may_be_any_value() -> None:
     assert (found.arguments["required"], found.result) == (["name"], {})
 
 
-def test_a_generator_is_refused() -> None:
+def test_the_result_of_a_generator_is_what_it_returns_or_all_that_it_yields() -> None:
     def count() -> Iterator[int]:
         yield 1
 
-    [finding] = findings(count)
-    assert (finding.message, finding.is_warning) == ("it yields, and a tool has one result", False)
+    async def pages() -> AsyncIterator[Point]:
+        yield Point(1)
+
+    def export() -> Generator[str, None, int]:
+        yield "half"
+        return 2
+
+    def drop() -> Generator[str]:
+        yield "half"
+
+    assert tool(count).result == {"type": "array", "items": {"type": "integer"}}
+    found = tool(pages).result
+    assert isinstance(found, dict)
+    assert found["items"] == {"$ref": "#/$defs/Point"}
+    assert tool(export).result == {"type": "integer"}
+    assert tool(drop).result == {"type": "array", "items": {"type": "string"}}
+
+
+def test_a_generator_that_says_nothing_of_its_result_has_any() -> None:
+    def count():  # type: ignore[no-untyped-def]  # what is tested
+        yield 1
+
+    source = read(count)
+    assert [finding.place.pointer for finding in source.findings] == ["/return"]
+    assert source.tools[0].result == {}
+
+
+def test_a_context_manager_is_refused() -> None:
+    @contextlib.contextmanager
+    def lent() -> Iterator[int]:
+        yield 1
+
+    [finding] = findings(lent)
+    assert (finding.message, finding.is_warning) == ("it is a context manager, and has no result", False)
+
+
+def test_arguments_that_a_partial_binds_are_no_arguments() -> None:
+    def add(a: int, b: int, c: int = 0, *, d: int = 0) -> int:
+        """Add them."""
+        return a + b + c + d
+
+    [found] = read_functions("tools", "", {"add": partial(partial(add, 1), c=2)}).tools
+    assert isinstance(found.arguments, dict)
+    assert list(found.arguments["properties"]) == ["b", "d"]
+    assert found.description == "Add them."
+
+
+def test_texts_among_the_metadata_of_an_annotation_describe_it() -> None:
+    def find(
+        word: Annotated[str, "Word to find."],
+        limit: Annotated[int, Doc("Most of them."), Field(ge=1)] = 1,
+        page: Annotated[int, "not this", Field(description="Page of them.")] = 1,
+    ) -> None:
+        """Find it.
+
+        Args:
+            word: Not this text.
+        """
+
+    found = properties(find)
+    assert [found[name]["description"] for name in ("word", "limit", "page")] == [
+        "Word to find.",
+        "Most of them.",
+        "Page of them.",
+    ]
 
 
 def test_a_type_without_schema_is_refused_by_its_parameter() -> None:
@@ -260,10 +327,10 @@ Returns
 int
     The sum.
 """
-SPHINX = "Add it.\n\n:param a: The a.\n:param int b: The b,\n    and more.\n:returns: The sum.\n"
+REST = "Add it.\n\n:param a: The a.\n:param int b: The b,\n    and more.\n:returns: The sum.\n"
 
 
-@pytest.mark.parametrize("text", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
+@pytest.mark.parametrize("text", [GOOGLE, NUMPY, REST], ids=["google", "numpy", "rest"])
 def test_a_docstring_of_each_style_is_read(text: str) -> None:
     said = read_docstring(text)
     assert said.description == "Add it."
@@ -271,10 +338,54 @@ def test_a_docstring_of_each_style_is_read(text: str) -> None:
     assert said.result == "The sum."
 
 
-@pytest.mark.parametrize("text", ["Plain: text.", "One.\n\nTwo: three\n  four"])
+@pytest.mark.parametrize(
+    ("text", "description", "parameters"),
+    [
+        ("Add.\n\nNote:\n    Slow.\n\nArgs:\n    a: The a.\n\nNotes:\n    More.", "Add.", {"a": "The a."}),
+        (
+            "Add.\n\nArgs:\n    *a: The a: all.\n    b (dict[str, int], optional): The b.",
+            "Add.",
+            {"a": "The a: all.", "b": "The b."},
+        ),
+        (
+            "Add.\n\nTwo.\n\nKeyword Args:\n    a: The a.\n\nRaises:\n    E: No.",
+            "Add.\n\nTwo.",
+            {"a": "The a."},
+        ),
+        (
+            "Add.\n\nParameters\n----------\na, b : int\n    Both.\n\nNotes\n-----\nSlow.\n",
+            "Add.",
+            {"a": "Both.", "b": "Both."},
+        ),
+        ("Add.\n\n@param a: The a.", "Add.", {"a": "The a."}),
+    ],
+)
+def test_each_parameter_has_its_text_and_asides_have_no_place(
+    text: str, description: str, parameters: dict[str, str]
+) -> None:
+    said = read_docstring(text)
+    assert (said.description, said.parameters) == (description, parameters)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Plain: text.", "One.\n\nTwo: three\n  four", "Say it.\n\n:smile: is fine.", "Add.\n\nArgs:\na: b"],
+)
 def test_a_docstring_without_sections_is_all_description(text: str) -> None:
     assert read_docstring(text).description == text
 
 
 def test_no_docstring_says_nothing() -> None:
     assert read_docstring(None).description == ""
+
+
+def test_without_their_reader_docstrings_of_one_line_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "docstring_parser", None)
+
+    def short(a: int) -> None:
+        """Add it."""
+
+    assert tool(short).description == "Add it."
+    [finding] = findings(search)
+    assert "several lines, and docstring_parser, which reads them, is not installed" in finding.message
+    assert (finding.hint, finding.is_warning) == ("pip install 'toolgen[docstrings]'", False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import fields
 from typing import Any, Final, assert_never
 
 from toolgen.contract.printable import printable
 from toolgen.contract.secrets import HIDDEN, scrubbed
+from toolgen.events import Event, ToolUpdate
 from toolgen.runtime import (
     Artifact,
     Bounds,
@@ -52,7 +53,8 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     runtime.runs.be_client()
     with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
         try:
-            result = await runtime.call(tool, data, meta, trace=traced)
+            async with _progress_shown(runtime):
+                result = await runtime.call(tool, data, meta, trace=traced)
         finally:
             await runtime.aclose()
     if traced is not None:
@@ -71,6 +73,25 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
         with hiding_arguments(data, spec):
             show_document(shown_document(result, spec))
     return 0 if result.status in ("ok", "pending", "suspended") else 1
+
+
+@asynccontextmanager
+async def _progress_shown(runtime: Runtime) -> AsyncIterator[None]:
+    """Print to stderr what tools report of their progress, where the runtime has `Events`."""
+    if runtime.events is None:
+        yield
+        return
+    async with runtime.events.on(_show_progress, types=["tool_update"]):
+        yield
+
+
+def _show_progress(event: Event) -> None:
+    assert isinstance(event, ToolUpdate)
+    percent = [] if event.fraction is None else [f"{event.fraction:.0%}"]
+    text = [event.message] if event.message else []
+    value = [] if event.value is None else [_json(event.value)]
+    line = f"{event.tool.rpartition('.')[2]}: {' '.join([*percent, *text, *value])}"
+    print(scrubbed(printable(line)), file=sys.stderr, flush=True)
 
 
 def left_work(result: ToolResult) -> tuple[Suspended, ...]:

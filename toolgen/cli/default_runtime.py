@@ -12,6 +12,7 @@ from toolgen.contract.names import CALL_META_NAMES
 from toolgen.contract.transport import HTTP
 from toolgen.dsl import build
 from toolgen.engines import InProcessEngine
+from toolgen.events import Events
 from toolgen.expr.tree import Design, Toolset
 from toolgen.runtime import Runtime, ToolsetRegistration
 from toolgen.shapes.naming import module_name
@@ -76,13 +77,13 @@ def _designed(project: Project, design: Design) -> Iterator[ToolsetRegistration]
 def _runtime(project: Project, *, asks_for_credentials: bool) -> Runtime:
     """Return a runtime with the file of its runs, and one beside it for the credentials of its services."""
     if not project.runs:
-        return Runtime()
+        return Runtime(events=Events())
     path = project.directory / project.runs
     engine = InProcessEngine(path)
     if not asks_for_credentials or (secret := engine.secret()) is None:
-        return Runtime(engine=engine)
+        return Runtime(events=Events(), engine=engine)
     store = SqliteCredentialStore(path.with_name(f"{path.name}.credentials"), secret=secret)
-    return Runtime(engine=engine, capabilities=[CredentialsCapability(store)])
+    return Runtime(events=Events(), engine=engine, capabilities=[CredentialsCapability(store)])
 
 
 def _has_security(design: Design) -> bool:

@@ -7,21 +7,24 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from types import UnionType
-from typing import Annotated, Any, ClassVar, Final, TypeVar, Union, get_args, get_origin
+from types import TracebackType, UnionType
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import to_json
 
 from toolgen.calls.errors import MalformedResultError, RegistrationError, ToolError
+from toolgen.calls.steps.bridge import CallEndedError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
 from toolgen.contract.transport import Function
 from toolgen.shapes.python.annotations import readable
-from toolgen.shapes.python.functions import type_hints
+from toolgen.shapes.python.functions import type_hints, yielded
+from toolgen.shapes.python.yielding import Report, with_progress
 from toolgen.shapes.values import plain
 
+from .call import served_call
 from .operation import Operation
 from .reading import MisfitError, Reader
 
@@ -35,8 +38,9 @@ _ANY: Final = TypeAdapter[Any](Any)
 class FunctionsClient:
     """A service whose methods are functions: its generated client is a subclass with one method for each.
 
-    A function gets the attributes of the payload by keyword, as the types that it has for them; absent ones
-    are left out where it has a default. A synchronous one runs in a thread of the client's own.
+    A function gets the attributes of the payload by keyword, or by position where it has no keyword, as the
+    types that it has for them; absent ones are left out where it has a default. A synchronous one runs in a
+    thread of the client's own. What a generator yields is the progress of the call that it works for.
     """
 
     operations: ClassVar[tuple[Operation[Any, Any], ...]] = ()
@@ -75,18 +79,42 @@ class FunctionsClient:
             except _UnfitFunctionError as error:
                 _raise_problems(type(self).__name__, error.problems)
                 raise
-        arguments = method.arguments(payload)
-        if method.is_async:
-            returned = await method.function(**arguments)
-        else:
-            try:
-                returned = await self._threads.run(method.target, partial(method.function, **arguments))
-            except NoThreadError as error:
-                text = f"{method.target} is not available now: earlier calls have not ended"
-                raise ToolError(text) from error
-            if inspect.isawaitable(returned):
-                returned = await returned
+        with _ProgressOfCall() as progress:
+            work = method.call(payload, progress.report)
+            returned = await (work() if method.is_async else self._in_thread(method.target, work))
         return method.result(returned)  # type: ignore[no-any-return]  # of the operation's class
+
+    async def _in_thread(self, target: str, work: Callable[[], Any]) -> Any:
+        try:
+            returned = await self._threads.run(target, work)
+        except NoThreadError as error:
+            text = f"{target} is not available now: earlier calls have not ended"
+            raise ToolError(text) from error
+        return await returned if inspect.isawaitable(returned) else returned
+
+
+class _ProgressOfCall:
+    """Reports progress to the call that is served here, until that is over; without one nobody listens."""
+
+    __slots__ = ("_call", "_is_over")
+
+    def __init__(self) -> None:
+        self._call = served_call()
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._is_over = True
+
+    def report(self, fraction: float | None = None, message: str = "", value: Any = None) -> None:
+        if self._is_over:
+            raise CallEndedError("the call of this function is over, and nobody waits for its result")
+        if self._call is not None:
+            self._call.context.progress(fraction, message, value)
 
 
 class _UnfitFunctionError(Exception):
@@ -103,7 +131,13 @@ class _Method:
         assert isinstance(transport, Function), "it is an operation of functions"
         self.target: str = transport.target
         self.function = _imported(self.target)
-        self.is_async = is_async(self.function)
+        hints = type_hints(self.function)
+        self._yielding = yielded(self.function, hints)
+        self._called = (
+            self.function if self._yielding is None else with_progress(self.function, self._yielding)
+        )
+        """What is called: the function, or what takes the report of its progress first."""
+        self.is_async = is_async(self._called)
         self._result: Any = operation.result
         self._reader: Reader[Any] = Reader(operation.result)
         self._fields: dict[str, str] = {}
@@ -114,10 +148,12 @@ class _Method:
         """Attributes whose null is absence, for the function takes no None for them."""
         self._needed = frozenset[str]()
         """Parameters without a default."""
+        self._by_position: Mapping[str, object] = {}
+        """Parameters that have no keyword, with what stands for an absent one."""
         self._is_open = False
-        self._require_fit(operation.payload.model_fields)
+        self._require_fit(operation.payload.model_fields, hints)
 
-    def _require_fit(self, fields: Mapping[str, FieldInfo]) -> None:
+    def _require_fit(self, fields: Mapping[str, FieldInfo], hints: Mapping[str, Any]) -> None:
         """Check that the function takes the payload.
 
         Raises:
@@ -128,10 +164,12 @@ class _Method:
             parameters = inspect.signature(self.function).parameters.values()
         except (TypeError, ValueError):  # of a function in C, which says nothing of itself
             return
-        named = {
-            parameter.name: parameter
-            for parameter in parameters
-            if parameter.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        named = {parameter.name: parameter for parameter in parameters if parameter.kind not in variadic}
+        self._by_position = {
+            name: parameter.default
+            for name, parameter in named.items()
+            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
         }
         self._is_open = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
         self._needed = frozenset(
@@ -140,7 +178,6 @@ class _Method:
         for name, field in fields.items():
             if name not in named and field.serialization_alias in named:
                 self._fields[name] = field.serialization_alias
-        hints = type_hints(self.function)
         own = {name: hints[parameter] for name, parameter in self._fields.items() if parameter in hints}
         self._types = dict(_own_types(own, fields))
         self._without_null = frozenset(name for name, type_ in own.items() if not _takes_none(type_))
@@ -154,16 +191,11 @@ class _Method:
             for name in named
             if name in self._needed and name not in self._fields.values()
         ]
-        problems += [
-            f"{self.target} takes {parameter.name!r} by position only; remove the slash behind it"
-            for parameter in parameters
-            if parameter.kind is inspect.Parameter.POSITIONAL_ONLY and parameter.default is parameter.empty
-        ]
         if problems:
             raise _UnfitFunctionError(*problems)
 
-    def arguments(self, payload: BaseModel) -> dict[str, Any]:
-        """Return the keyword arguments for a payload.
+    def call(self, payload: BaseModel, report: Report) -> Callable[[], Any]:
+        """Return the function with its arguments of a payload, whose progress is reported.
 
         Raises:
             ToolError: one does not fit the type that the function has for it.
@@ -175,7 +207,11 @@ class _Method:
             or parameter in self._needed
             or (name in payload.model_fields_set and name not in self._without_null)
         }
-        return arguments | (payload.model_extra or {}) if self._is_open else arguments
+        by_position = [arguments.pop(name, default) for name, default in self._by_position.items()]
+        if self._is_open:
+            arguments |= payload.model_extra or {}
+        first = () if self._yielding is None else (report,)
+        return partial(self._called, *first, *by_position, **arguments)
 
     def _typed(self, name: str, value: object) -> object:
         adapter = self._types.get(name)
@@ -229,7 +265,10 @@ def _imported(target: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise  # the module is there, and what it imports is not
-        raise _UnfitFunctionError(f"there is no module {module_name!r} for {target}; add it") from None
+        raise _UnfitFunctionError(
+            f"there is no module {module_name!r} for {target}; install it, or put it below the folder of "
+            "pyproject.toml"
+        ) from None
     for name in path.split("."):
         member = getattr(member, name, None)
     if not callable(member):

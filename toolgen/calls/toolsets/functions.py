@@ -30,6 +30,7 @@ from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, class_name, field_nam
 from toolgen.shapes.naming import title as title_of
 from toolgen.shapes.python.annotations import without_texts
 from toolgen.shapes.python.functions import Function, Parameter, payload_field, read_function
+from toolgen.shapes.python.yielding import with_progress
 
 from ..context import ToolContext
 from ..errors import RegistrationError
@@ -103,8 +104,9 @@ def func_tool(
 
     Its parameters are the tool's arguments, but for one that gets the context: of type `ToolContext`, or
     `SyncToolContext` where the function is not asynchronous. What has no annotation may be any JSON value,
-    which is logged. The docstring (Google, NumPy or Sphinx style) describes the tool, its arguments and its
-    result.
+    which is logged. The docstring (Google, NumPy or reST style) describes the tool, its arguments and its
+    result; one of several lines takes `toolgen[docstrings]`. What a generator yields is the progress of the
+    call; its result is what it returns, or else a list of what it yielded.
 
     Args:
         function: A function, a method of an object, or an object that is called.
@@ -119,8 +121,8 @@ def func_tool(
             is wrong stands in the message.
     """
     own = name or str(getattr(function, "__name__", ""))
-    context = SyncToolContext if takes_sync_context(function) else ToolContext
     read = read_function(function, (ToolContext, SyncToolContext))
+    context = SyncToolContext if takes_sync_context(function) and not read.is_async_iterable else ToolContext
     problems = [*_problems(function, own, read, context), *_error_problems(errors)]
     payload = _codec(own, facts.get("title") or title_of(own), read.parameters, problems)
     result = _result(own, read, problems)
@@ -320,6 +322,8 @@ def _executor(
     function: Callable[..., Any], read: Function, attributes: Mapping[str, str]
 ) -> Callable[..., Any]:
     """Return the executor that calls the function with the fields and the context."""
+    if yields := read.yielding is not None:
+        function = with_progress(function, read.yielding)
     by_place = [attributes[parameter.name] for parameter in read.parameters if parameter.is_positional]
     by_name = [
         (parameter.name, attributes[parameter.name])
@@ -331,7 +335,8 @@ def _executor(
         named = {name: getattr(payload, attribute) for name, attribute in by_name} if by_name else {}
         if read.context:
             named[read.context] = ctx
-        return [getattr(payload, attribute) for attribute in by_place] if by_place else [], named
+        args = [getattr(payload, attribute) for attribute in by_place] if by_place else []
+        return [ctx.progress, *args] if yields else args, named
 
     async def execute(payload: Any, ctx: ToolContext) -> Any:
         args, named = arguments(payload, ctx)
@@ -345,6 +350,6 @@ def _executor(
         return function(*args, **named)
 
     if is_async(function):
-        return execute if by_place or read.context else execute_by_name
+        return execute if by_place or read.context or yields else execute_by_name
     # What it wraps decides which context it gets.
     return update_wrapper(execute_in_thread, function, assigned=(), updated=())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from ..fields import MISSING
 from .annotations import readable
 from .docstrings import PACKAGE, DocstringTexts, read_docstring
 from .sensitive import is_marked
+from .yielding import Yielding, yielding_of
 
 _VARIADIC: Final[Mapping[object, str]] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -34,7 +36,7 @@ class Parameter:
     default: Any
     """`MISSING` when the parameter is required."""
     description: str
-    """Its text in the docstring."""
+    """A text in its `Annotated`, else its text in the docstring."""
     is_positional: bool
     """It has no name for the caller (PEP 570)."""
 
@@ -60,11 +62,18 @@ class Function:
     """Name of the parameter that takes the context of the call; empty without one."""
     context_type: Any
     result: Any
-    """Annotation of the result; `Any` when there is none."""
+    """Type of the result; `Any` when there is none."""
+    yielding: Yielding | None
+    """What it yields; None for a function that does not."""
     misfits: tuple[FunctionProblem, ...]
     """All that is wrong; the parameters are those that a model can fill."""
     unannotated: tuple[FunctionProblem, ...]
     """Parameters without an annotation, and a result without one: each may be any JSON value."""
+
+    @property
+    def is_async_iterable(self) -> bool:
+        """Whether it returns what is iterated in an event loop."""
+        return self.yielding is not None and self.yielding.is_async
 
 
 def read_function(function: Callable[..., object], context_types: tuple[type, ...] = ()) -> Function:
@@ -93,17 +102,15 @@ def read_function(function: Callable[..., object], context_types: tuple[type, ..
     )
     sent = [parameter for parameter in parameters if parameter.name != context]
     misfits = [misfit for parameter in sent if (misfit := _misfit(parameter, hints))]
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        message, hint = (
-            "it yields, and a tool has one result",
-            "return a list, or show pieces with ctx.stream(…)",
-        )
+    if _is_context_manager(function):
+        message, hint = "it is a context manager, and has no result", "call it in a function that has one"
         misfits.append(FunctionProblem(parameter="", message=message, hint=hint))
     refused = {misfit.parameter for misfit in misfits}
     taken = [parameter for parameter in sent if parameter.name not in refused]
     read = tuple(_parameter(parameter, hints.get(parameter.name, Any), texts) for parameter in taken)
     names = [parameter.name for parameter in taken if parameter.name not in hints]
-    return _function(texts, read, context, hints, tuple(misfits), tuple(_unannotated(names, hints)))
+    unannotated = tuple(_unannotated(names, hints))
+    return _function(texts, read, context, hints, tuple(misfits), unannotated, yielded(function, hints))
 
 
 def _function(
@@ -113,13 +120,15 @@ def _function(
     hints: Mapping[str, Any],
     misfits: tuple[FunctionProblem, ...],
     unannotated: tuple[FunctionProblem, ...],
+    yielding: Yielding | None = None,
 ) -> Function:
     return Function(
         docstring=texts,
         parameters=parameters,
         context=context,
         context_type=hints.get(context),
-        result=hints.get("return", Any),
+        result=hints.get("return", Any) if yielding is None else yielding.result,
+        yielding=yielding,
         misfits=misfits,
         unannotated=unannotated,
     )
@@ -144,6 +153,11 @@ def type_hints(function: Callable[..., object]) -> dict[str, Any]:
         return {}
 
 
+def yielded(function: Callable[..., object], hints: Mapping[str, Any]) -> Yielding | None:
+    """Return what a function with these annotations yields; None for one that does not."""
+    return yielding_of(_annotated(function), hints.get("return", MISSING))
+
+
 def _unbound(function: Callable[..., object]) -> Callable[..., object]:
     """Return the function of a partial one, which has its docstring and its annotations."""
     while isinstance(function, partial):
@@ -158,10 +172,21 @@ def _annotated(function: Callable[..., object]) -> Any:
 
 
 def _parameters(function: Callable[..., object], hints: Mapping[str, object]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters that are open: neither the owner of a method nor bound by a `partial`."""
+    bound = set[str]()
+    unbound: Any = function
+    while isinstance(unbound, partial):
+        bound.update(unbound.keywords)
+        unbound = unbound.func
     for index, parameter in enumerate(inspect.signature(function).parameters.values()):
         is_owner = index == 0 and parameter.name in _OWNERS and parameter.name not in hints
-        if not is_owner:
+        if not is_owner and parameter.name not in bound:
             yield parameter
+
+
+def _is_context_manager(function: Callable[..., object]) -> bool:
+    code = getattr(_unbound(function), "__code__", None)
+    return code is not None and code.co_filename == contextlib.__file__
 
 
 def _is_context(name: str, hints: Mapping[str, Any], context_types: tuple[type, ...]) -> bool:
@@ -189,9 +214,18 @@ def _parameter(parameter: inspect.Parameter, annotation: Any, texts: DocstringTe
         name=parameter.name,
         annotation=annotation | None if default is None and hasattr(annotation, "__or__") else annotation,
         default=default,
-        description=texts.parameters.get(parameter.name, ""),
+        description=_annotated_text(annotation) or texts.parameters.get(parameter.name, ""),
         is_positional=parameter.kind is inspect.Parameter.POSITIONAL_ONLY,
     )
+
+
+def _annotated_text(annotation: Any) -> str:
+    """Return the first plain text, or `Doc` of PEP 727, among the metadata of an `Annotated`; "" without."""
+    for fact in getattr(annotation, "__metadata__", ()):
+        text = fact if isinstance(fact, str) else getattr(fact, "documentation", None)
+        if isinstance(text, str):
+            return inspect.cleandoc(text)
+    return ""
 
 
 def payload_field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:

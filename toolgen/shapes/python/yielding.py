@@ -1,0 +1,122 @@
+"""Functions that yield: what they yield is reported as progress, and what their result is."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+)
+from dataclasses import dataclass
+from typing import Any, Final, Never, NoReturn, Protocol, get_args, get_origin
+
+from ..fields import MISSING
+
+_ASYNC: Final = (AsyncGenerator, AsyncIterator, AsyncIterable)
+_SYNC: Final = (Generator, Iterator)
+_NOTHING: Final = (None, type(None), Never, NoReturn)
+
+
+class Report(Protocol):
+    """Reports progress, as `ToolContext.progress`; what it raises ends the function that yielded."""
+
+    def __call__(self, fraction: float | None = None, message: str = "", value: Any = None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yielding:
+    """What a generator yields and returns."""
+
+    result: Any
+    """Type of the result: of what it returns, else a list of what it yields."""
+    is_returned: bool | None
+    """Whether the result is what it returns, and all that it yields is progress alone. None where no
+    annotation says so: then it is where it returns anything but None."""
+    is_async: bool
+
+
+def yielding_of(function: Callable[..., object], annotation: Any) -> Yielding | None:
+    """Return what a function yields by its own kind and the annotation of its result, or `MISSING`.
+
+    None where it yields nothing. A function that returns an iterator counts as one that yields.
+    """
+    written = inspect.unwrap(function)
+    is_async = inspect.isasyncgenfunction(written)
+    kind = get_origin(annotation) or annotation
+    is_generator = is_async or inspect.isgeneratorfunction(written)
+    if not is_generator and kind not in (*_ASYNC, *_SYNC):
+        return None
+    is_async = is_async or kind in _ASYNC
+    parts = get_args(annotation)
+    if kind is Generator and len(parts) == 3 and parts[2] not in _NOTHING:
+        return Yielding(result=parts[2], is_returned=True, is_async=is_async)
+    if parts and kind in (*_ASYNC, *_SYNC, Iterable):
+        return Yielding(result=types.GenericAlias(list, (parts[0],)), is_returned=False, is_async=is_async)
+    result = annotation if annotation is not MISSING and kind not in (*_ASYNC, *_SYNC, Iterable) else Any
+    return Yielding(result=result, is_returned=None, is_async=is_async)
+
+
+def with_progress(function: Callable[..., Any], yielding: Yielding) -> Callable[..., Any]:
+    """Return a function that takes a `Report` first, and iterates to the end what the function returns.
+
+    It is asynchronous where the function is, or returns an asynchronous iterator.
+    """
+
+    def run(report: Report, /, *args: Any, **named: Any) -> Any:
+        return _drained(function(*args, **named), yielding, report)
+
+    async def run_async(report: Report, /, *args: Any, **named: Any) -> Any:
+        returned = function(*args, **named)
+        if inspect.isawaitable(returned):
+            returned = await returned
+        if not isinstance(returned, AsyncIterator):
+            return _drained(returned, yielding, report)
+        items: list[Any] = []
+        try:
+            async for item in returned:
+                _take(item, items, yielding, report)
+        finally:
+            if close := getattr(returned, "aclose", None):
+                await close()
+        return _result(None, items, yielding)
+
+    return run_async if yielding.is_async or inspect.iscoroutinefunction(function) else run
+
+
+def _drained(returned: Any, yielding: Yielding, report: Report) -> Any:
+    """Return the result of an iterator; anything else as it is."""
+    if not isinstance(returned, Iterator):
+        return returned
+    items: list[Any] = []
+    try:
+        while True:
+            try:
+                item = next(returned)
+            except StopIteration as end:
+                return _result(end.value, items, yielding)
+            _take(item, items, yielding, report)
+    finally:
+        if close := getattr(returned, "close", None):
+            close()
+
+
+def _take(item: Any, items: list[Any], yielding: Yielding, report: Report) -> None:
+    if not yielding.is_returned:
+        items.append(item)
+    if isinstance(item, str):
+        report(message=item)
+    elif yielding.is_returned and isinstance(item, float) and 0 <= item <= 1:
+        report(item)
+    else:
+        report(value=item)
+
+
+def _result(returned: Any, items: list[Any], yielding: Yielding) -> Any:
+    is_returned = yielding.is_returned or (yielding.is_returned is None and returned is not None)
+    return returned if is_returned else items
