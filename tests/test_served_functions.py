@@ -89,6 +89,30 @@ def test_their_schemas_and_names_are_printed(served: ProjectFolder) -> None:
     assert (done.code, "error: the project has no tool 'fly'" in done.err) == (2, True)
 
 
+def test_the_progress_of_a_generator_is_shown(served: ProjectFolder) -> None:
+    text = (
+        "from collections.abc import Generator\n\n\n"
+        "def export() -> Generator[str | float | list[int], None, int]:\n"
+        '    yield "half"\n    yield 0.5\n    yield [1]\n    return 2\n'
+    )
+    served.write("app/rooms.py", text)
+    done = served.run("call", "export", "{}")
+    assert (done.code, done.out) == (0, "2\n")
+    assert done.err.splitlines() == ["export: half", "export: 50%", "export: [1]"]
+
+
+def test_methods_of_a_class_that_need_no_object_answer(served: ProjectFolder) -> None:
+    text = (
+        "class Clock:\n"
+        "    @staticmethod\n    def hours(days: int) -> int:\n        return days * 24\n\n"
+        "    @classmethod\n    def name(cls) -> str:\n        return cls.__name__\n"
+    )
+    served.write("app/rooms.py", text)
+    served.write("pyproject.toml", '[tool.toolgen]\nfunctions = ["app.rooms:Clock"]\n')
+    assert served.run("call", "local.clock.hours", '{"days": 2}').out == "48\n"
+    assert served.run("call", "name", "{}").out == '"Clock"\n'
+
+
 def test_a_part_of_a_module_may_be_named(served: ProjectFolder) -> None:
     served.write("pyproject.toml", '[tool.toolgen]\nfunctions = ["app.desk:add", "app.desk:add_two"]\n')
     assert served.run("tools", "list").out.split() == ["local.desk.add", "local.desk.add_two"]
@@ -122,7 +146,12 @@ def test_what_cannot_be_a_tool_is_left_out_of_a_whole_module(served: ProjectFold
         ("app.rooms", "1 / 0", "app.rooms does not import:\n"),
         ("app.rooms", "size = 3", "app.rooms defines no public function"),
         ("app.rooms:size", "size = 3", "app.rooms has int where it should have the function 'size'"),
-        ("app.rooms:Size", "class Size: ...", "has the class Size, and no object of it,"),
+        ("app.rooms:Size", "class Size: ...", "app.rooms:Size is a class, and a tool needs an object\n"),
+        (
+            "app.rooms:Size",
+            "class Size:\n    def grow(self) -> None: ...",
+            "its method 'grow' needs an object\n  hint: write size = Size(…) in the module, and name app",
+        ),
         ("app.rooms:fly", "size = 3", "app.rooms has no function 'fly'"),
         (
             "app.rooms",

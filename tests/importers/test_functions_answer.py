@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.conftest import ProjectFolder
+from tests.conftest import ProjectFolder, in_a_process
 from tests.conftest import project as project
 
 MODULE = '''\
@@ -126,6 +126,56 @@ def test_one_function_and_the_methods_of_an_object_answer(project: ProjectFolder
     imported(project, "app.rooms:desk", "desk")
     assert '"A desk of an office."' in (project.path / "app/desk_design.py").read_text()
     assert answer(project, "use", {"hours": 3}) == {"result": 3}
+
+
+def test_generators_and_positions_answer(project: ProjectFolder) -> None:
+    text = '''\
+from collections.abc import AsyncIterator, Generator
+
+
+def export(months: int, /, first: int = 1) -> Generator[str, None, dict[str, int]]:
+    """Export months."""
+    yield f"month {first}"
+    return {"months": months}
+
+
+async def count(to: int) -> AsyncIterator[int]:
+    """Count."""
+    for number in range(to):
+        yield number
+'''
+    imported(project, "app.rooms", "rooms", text)
+    done = project.run("call", "export", '{"months": 2}')
+    assert (done.out, done.err) == ('{"result":{"months":2}}\n', "export: month 1\n")
+    assert answer(project, "count", {"to": 2}) == {"result": [0, 1]}
+
+
+def test_a_file_below_the_folder_is_imported_by_its_path(project: ProjectFolder) -> None:
+    project.write("scripts/deep/halls.py", "def size(hall: str) -> int:\n    return len(hall)\n")
+    done = project.run("import", "python", "scripts/deep/halls.py", "--out", "app")
+    assert "warning: tool 'size'" in done.err
+    assert "import-not-importable" not in done.err
+    assert 'Functions("scripts.deep.halls")' in (project.path / "app/halls_design.py").read_text()
+    project.write("pyproject.toml", SETTINGS.format("halls"))
+    assert project.run("gen").code == 0
+    called = in_a_process(project.path, "-m", "toolgen", "call", "size", '{"hall": "abc"}')
+    assert called.stdout == '{"result":3}\n', called.stderr
+
+
+def test_a_file_that_its_module_does_not_name_is_warned_of(
+    project: ProjectFolder, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "halls.py"
+    elsewhere.write_text('def size(hall: str) -> int:\n    """Size it."""\n    return len(hall)\n')
+    done = project.run("import", "python", str(elsewhere), "--out", "app")
+    assert done.code == 0
+    assert "warning: Python finds no module 'halls' from here" in done.err
+    assert f"hint: put its file below {project.path}, or install its package" in done.err
+    project.write("pyproject.toml", SETTINGS.format("halls"))
+    assert project.run("gen").code == 0
+    called = in_a_process(project.path, "-m", "toolgen", "call", "size", '{"hall": "abc"}')
+    assert called.returncode == 2
+    assert "there is no module 'halls' for halls:size; install it, or put it below" in called.stderr
 
 
 def test_what_types_do_not_say_stays_a_schema(project: ProjectFolder) -> None:

@@ -8,13 +8,15 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeGuard
 
 from toolgen.contract.errors import ToolgenError
+from toolgen.shapes.naming import snake
 
 from .python_errors import user_code_errors
 
@@ -34,6 +36,8 @@ class FoundFunctions:
     """Those that are meant, by their names in the module or of the object."""
     is_whole: bool
     """Whether they are all of the module or the object, and not one that the source names."""
+    is_importable: bool = True
+    """Whether Python finds the module by its name, from the folder or where packages are installed."""
 
     @property
     def name(self) -> str:
@@ -49,23 +53,34 @@ def find_functions(source: str, folder: Path | None = None) -> FoundFunctions:
     """Return the functions that a source names, whose modules are looked for in the folder first.
 
     A source is `module` or `path/file.py`; with `:function` one function of it, with `:object` the public
-    methods of an object in it. Without, these are the public functions that the module defines, in their
-    order; what `__all__` lists may come from elsewhere.
+    methods of an object in it, with `:Class` those of a class that need no object. Without, these are the
+    public functions that the module defines, in their order; what `__all__` lists may come from elsewhere.
 
     Raises:
         ToolgenError: the module does not import, or there is no such function in it.
     """
     place, name = _parts(source)
     is_file = place.endswith(".py") or os.sep in place
-    folder = folder or Path.cwd()
+    folder = (folder or Path.cwd()).resolve()
+    is_importable = True
     with user_code_errors(f"{place} does not import"):
-        module = _module_of_file(folder / place) if is_file else _module(place, folder)
+        if is_file:
+            module, is_importable = _module_of_file((folder / place).resolve(), folder)
+        else:
+            module = _module(place, folder)
     if name:
-        return _named(module, place, name)
+        return replace(_named(module, place, name), is_importable=is_importable)
     functions = dict(_functions(module))
     if not functions:
         raise ToolgenError(f"{place} defines no public function", hint=_HINT)
-    return FoundFunctions(module=module, owner="", described=module, functions=functions, is_whole=True)
+    return FoundFunctions(
+        module=module,
+        owner="",
+        described=module,
+        functions=functions,
+        is_whole=True,
+        is_importable=is_importable,
+    )
 
 
 def _parts(source: str) -> tuple[str, str]:
@@ -87,21 +102,34 @@ def _module(name: str, folder: Path) -> ModuleType:
         raise ToolgenError(f"there is no module {error.name!r}", hint=_HINT) from error
 
 
-def _module_of_file(file: Path) -> ModuleType:
-    """Return the module of a file, imported under the name that its package gives it."""
+def _module_of_file(file: Path, folder: Path) -> tuple[ModuleType, bool]:
+    """Return the module of a file, and whether Python finds it by the name that it was imported under.
+
+    That is the name that its package gives it, or its path below the folder.
+    """
     if not file.is_file():
         raise ToolgenError(f"there is no file {os.path.relpath(file)}", hint=_HINT)
-    file = file.resolve()
-    names, folder = [file.stem], file.parent
-    while (folder / "__init__.py").is_file():
-        names.insert(0, folder.name)
-        folder = folder.parent
+    names, root = [file.stem], file.parent
+    while (root / "__init__.py").is_file():
+        names.insert(0, root.name)
+        root = root.parent
+    name, below = (
+        ".".join(names),
+        file.with_suffix("").relative_to(folder).parts if folder in file.parents else (),
+    )
+    is_importable = _is_found(name, file, folder)
+    if (
+        not is_importable
+        and all(part.isidentifier() for part in below)
+        and _is_found(".".join(below), file, folder)
+    ):
+        name, is_importable = ".".join(below), True
     _add_path(folder)
-    name = ".".join(names)
+    _add_path(root)
     if (imported := sys.modules.get(name)) is not None and getattr(imported, "__file__", None) == str(file):
-        return imported
+        return imported, is_importable
     while name in sys.modules:
-        name += "_"
+        name, is_importable = f"{name}_", False
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise ToolgenError(f"{file} is not a file of Python", hint=_HINT)
@@ -112,7 +140,18 @@ def _module_of_file(file: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
-    return module
+    return module, is_importable
+
+
+def _is_found(name: str, file: Path, folder: Path) -> bool:
+    """Return whether Python finds a file by the name of a module, from a folder; nothing is imported."""
+    path, spec = [str(folder), *sys.path], None
+    for part in name.split("."):
+        spec = PathFinder.find_spec(part, path)
+        if spec is None:
+            return False
+        path = list(spec.submodule_search_locations or ())
+    return spec is not None and spec.origin == str(file)
 
 
 def _add_path(folder: Path) -> None:
@@ -134,7 +173,10 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
     if _is_function(value):
         functions = {name: value}
         return FoundFunctions(module=module, owner=owner, described=held, functions=functions, is_whole=False)
-    is_object = value is not None and not isinstance(value, (type, ModuleType))
+    if isinstance(value, type):
+        methods = _methods_of_class(value, f"{module.__name__}:{path}")
+        return FoundFunctions(module=module, owner=path, described=value, functions=methods, is_whole=True)
+    is_object = value is not None and not isinstance(value, ModuleType)
     if is_object and (methods := dict(_methods(value))):
         return FoundFunctions(module=module, owner=path, described=value, functions=methods, is_whole=True)
     if is_object and callable(value):
@@ -142,14 +184,28 @@ def _named(module: ModuleType, place: str, path: str) -> FoundFunctions:
             module=module, owner=owner, described=held, functions={name: value}, is_whole=False
         )
     names = ", ".join(name for name, _ in _functions(module)) or "none"
-    what = "has no" if value is None else f"has {_kind(value)} where it should have the"
+    what = "has no" if value is None else f"has {type(value).__name__} where it should have the"
     raise ToolgenError(f"{place} {what} function {path!r}", hint=f"its functions are {names}")
 
 
-def _kind(value: object) -> str:
-    if isinstance(value, type):
-        return f"the class {value.__name__}, and no object of it,"
-    return type(value).__name__
+def _methods_of_class(class_: type, place: str) -> dict[str, Callable[..., object]]:
+    """Return the public methods of a class where all can be called without an object of it.
+
+    Raises:
+        ToolgenError: some need one, or there are none.
+    """
+    methods = dict(_methods(class_, class_))
+    bound = (staticmethod, classmethod)
+    needing = [name for name in methods if not isinstance(inspect.getattr_static(class_, name), bound)]
+    if methods and not needing:
+        return methods
+    module, _, path = place.rpartition(":")
+    name = snake(class_.__name__)
+    what = f"its method {needing[0]!r} needs" if needing else "a tool needs"
+    raise ToolgenError(
+        f"{place} is a class, and {what} an object",
+        hint=f"write {name} = {path}(…) in the module, and name {module}:{name}",
+    )
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., object]]]:
@@ -180,11 +236,12 @@ def _is_written(value: object) -> TypeGuard[Callable[..., object]]:
     return is_wrapped or inspect.isfunction(value) or isinstance(value, partial)
 
 
-def _methods(owner: object) -> Iterator[tuple[str, Callable[..., object]]]:
-    """Yield the public methods of an object, those of its first class first."""
-    names = dict.fromkeys(name for class_ in type(owner).__mro__[:-1] for name in vars(class_))
+def _methods(owner: object, class_: type | None = None) -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield the public methods of an object, those of its first class first; or those of a class."""
+    class_ = class_ or type(owner)
+    names = dict.fromkeys(name for base in class_.__mro__[:-1] for name in vars(base))
     for name in names:
-        held = inspect.getattr_static(type(owner), name)
+        held = inspect.getattr_static(class_, name)
         is_method = isinstance(held, (staticmethod, classmethod)) or _is_written(held)
         if is_method and not name.startswith("_"):
             yield name, getattr(owner, name)

@@ -12,7 +12,7 @@ from typing import assert_never
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Finding, Format
 from toolgen.importers.catalog import read_catalog
-from toolgen.importers.codes import is_loss
+from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
@@ -161,13 +161,20 @@ def _read(kind: Kind, source: str) -> Source:
             return read_catalog(read_document(Path(source)), lambda path: read_document(folder / path).value)
         case "python":
             named = find_functions(source)
-            return read_functions(
-                named.name, inspect.getdoc(named.described) or "", named.functions, named.target("")
-            )
+            text = inspect.getdoc(named.described) or ""
+            read = read_functions(named.name, text, named.functions, named.target(""))
+            return read if named.is_importable else _elsewhere(read)
         case "openapi":
             raise AssertionError("an OpenAPI document is written as it is read")
         case _:
             assert_never(kind)
+
+
+def _elsewhere(source: Source) -> Source:
+    """Return the source with a finding that its module is not found by its name."""
+    message = f"Python finds no module {source.module!r} from here, so that calls of its functions fail"
+    hint = f"put its file below {os.getcwd()}, or install its package"
+    return replace(source, findings=(finding_at(NOT_IMPORTABLE, "", message, hint=hint), *source.findings))
 
 
 def _place(out: Path, name: str) -> tuple[Path, str]:

@@ -160,6 +160,12 @@ NEEDS_CONTEXT: Final = Code(
     "BindTo; write its executor, which has the context and may call the function.",
     "warning",
 )
+NOT_IMPORTABLE: Final = Code(
+    "import-not-importable",
+    "The functions stand in a file that Python does not find by the name of its module, by which the design "
+    "calls them. Put the file below the folder of pyproject.toml, or install its package.",
+    "warning",
+)
 MORE_PAGES: Final = Code(
     "import-more-pages",
     "The list of tools is the first page of several (MCP, `nextCursor`). Put the tools of all pages into one "
