@@ -188,6 +188,17 @@ async def test_the_state_counts_once_for_its_user_and_its_time(server: OAuthServ
     assert await host.callback.complete(brought, user="ann") == unknown
 
 
+async def test_a_code_is_exchanged_once_by_requests_at_the_same_time(server: OAuthServer) -> None:
+    """A provider may take back all tokens of a code that comes twice (RFC 6749, 4.1.2)."""
+    host = Host(server, "authorization_code")
+    asked = waiting(await host.get())
+    brought = await host.authorize(asked)
+    completed = await asyncio.gather(*(host.callback.complete(brought, user="ann") for _ in range(3)))
+    assert sorted(status for status, _ in completed) == [200, 400, 400]
+    assert server.grants == ["authorization_code"]
+    assert (await host.runtime.waits.result(asked.token)).status == "ok"
+
+
 async def test_a_code_of_another_authorization_gives_no_token(server: OAuthServer) -> None:
     """What an attacker has started is not finished by a person, and the other way round (RFC 9700, 4.5)."""
     host = Host(server, "authorization_code")

@@ -142,12 +142,13 @@ class CredentialsCapability:
             user=self._user(meta),
             scope=scope,
         )
-        await self.store.save(
-            CredentialPlace(scope, place.owner, page.name),
-            asdict(authorization),
-            expires_at=self._renewals.clock() + self._authorization_s,
-        )
+        await self.expect(CredentialPlace(scope, place.owner, page.name), authorization)
         return page.address
+
+    async def expect(self, place: CredentialPlace, authorization: Authorization) -> None:
+        """Keep an authorization for the callback that brings its code, as long as one may take."""
+        expires_at = self._renewals.clock() + self._authorization_s
+        await self.store.save(place, asdict(authorization), expires_at=expires_at)
 
     async def authorization(self, name: str) -> tuple[CredentialPlace, Authorization] | None:
         """Return an authorization that a person was asked for, by its name in the store, and its place."""

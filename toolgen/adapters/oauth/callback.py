@@ -20,6 +20,7 @@ from .tokens import name_of
 
 _LONGEST: Final = 8_192
 """Bytes of a query."""
+_UNKNOWN: Final = "This authorization is unknown, was used, or is too old."
 _HEADERS: Final = (
     (b"content-type", b"text/plain; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -75,7 +76,7 @@ class OAuthCallback:
     ) -> tuple[int, str]:
         oauth, waiting_for = self._credentials.oauth, await self._credentials.authorization(name_of(state))
         if waiting_for is None or oauth is None:
-            return 400, "This authorization is unknown, was used, or is too old."
+            return 400, _UNKNOWN
         place, authorization = waiting_for
         if user is not None and authorization.user and user != authorization.user:
             return 403, "This authorization is of another user."
@@ -86,9 +87,13 @@ class OAuthCallback:
         if waiting is None:
             await self._credentials.store.drop(place)
             return 410, "No call waits for this authorization any more."
-        credential = await oauth.exchange(authorization, code, query.get("iss", ""))
         if not await self._credentials.store.drop(place):
-            return 400, "This authorization was used."
+            return 400, _UNKNOWN  # another request has the code, which a provider takes once
+        try:
+            credential = await oauth.exchange(authorization, code, query.get("iss", ""))
+        except ToolError:
+            await self._credentials.expect(place, authorization)  # the person may go to the page again
+            raise
         await self._runtime.waits.give(
             waiting.token, credential, scope=place.scope, by=user or authorization.user, wait_s=0.0
         )
