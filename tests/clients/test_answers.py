@@ -68,6 +68,16 @@ async def test_a_packed_answer_is_unpacked(coding: str) -> None:
     assert await read(answered) == Book(id="1", title="Dune")
 
 
+@pytest.mark.parametrize("rest", [b"", bytes(512), b"rest"])
+async def test_all_members_of_gzip_are_one_answer(rest: bytes) -> None:
+    """A member may end anywhere in what arrives; what follows the last one is left (RFC 1952, 2.2)."""
+    packed = b"".join(map(gzip.compress, (body()[:5], b"", body()[5:])))
+    assert await read(answer(200, packed + rest, Content_Encoding="gzip")) == Book(id="1", title="Dune")
+    byte_by_byte = b"".join(b"1\r\n%c\r\n" % byte for byte in packed + rest)
+    chunked = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+    assert await read(chunked + byte_by_byte + b"0\r\n\r\n") == Book(id="1", title="Dune")
+
+
 async def test_what_does_not_fit_is_named_by_its_place_and_not_quoted() -> None:
     failure = await error(answer(200, json.dumps({"id": 7, "author": {"name": {"secret": "s3"}}}).encode()))
     assert str(failure) == (

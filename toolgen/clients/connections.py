@@ -22,6 +22,8 @@ with extra("http"):
 ENCODINGS: Final = "gzip, deflate"
 """Those that are unpacked here within the limit of an answer (RFC 9110, section 8.4.1)."""
 _WINDOWS: Final = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_MEMBER: Final = b"\x1f"
+"""How each member of gzip begins (RFC 1952, section 2.3.1); what else follows one is left, as others do."""
 _MOST_CODINGS: Final = 2
 _LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=4.0)
 """A connection is used again within 4 seconds: many servers close one after 5, when what is sent is lost."""
@@ -256,8 +258,10 @@ class _Unpacker:
     _PIECE = 64 * 1024
 
     def __init__(self, coding: str) -> None:
-        self._inflater = zlib.decompressobj(_WINDOWS[coding])
+        self._window = _WINDOWS[coding]
+        self._inflater = zlib.decompressobj(self._window)
         self._may_be_raw = coding == "deflate"
+        self._is_over = False
         self._is_new = True
 
     @property
@@ -271,7 +275,7 @@ class _Unpacker:
             AnswerLostError: it is nothing packed.
         """
         piece = b""
-        while data or len(piece) == self._PIECE:  # the rest of what was unpacked may wait inside
+        while not self._is_over and (data or len(piece) == self._PIECE):  # the rest of what was unpacked may wait inside
             try:
                 piece = self._inflater.decompress(data, self._PIECE)
             except zlib.error as error:
@@ -284,7 +288,22 @@ class _Unpacker:
             if piece:
                 yield piece
             if self._inflater.eof:
-                return
+                data = self._inflater.unused_data
+                if self._window > zlib.MAX_WBITS and data.startswith(_MEMBER):
+                    self._inflater = zlib.decompressobj(self._window)
+                else:
+                    self._is_over, data = bool(data), b""
+
+
+def _has_surplus(response: httpx.Response) -> bool:
+    """Return whether more has come than the answer, which would be read as the next one.
+
+    What was read for a connection is known to h11 alone; where it cannot be asked, there may be more.
+    """
+    held: object = response.stream
+    for name in ("_httpcore_stream", "_stream", "_connection", "_h11_state"):
+        held = getattr(held, name, None)
+    return bool(getattr(held, "trailing_data", (b"unknown",))[0])
 
 
 def _reason(error: Exception) -> str:
