@@ -180,6 +180,23 @@ async def test_connections_are_used_again() -> None:
         assert server.connections == 2
 
 
+@pytest.mark.parametrize("is_failure", [False, True])
+async def test_what_comes_after_an_answer_is_no_answer_to_the_next_request(is_failure: bool) -> None:
+    other = answer(200, b'{"id":"1","title":"of somebody else"}')
+    first = answer(500 if is_failure else 200, BOOK) + other
+    async with (
+        serving(answering(first, answer(200, BOOK))) as server,
+        Books(server=server.url) as client,
+    ):
+        if is_failure:
+            with pytest.raises(ToolError):
+                await client.send(GET_BOOK, GetBook(id="1"))
+        else:
+            await client.send(GET_BOOK, GetBook(id="1"))
+        assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+        assert [request.connection for request in server.received] == [1, 2]
+
+
 def test_a_client_is_used_in_one_loop_after_the_other() -> None:
     port = closed_port()
     client = Books(server=f"http://127.0.0.1:{port}")

@@ -159,6 +159,8 @@ class Connections:
             try:
                 return await self._read(response, request.method)
             finally:
+                if self._http is None and _has_surplus(response):
+                    await response.extensions["network_stream"].aclose()
                 await response.aclose()
         except _UNSENT as error:
             raise NotConnectedError(_reason(error)) from None
