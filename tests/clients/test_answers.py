@@ -6,9 +6,10 @@ import datetime as dt
 import gzip
 import json
 import zlib
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import Field
 
 from tests.clients.books import (
     GET_BOOK,
@@ -220,6 +221,35 @@ async def test_bodies_and_headers_fill_attributes() -> None:
         total=12,
         changed=dt.datetime(2026, 10, 21, 7, 28, tzinfo=dt.UTC),
         labels=["new", "old"],
+    )
+
+
+class Limits(ToolModel):
+    left: Annotated[int, Field(ge=0)] | None = None
+    sizes: list[int] | None = None
+    level: Literal[1, 2] | None = None
+    version: int | str | None = None
+    window: Window | None = None
+    day: dt.date | None = None
+
+
+class Window(ToolModel):
+    seconds: int
+
+
+async def test_headers_are_read_as_what_their_attributes_are() -> None:
+    headers = {key: f"X-{key}" for key in ("left", "sizes", "level", "version", "window", "day")}
+    http = HTTP(verb="GET", path="/limits", responses=(Response(200, headers=headers),))
+    texts: dict[str, Any] = {
+        "X_left": "12",
+        "X_sizes": "3, 4",
+        "X_level": "2",
+        "X_version": "7",
+        "X_window": '{"seconds": 60, "more": 1}',
+        "X_day": "2026-10-21",
+    }
+    assert await read(answer(200, **texts), operation(http, result=Limits)) == Limits(
+        left=12, sizes=[3, 4], level=2, version="7", window=Window(seconds=60), day=dt.date(2026, 10, 21)
     )
 
 

@@ -67,6 +67,7 @@ def writes(*pieces: bytes) -> Any:
     return respond
 
 
+GZIP = gzip.compress(b" ")
 LOST = {
     "closed": writes(b""),
     "cut": writes(answer(200, BOOK)[:-3]),
@@ -77,7 +78,7 @@ LOST = {
     "many headers": writes(b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 40_000 + b"\r\n"),
     "unknown coding": writes(answer(200, BOOK, Content_Encoding="br")),
     "many codings": writes(answer(200, BOOK, Content_Encoding="gzip, gzip, gzip")),
-    "cut member": writes(answer(200, gzip.compress(BOOK) + gzip.compress(b" ")[:12], Content_Encoding="gzip")),
+    "cut member": writes(answer(200, gzip.compress(BOOK) + GZIP[:12], Content_Encoding="gzip")),
     "no gzip": writes(answer(200, BOOK, Content_Encoding="gzip")),
     "cut gzip": writes(answer(200, gzip.compress(BOOK)[:-12], Content_Encoding="gzip")),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -198,6 +199,29 @@ async def test_a_cursor_of_a_model_changes_nothing_that_the_operation_says() -> 
         for cursor in ("a b", "a#b", "\r\nX: 1", "é", "x" * 5_000):
             with pytest.raises(ToolError, match="cursor is no cursor of an earlier page"):
                 await client.send(of, List(cursor=cursor))
+
+
+async def test_a_cursor_sets_no_parameter_that_is_absent() -> None:
+    """It may be a field that the host fills, or one of another value than the tool allows."""
+    of = listing(Paging(style="link", cursor="cursor", next="next"), Parameter("size", "query", "tenant"))
+    link = answer(200, b'{"books":[]}', Link='</shelves/a?tenant=9&after=3>; rel="next"')
+    async with serving(answering(link)) as server, HTTPClient(server=server.url) as client:
+        result = await client.send(of, List(cursor="tenant=9&x=1&%74enant=8"))
+        assert server.received[0].target == "/shelves/a?x=1"
+        assert result.next_ == "after=3"
+
+
+async def test_a_link_sets_the_parameter_that_the_design_names() -> None:
+    def page(query: dict[str, str]) -> tuple[Any, dict[str, str]]:
+        at = int(query.get("limit", 1))
+        link = {"Link": f'</shelves/a?limit={at + 1}>; rel="next"'} if at < 3 else {}
+        return {"books": THREE[at - 1]}, link
+
+    paging = Paging(style="link", cursor="cursor", next="next")
+    with pytest.raises(ToolError, match="no query beside the parameters of this one"):
+        await pages(listing(paging, SIZED), paged(page))
+    found, asked = await pages(listing(replace(paging, name="limit"), SIZED), paged(page))
+    assert (found, asked[2]) == (THREE, "/shelves/a?limit=3")
 
 
 async def test_a_cursor_changes_no_query_that_stands_in_the_path() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Generic, TypeVar, get_args
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
@@ -19,9 +18,8 @@ from toolgen.shapes.values import bytes_text
 
 from .connections import Answer
 from .failures import Request, busy, charset_of, malformed, refused, shown
-from .paging import PageError, set_next
+from .paging import PageError, names_of_request, set_next
 from .reading import MisfitError, Reader
-from .security import query_keys
 
 R = TypeVar("R")
 
@@ -36,11 +34,9 @@ class AnswerPlan(Generic[R]):
         self._http = http
         self._responses = {response.status: response for response in http.responses}
         self._reader = Reader(result)
-        self._kinds = _kinds(result)
         self._errors = {spec.name: spec for spec in errors}
         detailed = {spec.name: type_ for spec, type_ in errors.items() if type_ is not None}
         self._details = {name: Reader(type_) for name, type_ in detailed.items()}
-        self._detail_kinds = {name: _kinds(type_) for name, type_ in detailed.items()}
 
     def response(self, status: int) -> Response | None:
         """Return what the design says of a status: of itself, of its class, or of all others."""
@@ -97,9 +93,9 @@ class AnswerPlan(Generic[R]):
             result = {}
         else:
             raise MisfitError("what is no object")
-        result |= _header_values(response, answer, self._kinds)
+        result |= _header_values(response, answer, self._reader)
         if paging is not None:
-            set_next(paging, sent, result, body, answer.headers, url, query_keys(self._http.security))
+            set_next(paging, sent, result, body, answer.headers, url, names_of_request(self._http))
         return to_json(result)
 
     def _error(self, request: Request, response: Response, answer: Answer) -> ToolError:
@@ -135,7 +131,7 @@ class AnswerPlan(Generic[R]):
         details: dict[str, Any] = dict(body) if isinstance(body, dict) else {}
         if response.body:
             details = {response.body: body}
-        return to_json(details | _header_values(response, answer, self._detail_kinds[response.error]))
+        return to_json(details | _header_values(response, answer, self._details[response.error]))
 
 
 def _body_value(response: Response, answer: Answer) -> Json:
@@ -164,48 +160,27 @@ def _body_value(response: Response, answer: Answer) -> Json:
                 raise MisfitError("what is no JSON") from None
 
 
-def _kinds(type_: Any) -> dict[str, type]:
-    """Return, by JSON key, which of str, int, float, bool and list the values of a class are."""
-    fields = getattr(type_, "model_fields", {})
-    return {field.alias or name: _kind(field.annotation) for name, field in fields.items()}
+def _header_values(response: Response, answer: Answer, reader: Reader[Any]) -> dict[str, Json]:
+    """Return the attributes that stand in headers, each as the first reading of its text that fits."""
+    values: dict[str, Json] = {}
+    for attribute, name in response.headers.items():
+        if (text := answer.headers.get(name)) is not None:
+            fitting = reader.fitting(attribute, _readings(text))
+            values[attribute] = text if fitting is None else from_json(fitting)
+    return values
 
 
-def _kind(annotation: Any) -> type:
-    for part in (annotation, *get_args(annotation)):
-        origin = getattr(part, "__origin__", part)
-        if origin in (bool, int, float, list):
-            return origin  # type: ignore[no-any-return]  # a class
-        if getattr(origin, "__name__", "") == "datetime":
-            return origin  # type: ignore[no-any-return]  # a class
-        if part is not annotation and get_args(part) and (inner := _kind(part)) is not str:
-            return inner
-    return str
-
-
-def _header_values(response: Response, answer: Answer, kinds: Mapping[str, type]) -> dict[str, Json]:
-    """Return the attributes that stand in headers, each as its kind has it."""
-    return {
-        attribute: _value_of(text, kinds.get(attribute, str))
-        for attribute, name in response.headers.items()
-        if (text := answer.headers.get(name)) is not None
-    }
-
-
-def _value_of(text: str, kind: type) -> Json:
-    """Return the value of a header for an attribute of this kind; its text where it is none."""
-    if kind is list:
-        return [part.strip() for part in text.split(",") if part.strip()]
-    if kind in (bool, int, float):
-        try:
-            return json.loads(text)  # type: ignore[no-any-return]  # JSON
-        except (ValueError, RecursionError):
-            return text
-    if kind is not str:
-        try:
-            return parsedate_to_datetime(text).isoformat().replace("+00:00", "Z")
-        except (ValueError, OverflowError):
-            return text
-    return text
+def _readings(text: str) -> Iterator[bytes]:
+    """Yield the JSON documents that a header may stand for: text, JSON, lists of either, a date."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    yield to_json(text)
+    yield to_json(parts)
+    yield text.encode()
+    yield f"[{','.join(parts)}]".encode()
+    try:
+        yield to_json(parsedate_to_datetime(text).isoformat().replace("+00:00", "Z"))
+    except (ValueError, OverflowError):
+        return
 
 
 def _text_of_failure(answer: Answer) -> str:

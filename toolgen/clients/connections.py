@@ -277,7 +277,8 @@ class _Unpacker:
             AnswerLostError: it is nothing packed.
         """
         piece = b""
-        while not self._is_over and (data or len(piece) == self._PIECE):  # the rest of what was unpacked may wait inside
+        # the rest of what was unpacked may wait inside
+        while not self._is_over and (data or len(piece) == self._PIECE):
             try:
                 piece = self._inflater.decompress(data, self._PIECE)
             except zlib.error as error:

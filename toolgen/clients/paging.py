@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl, unquote_plus, urljoin, urlsplit
 from toolgen.calls.errors import ToolError
 from toolgen.contract.json_pointer import tokens_of
 from toolgen.contract.json_value import Json
-from toolgen.contract.transport import Paging
+from toolgen.contract.transport import HTTP, Paging
 
+from .security import query_keys
 from .servers import Origin
 from .styles import text_of
 
@@ -28,10 +29,18 @@ class PageError(Exception):
     """An answer leads to a page that is not followed."""
 
 
+def names_of_request(http: HTTP) -> frozenset[str]:
+    """Return the names in a query that no cursor of a link has: those of credentials and of the payload."""
+    paging = http.paging
+    own = set() if paging is None else {paging.cursor, paging.name}
+    queries = [each for each in http.parameters if each.place == "query" and each.attribute not in own]
+    return query_keys(http.security) | ({each.name or each.attribute for each in queries} - own)
+
+
 def page_query(paging: Paging, document: Mapping[str, Json], query: list[str], keys: Set[str]) -> list[str]:
     """Return the query of a request for the page that the payload's cursor names.
 
-    `keys` are the names of credentials in the query, which no cursor has.
+    `keys` are the names that no cursor has: a model may make one up.
 
     Raises:
         ToolError: the cursor is none that a result had.
@@ -71,7 +80,7 @@ def set_next(
         result: Of the answer; its items and its total are set.
         body: JSON of the whole body.
         url: Where the answer came from.
-        keys: Names of credentials in the query, which no cursor has.
+        keys: Names in the query that no cursor has.
 
     Raises:
         PageError: the next page is not where the pages of this operation are.
@@ -144,7 +153,7 @@ def _linked(header: str, url: str, keys: Set[str]) -> Json:
         raise PageError("with a link to the next page that is at another place")
     query = "&".join(part for part in urlsplit(whole).query.split("&") if _name(part) not in keys)
     if not query or not _QUERY.fullmatch(query) or not parse_qsl(query, keep_blank_values=True):
-        raise PageError("with a link to the next page that has no query")
+        raise PageError("with a link to the next page that has no query beside the parameters of this one")
     return query
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -51,6 +52,32 @@ class Reader(Generic[T]):
         except TooComplexError:
             raise MisfitError("what is too complex to check") from None
 
+    def fitting(self, key: str, documents: Iterable[bytes]) -> bytes | None:
+        """Return the first of some JSON documents that the attribute of a key may be; None for none."""
+        validator = self._attributes.get(key)
+        if validator is None:
+            return None
+        for document in documents:
+            try:
+                validator.validate_json(document, by_alias=True)
+            except ValidationError:
+                continue
+            return document
+        return None
+
+    @cached_property
+    def _attributes(self) -> dict[str, SchemaValidator]:
+        """Validators of the attributes of a class, by key."""
+        core = tolerant(_core_schema(self._type))
+        definitions = core.get("definitions", [])
+        return {
+            field.get("validation_alias", name): SchemaValidator(
+                {"type": "definitions", "schema": field["schema"], "definitions": definitions},
+                _use_prebuilt=False,
+            )
+            for name, field in _fields_of(core, {part["ref"]: part for part in definitions}).items()
+        }
+
     def _first(self, document: bytes, **options: Any) -> T:
         core = tolerant(_core_schema(self._type))
         validate: Callable[..., T] = SchemaValidator(core, _use_prebuilt=False).validate_json
@@ -81,6 +108,15 @@ def _core_schema(type_: Any) -> Any:
     from toolgen.shapes.foreign.model import exact_adapter  # few results are of one
 
     return exact_adapter(type_).core_schema
+
+
+def _fields_of(core: Any, definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a class by their names; none for what is no class."""
+    while core["type"] != "model-fields":
+        core = definitions[core["schema_ref"]] if core["type"] == "definition-ref" else core.get("schema")
+        if not isinstance(core, dict) or "type" not in core:
+            return {}
+    return core["fields"]  # type: ignore[no-any-return]  # a core schema
 
 
 def _known_keys(core: Any) -> Iterator[str]:

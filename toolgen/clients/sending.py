@@ -29,7 +29,7 @@ from .failures import (
 )
 from .files import FilePart, loaded
 from .operation import Operation
-from .paging import page_query
+from .paging import names_of_request, page_query
 from .request_parts import RequestParts, RequestPlan
 from .security import (
     NO_CREDENTIALS,
@@ -38,7 +38,6 @@ from .security import (
     Used,
     applied,
     credentials_of,
-    query_keys,
     without,
     written_forms,
 )
@@ -81,7 +80,7 @@ class Method(Generic[R]):
         document = self._plan.document(payload)
         parts = self._plan.parts(payload, document)
         if self.http.paging is not None:
-            parts.query = page_query(self.http.paging, document, parts.query, query_keys(self.http.security))
+            parts.query = page_query(self.http.paging, document, parts.query, names_of_request(self.http))
         exchange = _Exchange(self, parts, await _content(parts, call), call)
         keyring = None
         if any(self.http.security):

@@ -107,7 +107,8 @@ class Paging:
     next: str
     """Attribute of the result; absent on the last page."""
     name: str = ""
-    """Query parameter of an offset or a page; "" for the style's own name."""
+    """Query parameter of an offset or a page, "" for the style's own name; one that a link may set though
+    the payload has it too."""
     size: str = ""
     """Attribute of the payload with the most items of a page; "" for none."""
     items: str = ""

@@ -90,7 +90,8 @@ class _Paging:
         clause, scope = self._clause, self._scope
         counts = clause.style in ("offset", "page")
         for argument in ("items", "total", "name"):
-            if getattr(clause, argument) and not counts:
+            is_fit = counts or (argument == "name" and clause.style == "link")
+            if getattr(clause, argument) and not is_fit:
                 self._refuse(f"has {argument}, and style={clause.style!r}", f"remove {argument}")
         for sent in self._http.children:
             is_own = isinstance(sent, Param | Header | Cookie | Body) and sent.attribute == clause.cursor
