@@ -91,10 +91,11 @@ def test_a_tool_list_becomes_a_design(folder: Folder) -> None:
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
         "files_design.py: the design module; edit it freely, it is not generated again",
+        "files_design.import.json: what was imported, so that the next import keeps what you edit",
         NEXT,
         "imported 1 tool",
     ]
-    assert folder.files() == ["files.json", "files_design.py"]
+    assert folder.files() == ["files.json", "files_design.import.json", "files_design.py"]
     text = (folder.path / "files_design.py").read_text("utf-8")
     assert 'Attribute("path", String, "The file.", required=True)' in text
 
@@ -122,7 +123,7 @@ def test_a_broken_tool_is_left_out_and_named(folder: Folder) -> None:
     assert done.code == 1
     assert done.err.startswith("files.json: error: tool 'broken' at /0/inputSchema")
     assert done.err.endswith(f"imported 1 tool; 1 error; {LACKS}\n")
-    assert folder.files() == ["files.json", "files_design.py"]
+    assert folder.files() == ["files.json", "files_design.import.json", "files_design.py"]
     done = folder.run("mcp", source, "--allow-losses", "--force")
     assert done.code == 0
     assert done.err.endswith("imported 1 tool; 1 error\n")
@@ -210,8 +211,9 @@ def test_out_may_be_the_module_itself(folder: Folder) -> None:
     assert done.code == 0
     assert "app/tools.py: the design module" in done.err
     assert 'next: set design = "app.tools"' in done.err
-    assert folder.files() == ["app/files_schemas/strange_tool.args.json", "app/tools.py", "files.json"]
-    assert folder.run("mcp", source, "--out", "app/tools.py").code == 2
+    written = ["app/files_schemas/strange_tool.args.json", "app/tools.import.json", "app/tools.py"]
+    assert folder.files() == [*written, "files.json"]
+    assert folder.run("mcp", source, "--out", "app/tools.py", "--check").code == 0
     done = folder.run("mcp", source, "--out", "my-tools.py")
     assert (done.code, done.err.splitlines()) == (
         2,

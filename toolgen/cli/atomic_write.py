@@ -1,10 +1,12 @@
-"""Writes new files of the author: all of them appear, or none does."""
+"""Writes files of the author: all new ones appear or none does, and one that is there is replaced whole."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from toolgen.codegen.write.staging import stage
@@ -12,6 +14,57 @@ from toolgen.contract.errors import ToolgenError
 
 _STAGING = ".toolgen-import-"
 _MOST_NAMES = 3
+
+
+def formatted(texts: list[str]) -> list[str]:
+    """Return modules as ruff formats them, whatever the settings of a project say."""
+    if not texts:
+        return []
+    with tempfile.TemporaryDirectory(prefix=_STAGING) as folder:
+        names = [f"{number}.py" for number in range(len(texts))]
+        stage(Path(folder), dict(zip(names, texts, strict=True)), {})
+        return [(Path(folder) / "tree" / name).read_text("utf-8") for name in names]
+
+
+def replace_files(texts: Mapping[Path, bytes | None], read: Mapping[Path, bytes | None]) -> None:
+    """Replace files one after the other, each of them at once; None removes one.
+
+    A run that is killed leaves each file as it was or as it becomes.
+
+    Raises:
+        ToolgenError: a file does not hold any more what was read, or cannot be written.
+    """
+    try:
+        for file in texts:
+            held = file.read_bytes() if file.exists() else None
+            if held != read[file]:
+                hint = "run the command again"
+                raise ToolgenError(f"{file} changed while it was read; nothing was written", hint=hint)
+        for file, data in texts.items():
+            if data is None:
+                file.unlink(missing_ok=True)
+            else:
+                _replace(Path(os.path.realpath(file)), data)
+    except OSError as error:
+        message = f"cannot write {error.filename or 'the design'}: {error.strerror}"
+        raise ToolgenError(message, hint="make it writable, and run the command again") from error
+
+
+def _replace(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f"{_STAGING}{file.name}")  # what a killed run left is written over by the next
+    try:
+        with open(new, "wb") as written:
+            written.write(data)
+            written.flush()
+            os.fsync(written.fileno())
+        if file.exists():
+            shutil.copymode(file, new)
+        os.replace(new, file)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
 
 
 def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bool) -> None:
@@ -33,7 +86,10 @@ def write_files_atomically(out: Path, texts: Mapping[str, str], *, is_forced: bo
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as folder:
             staging = Path(folder)
-            stage(staging, texts, {})
+            for path, text in texts.items():
+                file = staging / "tree" / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text.encode())
             _move(staging, out, texts)
     except OSError as error:
         raise ToolgenError(

@@ -39,8 +39,9 @@ AllowInsecure = Annotated[
     bool,
     typer.Option("--allow-insecure", help="Send --header to another machine over plain HTTP too."),
 ]
-CheckLock = Annotated[
-    bool, typer.Option("--check", help="Compare the lock with the server; exit 1 if it differs.")
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Write nothing; say what changed since the last import, and exit 1 then."),
 ]
 Name = Annotated[str, typer.Option(help="Name of the toolset; by default the source's.", metavar="NAME")]
 Service = Annotated[str, typer.Option(help="Name of the service; by default the toolset's.", metavar="NAME")]
@@ -80,7 +81,7 @@ def import_source(
     url: Url = "",
     header: Header = None,
     insecure: AllowInsecure = False,
-    check: CheckLock = False,
+    check: Check = False,
     name: Name = "",
     service: Service = "",
     strict: Strict = False,
@@ -96,13 +97,14 @@ def import_source(
     format: OutputFormat = "text",
 ) -> None:
     """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
-    from .importing import Chosen, ImportRequest, import_tools
+    from .import_request import Chosen, ImportRequest
+    from .importing import import_tools
     from .outcome import print_error_records, print_outcome
     from .server_lock import LockRequest, lock_server
 
     tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
     chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
-    is_live = bool(stdio or url or check or header or insecure)
+    is_live = bool(stdio or url or header or insecure) or (kind == "mcp" and check and not source)
     _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen())
     headers = tuple(header or ())
     lock = LockRequest(
@@ -111,7 +113,9 @@ def import_source(
     request = ImportRequest(
         kind=kind, source=source, out=out or Path(), name=name, service=service, openapi=chosen
     )
-    request = replace(request, is_strict=strict, may_lose=allow_losses, is_forced=force, format=format)
+    request = replace(
+        request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check, format=format
+    )
     with print_error_records(format):
         raise typer.Exit(print_outcome(lock_server(lock) if is_live else import_tools(request)))
 

@@ -5,86 +5,31 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import assert_never
+from typing import Final, assert_never
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.findings import Finding, Format
+from toolgen.findings import Finding
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
 from toolgen.importers.design import DesignFiles, design_files
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
-from toolgen.importers.openapi import OpenAPIOptions, openapi_files
-from toolgen.importers.openapi_operations import Selection
-from toolgen.importers.openapi_servers import ServerOptions, is_server
+from toolgen.importers.openapi import openapi_files
 from toolgen.importers.python_functions import read_functions
+from toolgen.importers.reimport import ImportLock, digest, lock_path, lock_text
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
-from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
+from toolgen.shapes.naming import LONGEST_NAME, snake
 
-from .atomic_write import write_files_atomically
+from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
+from .import_request import ImportRequest, is_name, name_of
 from .outcome import Outcome, reported
+from .reimporting import counted, last_import, planned_update
 
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The options of `toolgen import openapi`, as they were written."""
-
-    tags: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    renamed: tuple[str, ...] = ()
-    """`id=name` each."""
-    is_read_only: bool = False
-    server: str = ""
-    is_accepted: bool = False
-
-    def options(self) -> OpenAPIOptions:
-        """Return the options of the importer.
-
-        Raises:
-            ToolgenError: a new name is none, or the server is no address.
-        """
-        renamed = {old: new for old, _, new in (pair.rpartition("=") for pair in self.renamed)}
-        for old, new in renamed.items():
-            if not old or not _is_name(new):
-                written = f"{old}={new}" if old else new
-                raise ToolgenError(f"--rename {written!r} is no ID=NEW", hint=f"--rename ID={_name(new)}")
-        if self.server and not is_server(self.server):
-            message = f"--server {self.server!r} is no absolute address of http or https"
-            raise ToolgenError(message, hint="--server https://api.example.com")
-        selection = Selection(
-            tags=self.tags,
-            only=self.only,
-            exclude=self.exclude,
-            renamed=renamed,
-            is_read_only=self.is_read_only,
-        )
-        servers = ServerOptions(url=self.server, is_accepted=self.is_accepted)
-        return OpenAPIOptions(selection=selection, servers=servers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """The options of the command; an empty name is derived from that of the source."""
-
-    kind: Kind
-    source: str
-    out: Path
-    """The folder of the design module, or the module itself where it ends in `.py`."""
-    name: str = ""
-    service: str = ""
-    is_strict: bool = False
-    """Write nothing when a tool has an error."""
-    may_lose: bool = False
-    """Succeed although the design lacks something of the source."""
-    is_forced: bool = False
-    """Write over what stands there."""
-    format: Format = "text"
-    openapi: Chosen = field(default_factory=Chosen)
+_LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
 
 def import_tools(request: ImportRequest) -> Outcome:
@@ -97,32 +42,79 @@ def import_tools(request: ImportRequest) -> Outcome:
         ToolgenError: the source cannot be read, a name does not fit, or a file stands in the way.
     """
     for option, text in (("--name", request.name), ("--service", request.service)):
-        if text and not _is_name(text):
+        if text and not is_name(text):
             raise ToolgenError(
                 f"{option} {text!r} is not a small letter, then small letters, digits and '_', "
                 f"at most {LONGEST_NAME}, and no keyword of Python",
-                hint=f"{option} {_name(text)}",
+                hint=f"{option} {name_of(text)}",
             )
-    name, design = _designed(request)
+    source = _designed(request)
+    design = source.design
     findings = [_in_file(finding, request.source) for finding in design.findings]
     errors = [finding for finding in findings if not finding.is_warning]
-    counted = _counted(errors, findings)
+    faults = _counted(errors, findings)
     if not design.imported or (errors and request.is_strict):
         reason = "--strict" if design.imported else "no tool could be imported"
-        summary = f"{reason}: {counted or 'the source has none'}; nothing was written"
+        summary = f"{reason}: {faults or 'the source has none'}; nothing was written"
         return reported(findings, request.format, code=1, summary=summary)
-    folder, module = _place(request.out, name)
-    written, *schemas = design.files
-    files = {f"{module}.py": design.files[written]} | {path: design.files[path] for path in schemas}
-    write_files_atomically(folder, files, is_forced=request.is_forced)
+    if source.last is not None:
+        unread = {finding.tool for finding in errors if finding.tool}
+        return _follow(source, source.last, request, findings, unread)
+    if request.is_check:
+        hint = "import it without --check first, and keep the .import.json beside the design"
+        raise ToolgenError(f"there is no import of {request.source} to compare with", hint=hint)
+    lock, schemas = source.lock()
+    texts = {source.file.name: lock.module, **schemas, lock_path(source.file).name: lock_text(lock)}
+    write_files_atomically(source.file.parent, texts, is_forced=request.is_forced)
     is_failed = any(map(is_loss, findings)) and not request.may_lose
-    parts = [f"imported {_number(design.imported, 'tool')}", *([counted] if counted else ())]
-    parts += ["the design lacks something of the source (--allow-losses exits 0)"] if is_failed else []
+    parts = [f"imported {_number(design.imported, 'tool')}", *([faults] if faults else ())]
+    parts += [_LACKING] if is_failed else []
     return reported(
         findings,
         request.format,
         code=1 if is_failed else 0,
-        notes=_next_steps(folder, module, schemas),
+        notes=_next_steps(source.file, list(schemas)),
+        summary="; ".join(parts),
+    )
+
+
+def _follow(
+    source: _Imported, last: ImportLock, request: ImportRequest, findings: list[Finding], unread: set[str]
+) -> Outcome:
+    """Merge what the source says now into a design that was imported before, or say what would change.
+
+    The code is 1 as that of a first import is, where the author edited what the source changed, and with
+    `is_check` where anything would change.
+    """
+    lock, schemas = source.lock()
+    update = planned_update(source.file, last, lock, schemas, unread, is_check=request.is_check)
+    effects = update.effects
+    stuck = [effect for effect in effects if effect.kind in ("conflict", "gone")]
+    changes = [
+        effect.finding(request.format) for effect in effects if request.format != "text" or effect in stuck
+    ]
+    notes = [effect.note for effect in effects if request.format == "text" and effect not in stuck]
+    file = _shown(source.file)
+    counts = ", ".join(counted(effects))
+    if request.is_check:
+        if not effects:
+            return Outcome(code=0, summary=f"{file} has what {request.source} says", is_current=True)
+        summary = f"{request.source} has changed: {counts}; run the command without --check to follow it"
+        return reported(changes, request.format, code=1, notes=notes, summary=summary)
+    if stuck and request.is_strict:
+        summary = f"--strict: {counts}; nothing was written"
+        return reported([*findings, *changes], request.format, code=1, notes=notes, summary=summary)
+    replace_files(update.texts, update.read)
+    is_failed = (bool(stuck) or any(map(is_loss, findings))) and not request.may_lose
+    parts = [f"imported {_number(source.design.imported, 'tool')}", counts or f"{file} is current"]
+    counted_findings = _counted([each for each in findings if not each.is_warning], findings)
+    parts += [counted_findings] if counted_findings else []
+    parts += [_LACKING] if is_failed else []
+    return reported(
+        [*findings, *changes],
+        request.format,
+        code=1 if is_failed else 0,
+        notes=notes,
         summary="; ".join(parts),
     )
 
@@ -131,23 +123,59 @@ def _in_file(finding: Finding, source: str) -> Finding:
     return replace(finding, place=replace(finding.place, file=source))
 
 
-def _designed(request: ImportRequest) -> tuple[str, DesignFiles]:
-    """Return the name of the source and its design."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Imported:
+    """A source as it is read now, and the last import of it."""
+
+    request: ImportRequest
+    """The options, with those of the last import."""
+    design: DesignFiles
+    file: Path
+    """The design module."""
+    last: ImportLock | None
+
+    def lock(self) -> tuple[ImportLock, dict[str, str]]:
+        """Return the lock of this import, with its module formatted, and the schemas beside the module."""
+        module, *paths = self.design.files
+        schemas = {path: self.design.files[path] for path in paths}
+        lock = ImportLock(
+            kind=self.request.kind,
+            source=self.request.stored_source(self.file.parent),
+            options=self.request.stored(),
+            module=formatted([self.design.files[module]])[0],
+            files={path: digest(text) for path, text in schemas.items()},
+        )
+        return lock, schemas
+
+
+def _designed(request: ImportRequest) -> _Imported:
+    """Return the design of a source, by the options of its last import where the request has none."""
     if request.kind == "openapi":
-        file = Path(request.source)
-        document = read_document(file, yaml=True)
-        name = request.name or _name(document.name)
-        return name, openapi_files(
+        path = Path(request.source)
+        document = read_document(path, yaml=True)
+        request, file, last = _remembered(request, document.name)
+        design = openapi_files(
             document,
-            lambda path: read_relative(file, path).value,
-            name=name,
-            service=request.service or name,
+            lambda relative: read_relative(path, relative).value,
+            name=request.name,
+            service=request.service or request.name,
             options=request.openapi.options(),
         )
-    source = _read(request.kind, request.source)
-    name = request.name or _name(source.name)
-    design = design_files(source, name=name, service=request.service or name)
-    return name, replace(design, findings=(*source.findings, *design.findings))
+    else:
+        source = _read(request.kind, request.source)
+        request, file, last = _remembered(request, source.name)
+        design = design_files(source, name=request.name, service=request.service or request.name)
+        design = replace(design, findings=(*source.findings, *design.findings))
+    return _Imported(request=request, design=design, file=file, last=last)
+
+
+def _remembered(request: ImportRequest, source_name: str) -> tuple[ImportRequest, Path, ImportLock | None]:
+    """Return the request with its name and the options of the last import, the design, and that import."""
+    name = request.name or name_of(source_name)
+    file = _place(request.out, name)
+    last = None if request.is_forced else last_import(file, request.kind)
+    request = request.remembered(last.options) if last else request
+    return replace(request, name=request.name or name), file, last
 
 
 def _read(kind: Kind, source: str) -> Source:
@@ -177,35 +205,26 @@ def _elsewhere(source: Source) -> Source:
     return replace(source, findings=(finding_at(NOT_IMPORTABLE, "", message, hint=hint), *source.findings))
 
 
-def _place(out: Path, name: str) -> tuple[Path, str]:
-    """Return the folder of the design module, and its name.
+def _place(out: Path, name: str) -> Path:
+    """Return the path of the design module.
 
     Raises:
         ToolgenError: `out` is a file that Python cannot import.
     """
     if out.suffix != ".py":
-        return out, f"{name}_design"
+        return out / f"{name}_design.py"
     if not out.stem.isidentifier() or keyword.iskeyword(out.stem):
         hint = f"--out {out.with_name(f'{snake(out.stem) or name}_design.py')}"
         raise ToolgenError(f"--out {str(out)!r} is no module that Python imports by its name", hint=hint)
-    return out.parent, out.stem
+    return out
 
 
-def _is_name(text: str) -> bool:
-    return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)
-
-
-def _name(text: str) -> str:
-    """Return the name of a toolset derived from any text."""
-    name = snake(text)[:LONGEST_NAME].strip("_")
-    if _is_name(name):
-        return name
-    near = f"tools_{name}"[:LONGEST_NAME].rstrip("_")
-    return near if _is_name(near) else "tools"
-
-
-def _next_steps(out: Path, module: str, schemas: list[str]) -> tuple[str, ...]:
-    lines = [f"{_shown(out / f'{module}.py')}: the design module; edit it freely, it is not generated again"]
+def _next_steps(file: Path, schemas: list[str]) -> tuple[str, ...]:
+    out, module = file.parent, file.stem
+    lines = [f"{_shown(file)}: the design module; edit it freely, it is not generated again"]
+    lines.append(
+        f"{_shown(Path(lock_path(file)))}: what was imported, so that the next import keeps what you edit"
+    )
     if schemas:
         count = _number(len(schemas), "schema")
         lines.append(f"{_shown((out / schemas[0]).parent)}: {count} that clauses cannot express")

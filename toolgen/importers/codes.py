@@ -166,6 +166,28 @@ NOT_IMPORTABLE: Final = Code(
     "calls them. Put the file below the folder of pyproject.toml, or install its package.",
     "warning",
 )
+FOLLOWED: Final = Code(
+    "import-followed",
+    "The source has changed since the last import, and the design has what it says now, or with --check "
+    "would have it.",
+    "warning",
+)
+DECLINED: Final = Code(
+    "import-declined",
+    "The source has changed what somebody has removed from the design since it was imported. It stays "
+    "removed.",
+    "warning",
+)
+CONFLICT: Final = Code(
+    "import-conflict",
+    "The source has changed what somebody has edited in the design since it was imported. The edit stays, "
+    "and the message says what the source has now. Write what you want; the next import keeps it.",
+)
+GONE: Final = Code(
+    "import-gone",
+    "The source no longer has what stands in the design, where it is edited, commented or in use, so that "
+    "it stays. Remove it, if nothing needs it.",
+)
 MORE_PAGES: Final = Code(
     "import-more-pages",
     "The list of tools is the first page of several (MCP, `nextCursor`). Put the tools of all pages into one "

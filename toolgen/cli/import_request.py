@@ -1,0 +1,145 @@
+"""The options of `toolgen import`, those that a lock remembers, and the names that they allow."""
+
+from __future__ import annotations
+
+import keyword
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.findings import Format
+from toolgen.importers.openapi import OpenAPIOptions
+from toolgen.importers.openapi_operations import Selection
+from toolgen.importers.openapi_servers import ServerOptions, is_server
+from toolgen.importers.tool import Kind
+from toolgen.shapes.naming import LONGEST_NAME, TOOL_NAME, snake
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The options of `toolgen import openapi`, as they were written."""
+
+    tags: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+    """`id=name` each."""
+    is_read_only: bool = False
+    server: str = ""
+    is_accepted: bool = False
+
+    def options(self) -> OpenAPIOptions:
+        """Return the options of the importer.
+
+        Raises:
+            ToolgenError: a new name is none, or the server is no address.
+        """
+        renamed = {old: new for old, _, new in (pair.rpartition("=") for pair in self.renamed)}
+        for old, new in renamed.items():
+            if not old or not is_name(new):
+                written = f"{old}={new}" if old else new
+                raise ToolgenError(f"--rename {written!r} is no ID=NEW", hint=f"--rename ID={name_of(new)}")
+        if self.server and not is_server(self.server):
+            message = f"--server {self.server!r} is no absolute address of http or https"
+            raise ToolgenError(message, hint="--server https://api.example.com")
+        selection = Selection(
+            tags=self.tags,
+            only=self.only,
+            exclude=self.exclude,
+            renamed=renamed,
+            is_read_only=self.is_read_only,
+        )
+        servers = ServerOptions(url=self.server, is_accepted=self.is_accepted)
+        return OpenAPIOptions(selection=selection, servers=servers)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the options that were given, by their names on the command line."""
+        chosen = {
+            "tag": list(self.tags),
+            "only": list(self.only),
+            "exclude": list(self.exclude),
+            "rename": list(self.renamed),
+            "read-only": self.is_read_only,
+            "server": self.server,
+            "accept-server": self.is_accepted,
+        }
+        return {name: value for name, value in chosen.items() if value}
+
+    def remembered(self, options: Mapping[str, Any]) -> Chosen:
+        """Return these options, and of those that are not given what was stored."""
+
+        def held(name: str) -> tuple[str, ...]:
+            return tuple(map(str, options.get(name, ())))
+
+        return Chosen(
+            tags=self.tags or held("tag"),
+            only=self.only or held("only"),
+            exclude=self.exclude or held("exclude"),
+            renamed=self.renamed or held("rename"),
+            is_read_only=self.is_read_only or bool(options.get("read-only")),
+            server=self.server or str(options.get("server", "")),
+            is_accepted=self.is_accepted or bool(options.get("accept-server")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """The options of the command; an empty name is derived from that of the source."""
+
+    kind: Kind
+    source: str
+    out: Path
+    """The folder of the design module, or the module itself where it ends in `.py`."""
+    name: str = ""
+    service: str = ""
+    is_strict: bool = False
+    """Write nothing when a tool has an error."""
+    may_lose: bool = False
+    """Succeed although the design lacks something of the source."""
+    is_forced: bool = False
+    """Write over what stands there."""
+    is_check: bool = False
+    """Write nothing, and say what would change in what was imported before."""
+    format: Format = "text"
+    openapi: Chosen = field(default_factory=Chosen)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the options that decide what is imported, by their names on the command line."""
+        own = self.service if self.service != self.name else ""
+        return {"name": self.name, **({"service": own} if own else {}), **self.openapi.stored()}
+
+    def stored_source(self, folder: Path) -> str:
+        """Return the source as a lock in a folder names it: a path is seen from there."""
+        if self.kind != "python":
+            return Path(os.path.relpath(self.source, folder)).as_posix()
+        place = self.source.rpartition(":")[0]
+        path = place if place.endswith(".py") else self.source
+        if not path.endswith(".py"):
+            return self.source
+        return f"{Path(os.path.relpath(path, folder)).as_posix()}{self.source.removeprefix(path)}"
+
+    def remembered(self, options: Mapping[str, Any]) -> ImportRequest:
+        """Return the request with the options of the last import where it has none of its own."""
+        return replace(
+            self,
+            name=self.name or str(options.get("name", "")),
+            service=self.service or str(options.get("service", "")),
+            openapi=self.openapi.remembered(options),
+        )
+
+
+def is_name(text: str) -> bool:
+    """Return whether a toolset can have a name."""
+    return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)
+
+
+def name_of(text: str) -> str:
+    """Return the name of a toolset derived from any text."""
+    name = snake(text)[:LONGEST_NAME].strip("_")
+    if is_name(name):
+        return name
+    near = f"tools_{name}"[:LONGEST_NAME].rstrip("_")
+    return near if is_name(near) else "tools"

@@ -1,0 +1,241 @@
+"""An import of a source that was imported before: its lock, and the merge into what the author has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from tokenize import detect_encoding
+from typing import Final, get_args
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.findings import Code, Finding, Format, Place
+from toolgen.importers.codes import CONFLICT, DECLINED, FOLLOWED, GONE
+from toolgen.importers.reimport import (
+    Change,
+    ChangeKind,
+    ImportLock,
+    ImportLockError,
+    Merged,
+    UnreadableDesignError,
+    described,
+    digest,
+    lock_path,
+    lock_text,
+    merge,
+    read_lock,
+    tool_of,
+)
+
+from .atomic_write import formatted
+
+_CODES: Final[Mapping[ChangeKind, Code]] = {
+    "added": FOLLOWED,
+    "changed": FOLLOWED,
+    "removed": FOLLOWED,
+    "conflict": CONFLICT,
+    "gone": GONE,
+    "declined": DECLINED,
+}
+_BOM: Final = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One thing that an import does, or does not do, to what stands there."""
+
+    kind: ChangeKind
+    subject: str
+    file: Path
+    line: int = 0
+    tool: str = ""
+    now: str = ""
+    """What the source says now; empty but for a conflict."""
+
+    @property
+    def text(self) -> str:
+        match self.kind:
+            case "added" | "changed" | "removed":
+                return f"{self.kind}: {self.subject}"
+            case "conflict":
+                return f"{self.subject} is edited here, and the source has changed it to: {self.now}"
+            case "gone":
+                return f"the source has no {self.subject} any more, which is edited or in use here"
+            case "declined":
+                return f"not changed: {self.subject}, which is removed here and changed in the source"
+
+    @property
+    def note(self) -> str:
+        """The effect as a line for people."""
+        return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
+
+    def finding(self, format: Format) -> Finding:
+        """Return the effect as a finding; the text names its tool already."""
+        place = Place(file=str(self.file))
+        if self.line:
+            place = Place(file=str(self.file), line=self.line, column=1, end_line=self.line, end_column=1)
+        hint = {
+            "conflict": "write what you want; the next import keeps it",
+            "gone": "remove it, if nothing needs it",
+        }
+        return _CODES[self.kind].finding(
+            self.text, place=place, tool=self.tool if format != "text" else "", hint=hint.get(self.kind, "")
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What an import writes over what stands there."""
+
+    texts: Mapping[Path, bytes | None]
+    """What files become, the design behind its schemas and the lock last; None for one that goes."""
+    read: Mapping[Path, bytes | None]
+    """What these files held."""
+    effects: tuple[Effect, ...]
+
+
+def last_import(design: Path, kind: str) -> ImportLock | None:
+    """Return what the last import of a design wrote; None where there is none, or no design.
+
+    Raises:
+        ToolgenError: the lock cannot be read, or is of another kind of source.
+    """
+    file = Path(lock_path(design))
+    if not design.exists() or not file.exists():
+        return None
+    lock = stored_lock(file)
+    if lock.kind != kind:
+        message = f"{design} was imported from {lock.kind}, not from {kind}"
+        raise ToolgenError(message, hint="choose another --name or --out, or overwrite it with --force")
+    return lock
+
+
+def stored_lock(file: Path) -> ImportLock:
+    """Return the lock in a file.
+
+    Raises:
+        ToolgenError: it cannot be read.
+    """
+    try:
+        return read_lock(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, ImportLockError) as error:
+        hint = "take it from your version control, or overwrite design and lock with --force"
+        raise ToolgenError(f"{file} {error}", hint=hint) from error
+
+
+def planned_update(
+    design: Path,
+    last: ImportLock,
+    lock: ImportLock,
+    files: Mapping[str, str],
+    unread: Collection[str],
+    *,
+    is_check: bool,
+) -> Update:
+    """Return what becomes of a design that was imported before, and of the files beside it.
+
+    `lock` is of the new import and `files` are its schemas, by relative path; `unread` are tools that the
+    source has and that could not be read. With `is_check`, lines are those of the design as it is.
+
+    Raises:
+        ToolgenError: a file cannot be read, or the design cannot be changed in places.
+    """
+    folder = design.parent
+    read = {folder / path: _bytes_of(folder / path) for path in dict.fromkeys([*last.files, *files])}
+    texts: dict[Path, bytes | None] = {}
+    effects: list[Effect] = []
+    for path in read:
+        now = files.get(str(path.relative_to(folder).as_posix()))
+        last_digest = last.files.get(path.relative_to(folder).as_posix())
+        kind = _file_change(read[path], last_digest, now)
+        if kind in ("added", "changed", "removed"):
+            texts[path] = now.encode() if now is not None else None
+        if kind is not None:
+            new_text = "what the new file would hold" if now is not None else ""
+            effects.append(Effect(kind=kind, subject="this schema", file=path, now=new_text))
+    data = _bytes_of(design) or b""
+    merged = _merged(design, data, last, lock, unread)
+    effects = [*(_effect(change, design, is_check=is_check) for change in merged.changes), *effects]
+    if (new := _encoded(merged.text, data)) != data:
+        texts[design] = new
+    lock = replace(lock, module=last.module) if merged.is_same else lock
+    file = Path(lock_path(design))
+    if (text := lock_text(lock).encode()) != _bytes_of(file):
+        texts[file] = text
+    read |= {design: data, file: _bytes_of(file)}
+    return Update(texts=texts, read=read, effects=tuple(effects))
+
+
+def _file_change(here: bytes | None, last: str | None, now: str | None) -> ChangeKind | None:
+    """Return what becomes of a file beside a design; None where it stays as it is."""
+    new = digest(now) if now is not None else None
+    old = digest(here.decode("utf-8", "surrogateescape")) if here is not None else None
+    if new in (last, old):
+        return None
+    if old == last:
+        return "added" if last is None else "removed" if new is None else "changed"
+    if here is None:
+        return "added" if new is not None else None
+    return "gone" if new is None else "conflict"
+
+
+def _merged(design: Path, data: bytes, last: ImportLock, lock: ImportLock, unread: Collection[str]) -> Merged:
+    """Return the merge of a design, whose text has no byte order mark and line feeds alone."""
+    try:
+        if not detect_encoding(BytesIO(data).readline)[0].startswith("utf-8"):
+            raise _refused(design, 1, "is not in UTF-8")
+        ours = data.decode().removeprefix(_BOM).replace(_line_end(data), "\n")
+        return merge(last.module, ours, lock.module, unread=unread, formatted=formatted)
+    except (UnicodeDecodeError, SyntaxError) as error:
+        raise _refused(design, 1, "is not in UTF-8") from error
+    except RecursionError as error:
+        raise _refused(design, 1, "is nested too deeply") from error
+    except UnreadableDesignError as error:
+        raise _refused(design, error.line, str(error)) from error
+
+
+def _encoded(text: str, data: bytes) -> bytes:
+    """Return the bytes of a text with the byte order mark and the line ends that a file had."""
+    mark = _BOM if data.startswith(_BOM.encode()) else ""
+    return (mark + text.replace("\n", _line_end(data))).encode()
+
+
+def _line_end(data: bytes) -> str:
+    """Return how all lines of a file end; a line feed where they end in different ways."""
+    return "\r\n" if b"\r\n" in data and b"\n" not in data.replace(b"\r\n", b"") else "\n"
+
+
+def _refused(design: Path, line: int, message: str) -> ToolgenError:
+    hint = "correct it and import again, or write a new design with --force"
+    return ToolgenError(f"{design}:{line}: {message}; nothing was written", hint=hint)
+
+
+def _effect(change: Change, design: Path, *, is_check: bool) -> Effect:
+    return Effect(
+        kind=change.kind,
+        subject=described(change.path),
+        file=design,
+        line=change.line_before if is_check else change.line,
+        tool=tool_of(change.path),
+        now=change.now,
+    )
+
+
+def counted(effects: Collection[Effect]) -> Iterator[str]:
+    """Yield how many effects there are of each kind."""
+    counts = Counter(effect.kind for effect in effects)
+    words: dict[ChangeKind, str] = {"conflict": "in conflict", "declined": "not taken"}
+    for kind in get_args(ChangeKind):
+        if counts[kind]:
+            yield f"{counts[kind]:,} {words.get(kind, kind)}"
+
+
+def _bytes_of(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ToolgenError(f"cannot read {file}: {error.strerror}", hint="make it a readable file") from error

@@ -1,0 +1,80 @@
+"""The lock of an import: what was imported and how, so that the next one knows what the author edited."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final
+
+_FORMAT: Final = "toolgen-import-1"
+_KINDS: Final = frozenset(["openapi", "mcp", "jsonschema", "catalog", "python"])
+
+
+class ImportLockError(Exception):
+    """A text is no lock of an import."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportLock:
+    """What the last import wrote, and of what."""
+
+    kind: str
+    source: str
+    """The source, a file seen from the folder of the lock."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options that decide what is imported, by their names on the command line."""
+    module: str
+    """The design as it was imported, formatted."""
+    files: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of each file beside the design, in hexadecimal digits, by relative path."""
+
+
+def lock_path(design: PurePath) -> PurePath:
+    """Return the path of the lock beside a design module."""
+    return design.with_suffix(".import.json")
+
+
+def digest(text: str) -> str:
+    """Return what a lock keeps of a file."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def lock_text(lock: ImportLock) -> str:
+    """Return the text of a lock; the module stands in it line by line, so that a diff shows what changed."""
+    document = {
+        "format": _FORMAT,
+        "kind": lock.kind,
+        "source": lock.source,
+        "options": lock.options,
+        "files": lock.files,
+        "module": lock.module.split("\n"),
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_lock(text: str) -> ImportLock:
+    """Return the lock that a text holds.
+
+    Raises:
+        ImportLockError: it is none, or one of a newer version.
+    """
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ImportLockError(f"is no JSON: {error}") from error
+    match document:
+        case {
+            "format": "toolgen-import-1",
+            "kind": str(kind),
+            "source": str(source),
+            "options": dict(options),
+            "files": dict(files),
+            "module": list(lines),
+        } if kind in _KINDS and all(isinstance(each, str) for each in [*lines, *files.values()]):
+            module = "\n".join(lines)
+            return ImportLock(kind=kind, source=source, options=options, files=files, module=module)
+        case {"format": str(other)} if other != _FORMAT:
+            raise ImportLockError(f"has the format {other!r}, and this version reads {_FORMAT!r}")
+    raise ImportLockError("is no lock of an import")

@@ -1,0 +1,251 @@
+"""A design module as text and syntax tree: its statements, and the arguments of its calls.
+
+All offsets count characters of `SourceText.text`, whose lines end in a line feed.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeAlias
+
+Span: TypeAlias = "tuple[int, int]"
+"""Where a text begins, and the place behind its end."""
+_OPENING: Final = frozenset("([{")
+_CLOSING: Final = frozenset(")]}")
+_TRIVIA: Final = frozenset([tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE])
+
+
+class UnreadableDesignError(Exception):
+    """The design is no Python that can be changed in places."""
+
+    def __init__(self, message: str, line: int = 1) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """An argument of a call; the texts of all chunks in a row are what stands in the parentheses."""
+
+    node: ast.expr
+    """The value."""
+    keyword: str | None
+    """The name of a keyword argument, `**` for a mapping; None for a positional one."""
+    lead: str
+    """White space and comments before it."""
+    name: str
+    """`title=`, `**` or what else stands before the value; parentheses around it, too."""
+    value: str
+    after: str
+    """What stands between the value and the comma."""
+    comma: str
+    trail: str
+    """The comment on the line of the comma."""
+    is_commented: bool = False
+    """A comment stands before it, in it or on the line of its comma."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.lead}{self.name}{self.value}{self.after}{self.comma}{self.trail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a call."""
+
+    head: str
+    """The call through its opening parenthesis."""
+    chunks: tuple[Chunk, ...]
+    tail: str
+    """White space, comments and the closing parenthesis."""
+
+    @property
+    def indent(self) -> str | None:
+        """The indent of arguments on lines of their own; None where they stand on the line of the call."""
+        lead = self.chunks[0].lead if self.chunks else ""
+        return lead.rpartition("\n")[2] if "\n" in lead else None
+
+
+class SourceText:
+    """A module and its syntax tree."""
+
+    def __init__(self, text: str) -> None:
+        """Parse a module.
+
+        Raises:
+            UnreadableDesignError: it does not parse, or its lines do not end in line feeds.
+        """
+        if "\r" in text:
+            raise UnreadableDesignError("has lines that end in different ways")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about the author's literals
+                self.tree = ast.parse(text)
+        except SyntaxError as error:
+            raise UnreadableDesignError(f"does not parse: {error.msg}", error.lineno or 1) from error
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise UnreadableDesignError(f"does not parse: {error}") from error
+        self.text = text
+        self._lines = text.split("\n")
+        starts = [0]
+        for line in self._lines:
+            starts.append(starts[-1] + len(line) + 1)
+        self._starts = starts
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        return tuple(Statement(self, node) for node in self.tree.body)
+
+    def span(self, node: ast.expr | ast.stmt) -> Span:
+        return self.offset(node.lineno, node.col_offset), self.offset(
+            node.end_lineno or node.lineno, node.end_col_offset or 0
+        )
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a place as syntax trees say it: the line, and bytes of UTF-8."""
+        text = self._lines[line - 1]
+        if not text.isascii():
+            column = len(text.encode()[:column].decode())
+        return self._starts[line - 1] + column
+
+    def line_end(self, offset: int) -> int:
+        """Return the offset of the line feed that ends a line, or the end of the text."""
+        end = self.text.find("\n", offset)
+        return len(self.text) if end < 0 else end
+
+
+class Statement:
+    """A statement of a module's own scope."""
+
+    def __init__(self, source: SourceText, node: ast.stmt) -> None:
+        self.source = source
+        self.node = node
+        self.start, self.end = source.span(node)
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    @cached_property
+    def is_alone(self) -> bool:
+        """No other statement and no comment is on its lines, and no comment stands right above it."""
+        source = self.source
+        start = source.text.rfind("\n", 0, self.start) + 1
+        above = source.text[source.text.rfind("\n", 0, max(start - 1, 0)) + 1 : start].strip()
+        rest = source.text[self.end : source.line_end(self.end)].strip()
+        return start == self.start and not rest and not above.startswith("#")
+
+    def has_comment(self, start: int, end: int) -> bool:
+        """Return whether a comment begins between two offsets of the module."""
+        index = bisect_left(self._comments, start)
+        return index < len(self._comments) and self._comments[index] < end
+
+    @cached_property
+    def _comments(self) -> list[int]:
+        return [start for kind, _, start, _ in self._tokens if kind == tokenize.COMMENT]
+
+    def text_of(self, node: ast.expr) -> str:
+        start, end = self.source.span(node)
+        return self.source.text[start:end]
+
+    def line_indent(self, node: ast.expr) -> str:
+        """Return the white space at the start of the line on which a node begins."""
+        line = self.source._lines[node.lineno - 1]
+        return line[: len(line) - len(line.lstrip(" \t\f"))]
+
+    def arguments(self, call: ast.Call) -> Arguments:
+        """Return the arguments of a call in this statement, in order."""
+        text, tokens = self.source.text, self._tokens
+        start, end = self.source.span(call)
+        _, end_of_function = self.source.span(call.func)
+        index = bisect_left(self._starts, end_of_function)
+        while tokens[index][1] != "(":
+            index += 1
+        opened = tokens[index][3]
+        nodes = iter(arguments_in(call))
+        chunks: list[Chunk] = []
+        lead_start = opened
+        for first, last, comma in self._parts(index + 1):
+            keyword, node = next(nodes)
+            value_start, value_end = self.source.span(node)
+            content_start, content_end = tokens[first][2], tokens[last][3]
+            comma_end = tokens[comma][3] if comma is not None else content_end
+            trail_end = self._trail_end(comma + 1 if comma is not None else last + 1, comma_end)
+            chunks.append(
+                Chunk(
+                    node=node,
+                    keyword=keyword,
+                    lead=text[lead_start:content_start],
+                    name=text[content_start:value_start],
+                    value=text[value_start:value_end],
+                    after=text[value_end:content_end],
+                    comma=text[content_end:comma_end],
+                    trail=text[comma_end:trail_end],
+                    is_commented=self.has_comment(lead_start, trail_end),
+                )
+            )
+            lead_start = trail_end
+        return Arguments(head=text[start:opened], chunks=tuple(chunks), tail=text[lead_start:end])
+
+    def _parts(self, index: int) -> Iterator[tuple[int, int, int | None]]:
+        """Yield first and last token of each argument from a token on, and its comma."""
+        tokens, depth = self._tokens, 0
+        first: int | None = None
+        last = index
+        while True:
+            kind, text, _, _ = tokens[index]
+            if kind in _TRIVIA:
+                pass
+            elif depth == 0 and (text == "," or text in _CLOSING):
+                if first is not None:
+                    yield first, last, index if text == "," else None
+                if text != ",":
+                    return
+                first = None
+            else:
+                depth += (text in _OPENING) - (text in _CLOSING)
+                first = index if first is None else first
+                last = index
+            index += 1
+
+    def _trail_end(self, index: int, end: int) -> int:
+        """Return where the comment ends that follows on the same line; `end` where there is none."""
+        kind, _, start, stop = self._tokens[index]
+        is_same_line = "\n" not in self.source.text[end:start]
+        return stop if kind == tokenize.COMMENT and is_same_line else end
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [start for _, _, start, _ in self._tokens]
+
+    @cached_property
+    def _tokens(self) -> list[tuple[int, str, int, int]]:
+        """Kind, text and span of each token, by offsets of the module."""
+        text = self.text
+        starts = [self.start]
+        for line in text.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        return [
+            (
+                each.type,
+                each.string,
+                starts[each.start[0] - 1] + each.start[1],
+                starts[each.end[0] - 1] + each.end[1],
+            )
+            for each in tokenize.generate_tokens(io.StringIO(text).readline)
+            if each.type not in (tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+        ]
+
+
+def arguments_in(call: ast.Call) -> list[tuple[str | None, ast.expr]]:
+    """Return keyword and value of each argument as they stand in the text."""
+    arguments: list[tuple[str | None, ast.expr]] = [(None, node) for node in call.args]
+    arguments += [(each.arg if each.arg is not None else "**", each.value) for each in call.keywords]
+    return sorted(arguments, key=lambda each: (each[1].lineno, each[1].col_offset))
