@@ -33,10 +33,9 @@ demo-temporal: .venv/ready ## run the example's conversation on Temporal and Pos
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.temporal_demo
 
-# By parts, each worker collects its part of the files alone; by file, a worker takes the next when it has done one.
-PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist
-PARTS := $(PYTEST) each
-FILES := $(PYTEST) loadfile
+# By parts, each process has files that are its own; by file, a worker takes the next when it has done one.
+PARTS := $(BIN)/python -m tests.parts
+FILES := $(BIN)/pytest --numprocesses auto --maxprocesses 8 --max-worker-restart 0 --dist loadfile
 FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 FUZZ = $(BIN)/python -m tests.fuzz.$(1) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)

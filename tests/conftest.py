@@ -17,9 +17,7 @@ from hypothesis.strategies import booleans
 
 import toolgen
 from tests import selection
-from tests.worker_parts import pytest_configure_node as pytest_configure_node
-from tests.worker_parts import pytest_ignore_collect as pytest_ignore_collect
-from tests.worker_parts import pytest_xdist_make_scheduler as pytest_xdist_make_scheduler
+from tests.parts import is_elsewhere
 from toolgen.cli import main
 
 settings.register_profile("same each time", derandomize=True, database=None, deadline=None, max_examples=40)
@@ -30,10 +28,16 @@ gc.set_threshold(50_000, 20, 20)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lab", action="store_true", help="try as many inputs as `make lab` does")
+    parser.addoption("--part", help="run one part of the files: 0/2 or 1/2 (python -m tests.parts)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     selection.IS_LAB = config.getoption("lab")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    part = config.getoption("part")
+    return (part and collection_path.is_file() and is_elsewhere(collection_path, part)) or None
 
 
 def pytest_collection_finish() -> None:
