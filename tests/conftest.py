@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import linecache
 import os
 import subprocess
@@ -107,11 +108,13 @@ class ProjectFolder:
     def add_tool(self) -> None:
         self.write("app/design.py", DESIGN.replace(")\ndesign = Design(", SECOND_TOOL))
 
-    def run(self, *args: str) -> Done:
-        """Run the command in this process, with the design freshly imported."""
+    def run(self, *args: str, piped: str = "") -> Done:
+        """Run the command in this process, with the design freshly imported and `piped` at its stdin."""
         forget()
         linecache.clearcache()
-        code = main(args)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stdin", io.StringIO(piped))
+            code = main(args)
         captured = self.capsys.readouterr()
         return Done(code, captured.out, captured.err)
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
-from .conftest import ProjectFolder, surroundings
+from .conftest import ProjectFolder
 from .terminal import at_a_terminal
 
 MAIN = '''\
@@ -53,13 +50,6 @@ def waiting(project: ProjectFolder, kind: str) -> str:
     return line.split()[5]
 
 
-def piped(project: ProjectFolder, *arguments: str, text: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "toolgen", *arguments]
-    return subprocess.run(
-        command, cwd=project.path, env=surroundings(), input=text, capture_output=True, text=True
-    )
-
-
 def assert_hidden(project: ProjectFolder, *said: str) -> None:
     """Assert that no file has the credential, and nothing that was said."""
     assert SECRET not in "".join(said)
@@ -74,9 +64,9 @@ def assert_hidden(project: ProjectFolder, *said: str) -> None:
 )
 def test_it_is_read_from_stdin(project: ProjectFolder, kind: str, text: str, shown: str) -> None:
     id_ = waiting(project, kind)
-    done = piped(project, "approve", id_, text=text)
-    assert (done.returncode, done.stdout) == (0, shown)
-    assert_hidden(project, done.stdout, done.stderr)
+    done = project.run("approve", id_, piped=text)
+    assert (done.code, done.out) == (0, shown)
+    assert_hidden(project, done.out, done.err)
     assert project.run("call", "get", "{}", "--session", "t", "--label", "user=ann").out == shown
 
 
@@ -93,18 +83,18 @@ def test_it_is_typed_unseen(project: ProjectFolder) -> None:
 
 def test_one_that_an_error_quotes_is_hidden(project: ProjectFolder) -> None:
     id_ = waiting(project, "api_key")
-    done = piped(project, "approve", id_, text=f"{SECRET}-wrong\n")
-    assert (done.returncode, done.stdout) == (1, '{"error":"•••• (sensitive) is wrong"}\n')
-    assert_hidden(project, done.stdout, done.stderr)
+    done = project.run("approve", id_, piped=f"{SECRET}-wrong\n")
+    assert (done.code, done.out) == (1, '{"error":"•••• (sensitive) is wrong"}\n')
+    assert_hidden(project, done.out, done.err)
 
 
 def test_no_credential_is_no_answer(project: ProjectFolder) -> None:
     id_ = waiting(project, "api_key")
-    done = piped(project, "approve", id_, text="")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no credential was given; nothing was answered" in done.stderr
-    done = piped(project, "approve", id_, "--answer", '"a secret"', text="")
-    assert done.returncode == 2
-    assert "the answer says only whether the credential is there" in done.stderr
+    done = project.run("approve", id_)
+    assert (done.code, done.out) == (2, "")
+    assert "no credential was given; nothing was answered" in done.err
+    done = project.run("approve", id_, "--answer", '"a secret"')
+    assert done.code == 2
+    assert "the answer says only whether the credential is there" in done.err
     assert id_ in project.run("approve").out
     assert project.run("approve", id_, "--cancel").code == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Event, Thread
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ import uvicorn
 from fastapi import Cookie, FastAPI, Header, HTTPException, Query
 from pydantic import BaseModel
 
-from ..conftest import in_a_process
+from ..conftest import ProjectFolder
 
 CALLS: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = (
     ("put_book", {"number": 7, "body": {"title": "Emma", "pages": 474}}, {"title": "Emma", "pages": 474}),
@@ -88,19 +87,19 @@ def served() -> Iterator[tuple[str, FastAPI]]:
     thread.join()
 
 
-def test_a_document_of_an_application_answers(tmp_path: Path, served: tuple[str, FastAPI]) -> None:
+def test_a_document_of_an_application_answers(project: ProjectFolder, served: tuple[str, FastAPI]) -> None:
     address, app = served
-    (tmp_path / "library.json").write_text(json.dumps(app.openapi()), "utf-8")
-    (tmp_path / "pyproject.toml").write_text('[tool.toolgen]\ndesign = "library_design"\n', "utf-8")
+    project.write("library.json", json.dumps(app.openapi()))
+    project.write("pyproject.toml", '[tool.toolgen]\ndesign = "app.library"\nout = "app/gen"\n')
 
     def toolgen(*args: str, code: int = 0) -> str:
-        done = in_a_process(tmp_path, "-m", "toolgen", *args)
-        assert done.returncode == code, done.stderr
-        return done.stdout
+        done = project.run(*args)
+        assert done.code == code, done.err
+        return done.out
 
-    toolgen("import", "openapi", "library.json", "--server", address)
+    toolgen("import", "openapi", "library.json", "--server", address, "--out", "app/library.py")
     toolgen("gen")
-    assert not (tmp_path / "executors").exists()
+    assert not (project.path / "executors").exists()
     for tool, arguments, result in CALLS:
         assert json.loads(toolgen("call", tool, json.dumps(arguments))) == result
     missing = toolgen("call", "read_book", '{"number": 8}', code=1)
