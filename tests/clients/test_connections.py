@@ -213,7 +213,7 @@ def test_a_client_is_used_in_one_loop_after_the_other() -> None:
 
 async def test_cookies_of_one_answer_are_in_no_other_request() -> None:
     answered = answer(200, BOOK, Set_Cookie="session=1; Path=/")
-    async with serving(answering(answered)) as server, httpx.AsyncClient() as http:
+    async with serving(answering(answered)) as server, httpx.AsyncClient(verify=False) as http:
         for client in (Books(server=server.url), Books(server=server.url, http=http)):
             async with client:
                 await client.send(GET_BOOK, GetBook(id="1"))
@@ -233,7 +233,10 @@ async def test_an_answer_without_a_body_keeps_its_connection() -> None:
 
 async def test_headers_of_a_given_client_are_sent() -> None:
     given = {"X-Team": "a", "Accept": "text/html", "Accept-Encoding": "br", "User-Agent": "office"}
-    async with serving(answering(answer(200, BOOK))) as server, httpx.AsyncClient(headers=given) as http:
+    async with (
+        serving(answering(answer(200, BOOK))) as server,
+        httpx.AsyncClient(verify=False, headers=given) as http,
+    ):
         await Books(server=server.url, http=http).send(GET_BOOK, GetBook(id="1"))
         headers = server.received[0].headers
     assert (headers["x-team"], headers["user-agent"]) == ("a", "office")
@@ -242,7 +245,10 @@ async def test_headers_of_a_given_client_are_sent() -> None:
 
 async def test_a_given_client_stays_open_and_has_no_say_in_what_is_followed() -> None:
     redirect = answer(302, b"", Location="http://books.other/")
-    async with serving(answering(redirect)) as server, httpx.AsyncClient(follow_redirects=True) as http:
+    async with (
+        serving(answering(redirect)) as server,
+        httpx.AsyncClient(verify=False, follow_redirects=True) as http,
+    ):
         async with Books(server=server.url, http=http) as client:
             with pytest.raises(ToolError, match=r"redirects to http://books\.other/"):
                 await client.send(GET_BOOK, GetBook(id="1"))

@@ -303,7 +303,7 @@ async def test_nothing_tells_a_secret(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     seen: list[str] = []
-    async with serving(echoing(status)) as server, httpx.AsyncClient() as http:
+    async with serving(echoing(status)) as server, httpx.AsyncClient(verify=False) as http:
         credentials = Known(**{scheme.name: [SECRET]})
         client = Books(server=server.url, credentials=credentials, http=http if is_given else None)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 from toolgen.adapters.extras import extra
@@ -19,6 +21,21 @@ _MOST_BYTES: Final = 1_000_000
 """Bytes of an answer."""
 _LONGEST: Final = 200
 """Characters of what a server says of an error."""
+
+
+@cache
+def _certificates(trusts_environment: bool) -> ssl.SSLContext:
+    """Return the certificates that TLS trusts; reading them takes longer than a request."""
+    return httpx.create_ssl_context(trust_env=trusts_environment)
+
+
+def _client(seconds: float, *, trusts_environment: bool) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        verify=_certificates(trusts_environment),
+        timeout=seconds,
+        follow_redirects=False,
+        trust_env=trusts_environment,
+    )
 
 
 class RefusedError(ToolError):
@@ -53,7 +70,7 @@ async def ask(
     try:
         async with (
             asyncio.timeout(seconds),
-            httpx.AsyncClient(timeout=seconds, follow_redirects=False, trust_env=not is_guarded) as client,
+            _client(seconds, trusts_environment=not is_guarded) as client,
             client.stream(
                 method,
                 await _checked(url, sent) if is_guarded else url,

@@ -31,7 +31,7 @@ async def test_open_heads_shut_nobody_out() -> None:
     async with desk_runtime(Desk()) as runtime, listening(runtime, max_connections=60) as port:
         async with asyncio.timeout(60), hostile.silent_connections(port, 66, OPEN_HEAD) as held:
             for _ in range(10):
-                async with httpx2.AsyncClient(headers=HEADERS, timeout=60) as client:
+                async with httpx2.AsyncClient(verify=False, headers=HEADERS, timeout=60) as client:
                     answer = await client.post(f"http://127.0.0.1:{port}/mcp", **modern_call("count"))
                     assert answer.status_code == 200
         assert held.opened > 66
@@ -164,11 +164,11 @@ WAITING: dict[str, tuple[Callable[[str], bytes], bytes]] = {
 async def test_requests_that_wait_for_their_client_shut_nobody_out(kind: str) -> None:
     """1,100 of one client, with one address as all of loopback, had everybody refused with 503 for ever."""
     request, first = WAITING[kind]
-    async with asyncio.timeout(60), over_sockets(Desk(), max_connections=24) as (client, url):
+    async with asyncio.timeout(60), over_sockets(Desk(), max_connections=6) as (client, url):
         loop, port = asyncio.get_running_loop(), httpx2.URL(url).port
         assert port is not None
         with ExitStack() as stack:
-            for _ in range(30):
+            for _ in range(8):
                 answer = await client.post(url, json=hello(elicitation={"form": {}}))
                 assert answer.status_code == 200
                 session = answer.headers["mcp-session-id"]

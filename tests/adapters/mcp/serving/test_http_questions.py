@@ -63,7 +63,7 @@ async def asking(runtime: Runtime, served: MCPServer, **options: Any) -> AsyncIt
         asyncio.timeout(60),
         runtime,
         listening(runtime, served=served, **options) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+        httpx2.AsyncClient(verify=False, headers=HEADERS, timeout=60) as client,
     ):
         made = Asked(client, f"http://127.0.0.1:{port}/mcp")
         await made.open()

@@ -28,7 +28,7 @@ async def web(
     app = http_app(served or server(runtime), verify=verify, options=HttpOptions(**options))
     async with app.router.lifespan_context(app):
         transport = httpx2.ASGITransport(app)
-        async with httpx2.AsyncClient(transport=transport, headers=HEADERS) as client:
+        async with httpx2.AsyncClient(transport=transport, verify=False, headers=HEADERS) as client:
             yield client
 
 
@@ -49,8 +49,8 @@ async def listening(
     )
     async with asyncio.timeout(60):
         url = await ready
-    async with httpx2.AsyncClient(headers=HEADERS) as client:  # it has begun, and handles signals
-        await client.get(f"{url}/none")
+    async with httpx2.AsyncClient(verify=False, headers=HEADERS) as client:
+        await client.get(f"{url}/none")  # it has begun, and handles signals
     try:
         yield int(url.removesuffix("/mcp").rpartition(":")[2])
     finally:
@@ -66,7 +66,7 @@ async def over_sockets(
     async with (
         desk_runtime(desk) as runtime,
         listening(runtime, verify=verify, **options) as port,
-        httpx2.AsyncClient(headers=HEADERS, timeout=60) as client,
+        httpx2.AsyncClient(verify=False, headers=HEADERS, timeout=60) as client,
     ):
         yield client, f"http://127.0.0.1:{port}/mcp"
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
@@ -42,6 +43,8 @@ _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
 _CONNECT_S: Final = 30.0
 _READ_S: Final = 300.0
+_certificates: Final = cache(httpx2.create_ssl_context)
+"""The certificates that TLS trusts; reading them takes longer than a request."""
 """A server may hold a response open for as long as it works; the SDK's own limits."""
 
 
@@ -142,6 +145,7 @@ class HttpServer:
         """Open the streams of requests; the SDK follows redirects within the origin of the URL alone."""
         keep_logs_clean()
         client = httpx2.AsyncClient(
+            verify=_certificates(),
             headers={**credentials, "Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
             event_hooks={"response": [measured_by(intake), check_response]},
