@@ -1,13 +1,9 @@
-"""The table of contents of the generated tree, path ← view, and views to text by one template each."""
+"""The table of contents of the generated tree, path ← view."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, Protocol
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from toolgen.catalog.writer import CatalogEntry, Head, Root, catalogue
 from toolgen.contract.names import CATALOG, CATALOG_FORMAT, COMPLETION_SCHEMAS, CatalogFormat
@@ -33,6 +29,7 @@ from .layout import (
     toolset_package,
     toolset_scope,
 )
+from .rendering import View, render
 from .views.agent import agent_specs_view, agent_view
 from .views.client import client_view
 from .views.codecs import codecs_view
@@ -189,26 +186,3 @@ def _toolset(toolset: Toolset, whole: _DesignContext) -> Iterator[tuple[str, Vie
 def _path(module: Module, file: str = "") -> str:
     """Return the path of a module, or of a file in a package."""
     return "/".join((*module, file)) if file else f"{'/'.join(module)}.py"
-
-
-class View(Protocol):
-    """Finished strings, in the shape of one template."""
-
-    template: ClassVar[str]
-
-
-def render(view: View, *, design: str) -> str:
-    """Return the unformatted text; `design` is the dotted name of the design's module."""
-    return _environment().get_template(view.template).render(view=view, design=design)
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("toolgen"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        auto_reload=False,
-    )

@@ -1,0 +1,38 @@
+"""Views to text: one template each."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import ClassVar, Protocol
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+class View(Protocol):
+    """Finished strings, in the shape of one template."""
+
+    template: ClassVar[str]
+
+
+def render(view: View, *, design: str) -> str:
+    """Return the unformatted text; `design` is the dotted name of the design's module."""
+    return _environment().get_template(view.template).render(view=view, design=design)
+
+
+def plain_file(name: str) -> str:
+    """Return the text of a file among the templates that is written as it stands."""
+    loader = _environment().loader
+    assert loader is not None, "the environment is made with one"
+    return loader.get_source(_environment(), name)[0]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("toolgen"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
