@@ -100,7 +100,7 @@ def test_what_is_no_file_is_refused_by_name(
         assert done.err == (
             "error: app/gen holds links or special files, which are not followed; nothing was changed:\n"
             f"  {where} ({what})\n"
-            "  hint: move them elsewhere, or set 'out' in [tool.toolgen] to a folder of its own\n"
+            "  hint: move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]\n"
         )
     assert project.files() == before
     assert contents(mine) == held

@@ -16,7 +16,7 @@ import typer
 from typer.main import get_command
 
 from .command_groups import Config, ListingFormat, mcp_app, runs_app, tools_app
-from .config import find_project
+from .config import find_project, with_typescript
 from .import_command import OutputFormat, import_source
 
 app = typer.Typer(
@@ -75,6 +75,10 @@ def gen(
     watch: Annotated[
         bool, typer.Option("--watch", help="Generate again whenever the design changes, until Ctrl-C.")
     ] = False,
+    typescript: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write TypeScript types and a client into this folder, too."),
+    ] = None,
     format: OutputFormat = "text",
     config: Config = None,
 ) -> None:
@@ -87,10 +91,12 @@ def gen(
     run = diff_output if diff else check_output if check else generate_output
     with print_error_records(format):
         project = find_project(config)
+        if typescript:
+            project = with_typescript(project, typescript)
         if watch:
             from .watch import watch_project
 
-            raise typer.Exit(watch_project(project.file, format))
+            raise typer.Exit(watch_project(project.file, format, typescript))
         raise typer.Exit(print_outcome(run(project, format)))
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from toolgen.contract.errors import ToolgenError
-from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat
+from toolgen.contract.names import CATALOG_FORMAT, CATALOG_FORMATS, CatalogFormat, Language
 
 _EXAMPLES: Final = {
     "design": 'design = "home.design"',
     "out": 'out = "gen"',
     "package": 'package = "home.gen"',
     "stubs": 'stubs = "executors"',
+    "typescript": 'typescript = "web/toolgen"',
     "runtime": 'runtime = "home.app:runtime"',
     "test_runtime": 'test_runtime = "home.app:runtime_for_tests"',
     "runs": 'runs = "runs.db"',
@@ -40,6 +43,8 @@ class Project:
     """Import path of `out`."""
     stubs: str = "executors"
     """Folder of the executor stubs, relative to the project's."""
+    typescript: str = ""
+    """Folder of the TypeScript types and client, relative to the project's; "" for none."""
     runtime: str = ""
     """`module:callable` that returns a configured `Runtime`; empty when not set."""
     test_runtime: str = ""
@@ -54,6 +59,11 @@ class Project:
     @property
     def directory(self) -> Path:
         return self.file.parent
+
+    @property
+    def languages(self) -> Mapping[Language, str]:
+        """The folders of trees in other languages than Python, relative to the project's."""
+        return {"typescript": self.typescript} if self.typescript else {}
 
     @property
     def catalog(self) -> Path:
@@ -117,16 +127,11 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "design" not in values and not functions:
         hint = f"add {_EXAMPLES['design']}, or {_EXAMPLES['functions']}"
         raise ToolgenError(f"{file}: [tool.toolgen] names no design", hint=hint)
-    for key in ("out", "stubs"):
+    for key in ("out", "stubs", "typescript"):
         if key in values and not _is_folder(values[key]):
             raise _setting_error(file, key, values[key], "is not a folder inside the project")
     out = PurePosixPath(values.get("out", "gen"))
-    stubs = PurePosixPath(values.get("stubs", "executors"))
-    if stubs.is_relative_to(out) or out.is_relative_to(stubs):
-        raise ToolgenError(
-            f"{file}: [tool.toolgen] puts 'out' ({out}) and 'stubs' ({stubs}) into each other",
-            hint="give each a folder of its own: one is toolgen's, the other yours",
-        )
+    _require_apart(file, values)
     if "package" not in values and not _is_dotted(".".join(out.parts)):
         raise ToolgenError(
             f"{file}: [tool.toolgen] out {str(out)!r} has no import path",
@@ -146,6 +151,36 @@ def _project(file: Path, table: dict[str, object]) -> Project:
     if "runtime" in values:
         _require_without_runtime(file, values, functions)
     return Project(file=file, catalog_format=catalog_format, functions=functions, **values)
+
+
+def with_typescript(project: Project, folder: Path) -> Project:
+    """Return the project with this folder for TypeScript, which may be outside of it.
+
+    Raises:
+        ToolgenError: the folder is that of the generated Python, of the stubs, or in or around one of them.
+    """
+    relative = os.path.relpath(folder.absolute(), project.directory)
+    folders = {"out": project.out, "stubs": project.stubs, "typescript": relative}
+    _require_apart(project.file, folders)
+    return replace(project, typescript=relative)
+
+
+def _require_apart(file: Path, values: Mapping[str, str]) -> None:
+    """Raise where two of the folders are in each other.
+
+    Raises:
+        ToolgenError: as said.
+    """
+    folders = {"out": "gen", "stubs": "executors", **values}
+    names = [name for name in ("out", "stubs", "typescript") if name in folders]
+    for name, other in combinations(names, 2):
+        first, second = PurePosixPath(folders[name]), PurePosixPath(folders[other])
+        if first.is_relative_to(second) or second.is_relative_to(first):
+            yours = "one is toolgen's, the other yours" if "stubs" in (name, other) else "both are toolgen's"
+            raise ToolgenError(
+                f"{file}: [tool.toolgen] puts {name!r} ({first}) and {other!r} ({second}) into each other",
+                hint=f"give each a folder of its own: {yours}",
+            )
 
 
 def _require_without_runtime(file: Path, values: dict[str, str], functions: tuple[str, ...]) -> None:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Final, TypeAlias
 
 from toolgen.codegen import generate
+from toolgen.codegen.languages import generate_language
 from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.evaluation.clause_lookup import walk
@@ -54,15 +55,28 @@ _MOST_NAMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _OutputPlan:
-    """The files of a design; paths are relative to the working directory."""
+class _Tree:
+    """A generated tree of one language; its folder is relative to the working directory."""
 
     out: Path
     texts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OutputPlan:
+    """The files of a design; paths are relative to the working directory."""
+
+    python: _Tree
+    others: tuple[_Tree, ...]
+    """Trees of other languages."""
     stub_folder: Path
     stubs: StubPlan
     warnings: tuple[Finding, ...]
     """What the design is not stopped by."""
+
+    @property
+    def trees(self) -> tuple[_Tree, ...]:
+        return (self.python, *self.others)
 
 
 def generate_output(project: Project, format: Format = "text") -> Outcome:
@@ -71,21 +85,36 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        report = write(
-            plan.out, plan.texts, design=project.design, stubs=plan.stubs.new, edits=plan.stubs.edits
-        )
-        notes = [f"{plan.out / path}: was edited; written again" for path in report.edited]
-        notes += plan.stubs.notes
-        left = [replace(kept_output(plan.out / path), severity="warning") for path in report.kept]
-        done = _summary(plan, report)
+        for tree in plan.others:
+            compare(tree.out, tree.texts)  # before anything is written, whether it can be
+        python, stubs = plan.python, plan.stubs
+        reports = {
+            python.out: write(
+                python.out, python.texts, design=project.design, stubs=stubs.new, edits=stubs.edits
+            )
+        }
+        for tree in plan.others:
+            reports[tree.out] = write(tree.out, tree.texts, design=project.design)
+        notes = [
+            f"{out / path}: was edited; written again"
+            for out, report in reports.items()
+            for path in report.edited
+        ]
+        left = [
+            replace(kept_output(out / path), severity="warning")
+            for out, report in reports.items()
+            for path in report.kept
+        ]
+        done = {out: _changes(report) for out, report in reports.items()}
+        done[python.out] += _new_stubs(plan)
         outcome = reported(
             [*plan.warnings, *left],
             format,
             code=0,
-            notes=notes,
-            summary=f"{plan.out}: {', '.join(done) or 'up to date'}",
+            notes=[*notes, *stubs.notes],
+            summary="; ".join(f"{out}: {', '.join(each) or 'up to date'}" for out, each in done.items()),
         )
-        return replace(outcome, is_current=not done)
+        return replace(outcome, is_current=not any(done.values()))
 
 
 def check_output(project: Project, format: Format = "text") -> Outcome:
@@ -94,7 +123,9 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        findings = differences(plan.out, compare(plan.out, plan.texts))
+        findings = [
+            finding for tree in plan.trees for finding in differences(tree.out, compare(tree.out, tree.texts))
+        ]
         if not findings:
             return _current(plan)
         is_repaired = any(finding.hint == GENERATE for finding in findings)
@@ -108,7 +139,9 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
         plan = _plan(project, format)
         if isinstance(plan, Outcome):
             return plan
-        changes = preview(plan.out, plan.texts, stubs=plan.stubs.new, edits=plan.stubs.edits)
+        python = plan.python
+        changes = preview(python.out, python.texts, stubs=plan.stubs.new, edits=plan.stubs.edits)
+        changes += [change for tree in plan.others for change in preview(tree.out, tree.texts)]
         if not changes:
             return _current(plan)
         return Outcome(
@@ -119,7 +152,8 @@ def diff_output(project: Project, format: Format = "text") -> Outcome:
 
 
 def _current(plan: _OutputPlan) -> Outcome:
-    return Outcome(code=0, summary=f"{plan.out}: up to date", is_current=True)
+    folders = "; ".join(f"{tree.out}: up to date" for tree in plan.trees)
+    return Outcome(code=0, summary=folders, is_current=True)
 
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
@@ -129,9 +163,16 @@ def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
     stub_folder = project.display_path(project.stubs)
+    texts = generate(evaluation.design, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(
-        out=project.display_path(project.out),
-        texts=generate(evaluation.design, module=project.design, catalog_format=project.catalog_format),
+        python=_Tree(out=project.display_path(project.out), texts=texts),
+        others=tuple(
+            _Tree(
+                out=project.display_path(folder),
+                texts=generate_language(language, evaluation.design, module=project.design),
+            )
+            for language, folder in project.languages.items()
+        ),
         stub_folder=stub_folder,
         stubs=plan_stubs(project, evaluation.design, stub_folder),
         warnings=(
@@ -147,17 +188,21 @@ def _design_outcome(diagnostics: tuple[Finding, ...], format: Format) -> Outcome
     return reported(diagnostics, format, code=1, summary=summary)
 
 
-def _summary(plan: _OutputPlan, report: Report) -> list[str]:
-    """Return a short summary of what a run did."""
+def _changes(report: Report) -> list[str]:
+    """Return a short summary of what a run did to a tree."""
     done = [f"{len(report.written)} written"] if report.written else []
-    done += [f"{len(report.deleted)} deleted"] if report.deleted else []
+    return [*done, f"{len(report.deleted)} deleted"] if report.deleted else done
+
+
+def _new_stubs(plan: _OutputPlan) -> list[str]:
+    """Return a short summary of what a run did to the stubs."""
+    done = list[str]()
     new = [str(file) for file in plan.stubs.new if file.name != "__init__.py"]
     if len(new) > _MOST_NAMES:
         done.append(f"{len(new)} new stubs in {plan.stub_folder}")
     elif new:
         done.append(f"new stub{'s' if len(new) > 1 else ''} {', '.join(new)}")
-    done += [f"{_count(len(plan.stubs.edits), 'stub')} extended"] if plan.stubs.edits else []
-    return done
+    return [*done, f"{_count(len(plan.stubs.edits), 'stub')} extended"] if plan.stubs.edits else done
 
 
 def _count(number: int, noun: str) -> str:
@@ -249,7 +294,8 @@ def write_lock(project: Project) -> Iterator[None]:
     """Hold the project's exclusive lock, and remove leftovers of killed runs."""
     with _locked(project.directory, shared=False) as alone:
         if alone:
-            sweep(project.directory / project.out, project.directory)
+            for folder in (project.out, *project.languages.values()):
+                sweep(project.directory / folder, project.directory)
         yield
 
 

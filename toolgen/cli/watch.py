@@ -26,7 +26,7 @@ from watchfiles import Change, watch
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Format
 
-from .config import Project, read_project
+from .config import Project, read_project, with_typescript
 from .gen import generate_output
 from .outcome import Outcome, error_outcome, print_outcome
 
@@ -40,9 +40,10 @@ _GRACE_S: Final = 3.0
 """How long a process may live after its outcome, and how long Ctrl-C waits for one in silence."""
 
 
-def watch_project(file: Path, format: Format) -> int:
+def watch_project(file: Path, format: Format, typescript: Path | None = None) -> int:
     """Generate the project of a pyproject.toml after each change, until Ctrl-C, which is success.
 
+    `typescript` is in the place of the folder that the project has for TypeScript.
     A round that Ctrl-C meets ends what it does; a second Ctrl-C ends it at once.
     """
     last: Outcome | None = None
@@ -52,7 +53,7 @@ def watch_project(file: Path, format: Format) -> int:
         )
         next(changes)  # from here on, what changes during a round is seen after it
         while True:
-            outcome, reads = _round(file, format, changes)
+            outcome, reads = _round(file, format, typescript, changes)
             if (news := _new_output(outcome, last)) is not None:
                 print_outcome(news)
             if last is None:
@@ -75,11 +76,13 @@ def _new_output(outcome: Outcome, last: Outcome | None) -> Outcome | None:
     return replace(outcome, notes=notes)
 
 
-def _round(file: Path, format: Format, changes: _Changes) -> tuple[Outcome, set[str]]:
+def _round(
+    file: Path, format: Format, typescript: Path | None, changes: _Changes
+) -> tuple[Outcome, set[str]]:
     """Return the outcome of a fresh process and the files that it read; a change ends a slow round."""
     reads = {str(file)}
     patience_ends = time.monotonic() + _PATIENCE_S
-    with _process(file, format) as messages:
+    with _process(file, format, typescript) as messages:
         while True:
             if messages.poll(_POLL_S):
                 try:
@@ -94,11 +97,11 @@ def _round(file: Path, format: Format, changes: _Changes) -> tuple[Outcome, set[
 
 
 @contextmanager
-def _process(file: Path, format: Format) -> Iterator[Connection]:
+def _process(file: Path, format: Format, typescript: Path | None) -> Iterator[Connection]:
     """Yield the messages of a new round's process, which ends with the block and ignores Ctrl-C."""
     context = get_context("spawn")
     messages, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_run_round, args=(file, format, theirs), daemon=True)
+    process = context.Process(target=_run_round, args=(file, format, typescript, theirs), daemon=True)
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.start()
@@ -124,7 +127,7 @@ def _wait_for_end(process: BaseProcess) -> None:
         process.join()
 
 
-def _run_round(file: Path, format: Format, messages: Connection) -> None:
+def _run_round(file: Path, format: Format, typescript: Path | None, messages: Connection) -> None:
     """Run one round of generation in a fresh process and send its outcome."""
     sys.dont_write_bytecode = True  # of a file saved twice in a second, it would hide the second version
     sending = Lock()
@@ -135,6 +138,8 @@ def _run_round(file: Path, format: Format, messages: Connection) -> None:
 
     try:
         project = read_project(file)
+        if typescript:
+            project = with_typescript(project, typescript)
         report_dependencies(project, report)
         outcome = generate_output(project, format)
     except ToolgenError as error:

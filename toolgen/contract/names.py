@@ -13,6 +13,9 @@ CATALOG_FORMATS: Final[tuple[CatalogFormat, ...]] = get_args(CatalogFormat)
 CATALOG_FORMAT: Final[CatalogFormat] = 3
 """The version that is written unless a project wants an older one."""
 
+Language = Literal["typescript"]
+"""A language beside Python in which toolgen writes what others need of a design."""
+
 CATALOG: Final = "tool_schemas.json"
 """The file of a catalogue: of a toolset, where its codecs find their schemas, of an agent, of the design."""
 COMPLETION_SCHEMAS: Final = "completion_schemas.json"

@@ -316,8 +316,11 @@ def core_keywords(type_: DataType) -> dict[str, Any]:
 def sentence_of(limits: Iterable[tuple[Constraint, object]]) -> str:
     """Return the limits that no keyword of JSON Schema expresses, as a sentence; empty without any."""
     texts = [row.message_of(value) for row, value in limits if row.is_annotation]
-    if not texts:
-        return ""
+    return joined(texts) if texts else ""
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return the messages of some limits as one sentence."""
     shared = next((start for start in _STARTS if all(text.startswith(start) for text in texts)), "")
     first, *others = texts
     rest = (text.removeprefix(shared) for text in others)

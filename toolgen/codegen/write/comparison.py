@@ -87,7 +87,7 @@ def _refused(out: Path, what: str, names: list[str]) -> ToolgenError:
     more = f"\n  and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ToolgenError(
         f"{out} holds {what}; nothing was changed:{shown}{more}",
-        hint="move them elsewhere, or set 'out' in [tool.toolgen] to a folder of its own",
+        hint="move them elsewhere, or give toolgen a folder of its own in [tool.toolgen]",
     )
 
 
@@ -113,7 +113,7 @@ def _digests(out: Path) -> dict[str, str]:
     if not out.is_dir():
         if os.path.lexists(out):
             what = "is a link to no folder" if out.is_symlink() else "is not a folder"
-            raise ToolgenError(f"{out} {what}", hint="move it away, or correct 'out' in [tool.toolgen]")
+            raise ToolgenError(f"{out} {what}", hint="move it away, or correct the folder in [tool.toolgen]")
         return {}
     digests: dict[str, str] = {}
     special: list[str] = []

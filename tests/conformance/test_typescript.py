@@ -1,0 +1,165 @@
+"""Generated TypeScript compiles and is clean, and takes the documents that the codecs take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from tests import golden
+from tests.conformance import corpora
+from tests.conformance.agreement import drawing
+from tests.conformance.compiler import linted, project, refused
+from tests.conformance.random_designs import designs
+from tests.conformance.test_imported_designs import FILES, corpus
+from tests.importers.test_design import built, imported, tool
+from tests.selection import volume
+from tests.typescript.test_doc import blocks, home
+from toolgen import dsl
+from toolgen.codegen.languages import generate_language
+from toolgen.codegen.typescript.layout import PLAIN
+from toolgen.codegen.typescript.text import quote
+from toolgen.dsl import build
+from toolgen.expr.tree import Design, Tool
+from toolgen.runtime import ToolValidationError, json_schema_codec
+
+SHAPES = {"missing_field", "unknown_field", "invalid_type", "invalid_enum_value"}
+"""What types say of a document; they know no limits, patterns and formats."""
+
+
+def trees(design: Design, name: str) -> dict[str, str]:
+    texts = generate_language("typescript", design, module=name)
+    return {f"{name}/{path}": text for path, text in texts.items()}
+
+
+def test_the_example_and_the_cases_are_clean(tmp_path: Path) -> None:
+    texts = {f"home/{path}": text for path, text in home().items()}
+    for case in golden.NAMES:
+        texts |= trees(golden.design(case), case)
+    folder = project(tmp_path, texts)
+    assert refused(folder) == {}
+    assert linted(folder, "home", *_own(texts)) == ""
+
+
+def _own(texts: Iterable[str]) -> list[str]:
+    """Return the paths of what a design is in, without what is the same for every design."""
+    return [path for path in texts if not path.endswith(PLAIN)]
+
+
+def test_the_compiler_and_the_linter_do_look(tmp_path: Path) -> None:
+    folder = project(tmp_path, {"wrong.ts": 'export const a: string = 1;\nexport const b = "" as any;\n'})
+    assert [*refused(folder)] == [("wrong.ts", 1)]
+    assert "no-explicit-any" in linted(folder, "wrong.ts")
+
+
+@pytest.mark.volume
+def test_random_designs_are_clean(tmp_path: Path) -> None:
+    texts: dict[str, str] = {}
+
+    @drawing(volume(12, lab=200))
+    @given(designs())
+    def check(design: dsl.Design) -> None:
+        checked = build(design).design
+        if checked is not None:
+            texts.update(trees(checked, f"random_{len(texts)}"))
+
+    check()
+    folder = project(tmp_path, texts)
+    assert refused(folder) == {}
+    assert len({path.split("/")[0] for path in texts}) > 5
+    assert linted(folder, *_own(texts)[:: volume(3, lab=1)]) == ""
+
+
+@pytest.mark.volume
+@pytest.mark.parametrize("name", FILES)
+def test_types_of_the_corpora_take_what_their_schemas_take(name: str, tmp_path: Path) -> None:
+    """And what is of another shape is refused, at its line."""
+    records = corpora.part(corpus(name))
+    found = imported(
+        *(
+            tool(
+                record["name"],
+                record["input_schema"],
+                description=record.get("description") or "",
+                result=record.get("output_schema"),
+            )
+            for record in records
+        )
+    )
+    left_out = {finding.tool for finding in found.findings if not finding.is_warning}
+    good = [record for record in records if record["name"] not in left_out]
+    design = built(found, tmp_path).design
+    assert design is not None
+    (toolset,) = design.services[0].toolsets
+    pairs = [*zip(toolset.tools, good, strict=True)]
+    first = f'import type * as t from "./{toolset.service}/{toolset.name}.js";'
+    right = [line for pair in pairs for line in _right(*pair)]
+    wrong = [line for pair in pairs for line in _wrong(*pair)]
+    folder = project(
+        tmp_path / "web",
+        {
+            **trees(design, name),
+            f"{name}/right.ts": "\n".join([first, *_numbered(right)]),
+            f"{name}/wrong.ts": "\n".join([first, *_numbered(wrong)]),
+        },
+    )
+    errors = refused(folder)
+    passed = [line for at, line in enumerate(wrong, 2) if (f"{name}/wrong.ts", at) not in errors]
+    assert passed == []
+    assert {place: text for place, text in errors.items() if place[0] != f"{name}/wrong.ts"} == {}
+    assert len(right) > 30
+    assert len(wrong) > 10
+    assert linted(folder, f"{name}/{toolset.service}") == ""
+
+
+def _right(of: Tool, record: dict[str, Any]) -> list[str]:
+    results = [*record.get("valid_outputs", ()), *(call["result"] for call in record.get("calls") or ())]
+    lines = [_typed(of.payload.name, each) for each in record.get("valid_args", ())]
+    if record.get("output_schema") is not None:
+        lines += [_typed(of.result.name, each) for each in results]
+    return lines
+
+
+def _wrong(of: Tool, record: dict[str, Any]) -> list[str]:
+    codec = json_schema_codec(record["input_schema"], of.name)
+    lines = []
+    for each in record.get("invalid_args", ()):
+        try:
+            codec.decode_as_sent(json.dumps(each["args"]))
+        except ToolValidationError as error:
+            if SHAPES.intersection(issue.constraint for issue in error.issues):
+                lines.append(_typed(of.payload.name, each["args"]))
+    return lines
+
+
+def _typed(name: str, value: Any) -> str:
+    return f": t.{name} = {_expression(value)};"
+
+
+def _numbered(lines: list[str]) -> list[str]:
+    return [f"export const v{number}{line}" for number, line in enumerate(lines)]
+
+
+def _expression(value: Any) -> str:
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{quote(key)}: {_expression(each)}' for key, each in value.items())}}}"
+        case list():
+            return f"[{', '.join(map(_expression, value))}]"
+        case str():
+            return quote(value)
+        case _:
+            return json.dumps(value)
+
+
+def test_the_code_of_the_document_compiles(tmp_path: Path) -> None:
+    texts = {f"toolgen/{path}": text for path, text in home().items()}
+    shown = {f"block_{number}.ts": text for number, text in enumerate(blocks("ts"))}
+    assert len(shown) > 1
+    folder = project(tmp_path, texts | shown)
+    assert refused(folder) == {}
+    assert linted(folder, *shown) == ""

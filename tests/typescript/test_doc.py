@@ -1,0 +1,36 @@
+"""What docs/typescript.md shows of generated code is generated; `make conformance` compiles the rest."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+from toolgen.codegen.languages import generate_language
+from toolgen.dsl import build
+
+DOC = (Path(__file__).parents[2] / "docs/typescript.md").read_text("utf-8")
+
+
+def home() -> dict[str, str]:
+    """Return the tree of the example."""
+    design = build(import_module("examples.home.design").design).design
+    assert design is not None
+    return generate_language("typescript", design, module="examples.home.design")
+
+
+def blocks(kind: str) -> list[str]:
+    """Return the blocks of the document whose fence says this."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", DOC, re.MULTILINE | re.DOTALL)
+
+
+def test_the_generated_code_is_that_of_the_example() -> None:
+    tree = home()
+    shown = blocks("ts generated")
+    assert shown
+    assert all(any(block in text for text in tree.values()) for block in shown)
+
+
+def test_the_files_are_those_of_the_example() -> None:
+    for row in re.findall(r"^\| (`.*?) \|", DOC, re.MULTILINE):
+        assert set(re.findall(r"`([\w/]+\.ts)`", row)) <= home().keys()

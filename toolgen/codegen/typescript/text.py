@@ -1,0 +1,130 @@
+"""Text of the design as TypeScript source: literals, property names, TSDoc comments, lines of a width."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.printable import printable
+
+WIDTH: Final = 100
+"""Columns of a line, where it can be broken."""
+
+_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TAG: Final = re.compile(r"(?<![\w\\])@(?=[A-Za-z])")
+"""What TSDoc would take for a tag, and the compiler for a directive such as `@ts-ignore`."""
+_MOST: Final = 2**53 - 1
+"""`Number.MAX_SAFE_INTEGER`."""
+
+
+def quote(text: str) -> str:
+    """Return a string literal, in which what nobody sees is escaped."""
+    return printable(json.dumps(text, ensure_ascii=False)).replace("\x7f", r"\u007f")
+
+
+def literal(value: Json) -> str:
+    """Return the literal of a JSON value, on one line."""
+    return printable(json.dumps(value, ensure_ascii=False))
+
+
+def value(of: Json, indent: int = 0) -> str:
+    """Return a JSON value as an author types it, on several lines where it is long."""
+    match of:
+        case dict() if of:
+            items = [f"{property_name(key)}: {value(inner, indent + 2)}" for key, inner in of.items()]
+            return _bracketed("{ ", items, " }", indent)
+        case list() if of:
+            return _bracketed("[", [value(inner, indent + 2) for inner in of], "]", indent)
+        case _:
+            return literal(of)
+
+
+def _bracketed(start: str, items: list[str], end: str, indent: int) -> str:
+    line = f"{start}{', '.join(items)}{end}"
+    if indent + len(line) <= WIDTH // 2 and "\n" not in line:
+        return line
+    margin = " " * indent
+    body = "".join(f"{margin}  {item},\n" for item in items)
+    return f"{start.strip()}\n{body}{margin}{end.strip()}"
+
+
+def literal_type(value: str | int | float | bool) -> str:
+    """Return the type of one value; of a number that JavaScript does not hold, `number`."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value != value or abs(value) > _MOST:
+        return "number"
+    return repr(int(value)) if value == int(value) else repr(value)
+
+
+def is_exact(value: float) -> bool:
+    """Return whether JavaScript holds every integer up to this one."""
+    return abs(value) <= _MOST
+
+
+def property_name(key: str) -> str:
+    """Return the key of an object as it stands in a type."""
+    return key if _NAME.fullmatch(key) else quote(key)
+
+
+def union(members: Sequence[str], *, indent: int, taken: int) -> str:
+    """Return the union of types, one a line where it is too long for the rest of a line of the indent.
+
+    `taken` is how many columns of the line are not free.
+    """
+    line = " | ".join(members)
+    if len(members) == 1 or indent + taken + len(line) <= WIDTH:
+        return f" {line}"
+    margin = "\n" + " " * (indent + 2)
+    return "".join(f"{margin}| {member}" for member in members)
+
+
+def comment(text: str, tags: Iterable[tuple[str, str]] = (), *, indent: int = 0) -> str:
+    """Return a TSDoc comment without its first indent; "" for one that says nothing.
+
+    `tags` are block tags such as `deprecated`, each with its text, which comes from elsewhere as `text` does.
+    """
+    lines = _lines(text, indent)
+    of_tags = [line for tag, about in tags for line in _tag(tag, about, indent)]
+    if lines and of_tags:
+        lines.append("")
+    lines += of_tags
+    if not lines:
+        return ""
+    margin = " " * indent
+    if len(lines) == 1 and indent + len(lines[0]) + 7 <= WIDTH:
+        return f"/** {lines[0]} */"
+    body = "".join(f"{margin} * {line}".rstrip() + "\n" for line in lines)
+    return f"/**\n{body}{margin} */"
+
+
+def _tag(tag: str, text: str, indent: int) -> list[str]:
+    lines = _lines(text, indent + len(tag) + 2)
+    return [f"@{tag}", *lines] if len(lines) > 1 else [f"@{tag} {''.join(lines)}".rstrip()]
+
+
+def _lines(text: str, indent: int) -> list[str]:
+    """Return the lines of a text within a comment, none of which ends it or is a tag or a directive."""
+    lines = (
+        wrapped
+        for line in text.strip().replace("\r\n", "\n").split("\n")
+        for wrapped in _wrapped(_harmless(line.expandtabs().rstrip()), WIDTH - indent - 3)
+    )
+    return list(lines) if text.strip() else []
+
+
+def _harmless(line: str) -> str:
+    return _TAG.sub(r"\\@", printable(line)).replace("*/", r"*\/")
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line of prose broken at spaces; one that begins with spaces is code and stays."""
+    if len(line) <= width or line.startswith(" "):
+        return [line]
+    return textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)

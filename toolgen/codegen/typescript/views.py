@@ -1,0 +1,264 @@
+"""The views of the TypeScript tree: shared types, a toolset, the client, the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from toolgen.contract.tool_facts import Error
+from toolgen.expr.tree import Design, Tool, Toolset
+
+from ..views.types import roles
+from .declarations import TypePrinter, TypeView
+from .imports import TypeImports
+from .layout import (
+    CLIENT,
+    SURFACE,
+    TYPES,
+    Scope,
+    answer_type,
+    call_type,
+    free,
+    method_names,
+    specifier,
+    toolset_class,
+    toolset_file,
+)
+from .text import WIDTH, comment, quote, union, value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypesView:
+    template: ClassVar[str] = "typescript/types.ts.jinja"
+    comment: str
+    imports: str
+    types: tuple[TypeView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodView:
+    """The method that calls one tool."""
+
+    comment: str
+    signature: str
+    call: str
+    """The type of the call."""
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetView:
+    template: ClassVar[str] = "typescript/toolset.ts.jinja"
+    imports: str
+    types: tuple[TypeView, ...]
+    comment: str
+    name: str
+    methods: tuple[MethodView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsetProperty:
+    """A toolset as a property of the client, and a namespace of the index."""
+
+    comment: str
+    name: str
+    type: str
+    """The class of its tools."""
+    imported: str
+    """The same where it is imported, with the name in its file."""
+    specifier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientView:
+    template: ClassVar[str] = "typescript/client.ts.jinja"
+    comment: str
+    agents: str
+    """The type of the ids of agents; "" for none."""
+    toolsets: tuple[ToolsetProperty, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexView:
+    template: ClassVar[str] = "typescript/index.ts.jinja"
+    has_agents: bool
+    has_types: bool
+    toolsets: tuple[ToolsetProperty, ...]
+
+
+def types_view(design: Design, scope: Scope) -> TypesView:
+    imports = TypeImports()
+    printer = TypePrinter(scope, imports, types="", surface=specifier(SURFACE, TYPES))
+    types = tuple(printer.types(scope.crossing.all))
+    text = f"Types that tools of {design.name} share."
+    return TypesView(comment=comment(text), imports=imports.text(), types=types)
+
+
+def toolset_view(toolset: Toolset, scope: Scope, name: str) -> ToolsetView:
+    """Return the view of the file of a toolset; `name` is its property of the client."""
+    path, imports = toolset_file(toolset), TypeImports()
+    printer = TypePrinter(scope, imports, types=specifier(TYPES, path), surface=specifier(SURFACE, path))
+    types = list(printer.types((object_.name for object_ in toolset.objects), roles(toolset.tools)))
+    own = _OwnNames(scope)
+    methods = []
+    for tool, method in zip(toolset.tools, method_names(toolset), strict=True):
+        call = own.name(call_type(tool))
+        alias = _generic(printer.used("Call"), _parameters(tool, printer), f"export type {call} = ")
+        text = f"A call of `{tool.name}`, by its outcome."
+        types.append(TypeView(comment=comment(text), name=call, alias=alias))
+        types += _answers(tool, printer, own)
+        methods.append(_method(tool, method, call, printer, name))
+    for used in ("CallOptions", "Surface"):
+        printer.used(used)
+    return ToolsetView(
+        imports=imports.text(),
+        types=tuple(types),
+        comment=comment(toolset.description),
+        name=own.name(toolset_class(toolset)),
+        methods=tuple(methods),
+    )
+
+
+def _generic(name: str, parameters: list[str], before: str) -> str:
+    """Return a generic type with its parameters, each on its line where they are too long for one."""
+    line = f" {name}<{', '.join(parameters)}>"
+    if len(before) + len(line) <= WIDTH:
+        return line
+    listed = ",\n".join(f"  {parameter}" for parameter in parameters)
+    return f" {name}<\n{listed}\n>"
+
+
+class _OwnNames:
+    """Names of what a file has beside the types of its design."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._taken = {*scope.shared, *scope.names["sent"].values(), *scope.names["received"].values()}
+
+    def name(self, wanted: str) -> str:
+        name = free(wanted, self._taken)
+        self._taken.add(name)
+        return name
+
+
+def _parameters(tool: Tool, printer: TypePrinter) -> list[str]:
+    """Return the type parameters of a call: result, artifacts, declared errors, acknowledgement."""
+    artifacts = " | ".join(
+        f"{printer.used('Artifact')}<{quote(part.kind)}, {printer.reference('received', part.type)}>"
+        for part in tool.artifacts
+    )
+    errors = " | ".join(_error(error, printer) for error in tool.errors)
+    ack = tool.long_running.ack if tool.long_running else None
+    parameters = [
+        printer.reference("received", tool.result.name),
+        artifacts or "never",
+        errors or "never",
+        printer.reference("received", ack) if ack else "never",
+    ]
+    while parameters[-1] == "never":
+        parameters.pop()
+    return parameters
+
+
+def _error(error: Error[str], printer: TypePrinter) -> str:
+    details = f", {printer.reference('received', error.type)}" if error.type else ""
+    return f"{printer.used('DeclaredError')}<{quote(error.name)}{details}>"
+
+
+def _answers(tool: Tool, printer: TypePrinter, own: _OwnNames) -> Iterator[TypeView]:
+    """Yield the type of the answers to a call that waits, where the design knows what is in them."""
+    types = []
+    if tool.confirmation and tool.confirmation.payload:
+        types.append(f"{printer.used('Approval')}<{printer.reference('sent', tool.confirmation.payload)}>")
+    elif tool.confirmation and tool.long_running:
+        types.append(printer.used("Approval"))
+    if tool.long_running:
+        types.append(f"{printer.used('WorkAnswer')}<{printer.reference('sent', tool.result.name)}>")
+    if types:
+        text = f"What may be answered where a call of `{tool.name}` waits."
+        name = own.name(answer_type(tool))
+        alias = union(types, indent=0, taken=len(f"export type {name} =;"))
+        yield TypeView(comment=comment(text), name=name, alias=alias)
+
+
+def _method(tool: Tool, name: str, call: str, printer: TypePrinter, toolset: str) -> MethodView:
+    payload = printer.reference("sent", tool.payload.name)
+    default = "" if _required(tool) else " = {}"
+    return MethodView(
+        comment=comment(_description(tool), _tags(tool, f"client.tools.{toolset}.{name}"), indent=2),
+        signature=_signature(name, [f"payload: {payload}{default}", "options?: CallOptions"], call),
+        call=call,
+        id=quote(tool.id),
+    )
+
+
+def _signature(name: str, parameters: list[str], call: str) -> str:
+    line = f"async {name}({', '.join(parameters)}): Promise<{call}> {{"
+    if len(line) + 2 <= WIDTH:
+        return line
+    listed = "".join(f"    {parameter},\n" for parameter in parameters)
+    return f"async {name}(\n{listed}  ): Promise<{call}> {{"
+
+
+def _required(tool: Tool) -> bool:
+    """Return whether the arguments of a tool may not be empty."""
+    foreign = tool.payload.foreign
+    if foreign is not None:
+        return bool(foreign.classes.get(tool.payload.name, {"required": True})["required"])
+    return any(field.required for field in tool.payload.fields)
+
+
+def _description(tool: Tool) -> str:
+    """Return what a caller has to know of a tool."""
+    facts = [tool.facts.description]
+    if tool.confirmation:
+        some = " for some values" if tool.confirmation.when else ""
+        facts.append(f"A person has to approve it first{some}.")
+    if tool.long_running:
+        facts.append("Its result may come later.")
+    return "\n\n".join(filter(None, (facts[0], " ".join(facts[1:]))))
+
+
+def _tags(tool: Tool, method: str) -> Iterator[tuple[str, str]]:
+    if tool.examples:
+        yield "example", f"```ts\nawait {method}({value(tool.examples[0].args)});\n```"
+    if deprecated := tool.facts.deprecated:
+        use = f" Use {deprecated.replacement}." if deprecated.replacement else ""
+        yield "deprecated", f"{deprecated.reason}{use}"
+
+
+def _properties(toolsets: Sequence[tuple[Toolset, str, ToolsetView]]) -> tuple[ToolsetProperty, ...]:
+    properties, taken = [], {"AgentId", "Client", "Surface", "SurfaceOptions"}
+    for toolset, name, view in toolsets:
+        alias = free(view.name, taken)
+        taken.add(alias)
+        properties.append(
+            ToolsetProperty(
+                comment=comment(toolset.description, indent=4),
+                name=name,
+                type=alias,
+                imported=view.name if alias == view.name else f"{view.name} as {alias}",
+                specifier=specifier(toolset_file(toolset), CLIENT),
+            )
+        )
+    return tuple(properties)
+
+
+def client_view(design: Design, toolsets: Sequence[tuple[Toolset, str, ToolsetView]]) -> ClientView:
+    """Return the view of the client; each toolset comes with its property and its view."""
+    agents = [quote(agent.id) for service in design.services for agent in service.agents]
+    return ClientView(
+        comment=comment(f"A client of the surface of {design.name}: {design.description}"),
+        agents=union(agents, indent=0, taken=len("export type AgentId =;")) if agents else "",
+        toolsets=_properties(toolsets),
+    )
+
+
+def index_view(
+    design: Design, toolsets: Sequence[tuple[Toolset, str, ToolsetView]], shared: Scope
+) -> IndexView:
+    return IndexView(
+        has_agents=any(service.agents for service in design.services),
+        has_types=bool(shared.crossing.all),
+        toolsets=_properties(toolsets),
+    )

@@ -1,0 +1,361 @@
+/**
+ * The events of a toolgen runtime, format 1, as their streams have them.
+ *
+ * Within a format events and fields are added, never changed or removed.
+ */
+
+import type { Json } from "./records.js";
+
+/** An event, told apart by its `type`. */
+export type RuntimeEvent =
+  | RunStarted
+  | RunPhase
+  | ToolStart
+  | ToolArgsDelta
+  | ToolUpdate
+  | ToolOutputDelta
+  | ToolEnd
+  | AgentRunStarted
+  | AwaitClarification
+  | AwaitConfirmation
+  | AwaitInput
+  | AnswerAccepted
+  | ToolAuthorization
+  | PlannerThought
+  | PlanRetry
+  | AssistantReply
+  | Usage
+  | StateChanged
+  | StateConflict
+  | ArtifactSaved
+  | ToolsetDropped
+  | EventsDropped
+  | RunCompleted
+  | RunStreamEnd;
+
+/** The number, time and ids of an event; filled by `Events.emit`. */
+export interface EventHead {
+  format: 1;
+  /** Number per run, from 1 without gaps; 0 in no log, of a subscription or a call of a tool. */
+  seq: number;
+  /** Seconds since 1970. */
+  time: number;
+  run_id: string;
+  session_id: string;
+  turn_id: string;
+  tool_call_id: string;
+  /**
+   * The agent whose run it is, or whose run makes the call. All ids: "" where the call has none.
+   */
+  agent_id: string;
+}
+
+/** A run began; its first event. */
+export interface RunStarted extends EventHead {
+  type: "run_started";
+  agent: string;
+  parent_run_id: string;
+}
+
+/** A run entered its next phase. */
+export interface RunPhase extends EventHead {
+  type: "run_phase";
+  phase: "prompted" | "planning" | "executing_tools" | "synthesizing" | "waiting";
+}
+
+/** A call's arguments are decoded, and its executor is about to run. */
+export interface ToolStart extends EventHead {
+  type: "tool_start";
+  /** Id of the tool, as in all events. */
+  tool: string;
+  /** The wire name. */
+  name: string;
+  /** The model's arguments, decoded; never with injected values. */
+  arguments: Json;
+  /** The text for people: the tool's call hint, filled. */
+  text: string;
+  parent_tool_call_id: string;
+  /** Whether a second execution might have an effect that the first one had. */
+  runs_once: boolean;
+}
+
+/** A piece of the arguments while the model writes them; best effort. */
+export interface ToolArgsDelta extends EventHead {
+  type: "tool_args_delta";
+  /** The wire name, as the model wrote it. */
+  name: string;
+  delta: string;
+}
+
+/** The progress of a call; best effort. */
+export interface ToolUpdate extends EventHead {
+  type: "tool_update";
+  tool: string;
+  /** How far the work is, from 0 to 1; null when it is not known. */
+  fraction: number | null;
+  message: string;
+  /** What the tool's progress codec encodes. */
+  value: Json;
+}
+
+/** A piece of output before the result is there; best effort. */
+export interface ToolOutputDelta extends EventHead {
+  type: "tool_output_delta";
+  tool: string;
+  text: string;
+}
+
+/** A call has its result. */
+export interface ToolEnd extends EventHead {
+  type: "tool_end";
+  /** The id of the tool; the name that was asked for when no tool has it. */
+  tool: string;
+  status: "ok" | "error" | "denied" | "pending" | "suspended" | "unknown";
+  /** What the model saw; null while there is nothing to see. */
+  result: Json;
+  /** The error text that the model got. */
+  error: string;
+  /** The name of a declared error. */
+  code: string;
+  /** What stands behind the error, the nearest first, also in the runs of other agents. */
+  causes: string[];
+  /** The id under which the log has the traceback. */
+  correlation_id: string;
+  /** How much was wrong with the arguments. */
+  issue_count: number;
+  bounds: EventBounds | null;
+  artifacts: ArtifactRef[];
+  /** The text for people: the tool's result hint, filled, or what the executor said. */
+  text: string;
+  is_final: boolean;
+  duration_s: number;
+  /** Names what the call waits for; answers nothing. */
+  suspension_id: string;
+  /** Names what the call waited for, whose answer led to this end. */
+  answered_id: string;
+  /** Who has found out what became of a call whose outcome was unknown. */
+  resolved_by: string;
+}
+
+/** A tool call started the run of another agent. */
+export interface AgentRunStarted extends EventHead {
+  type: "agent_run_started";
+  tool: string;
+  agent: string;
+  child_run_id: string;
+}
+
+/** The planner asks the person a question. */
+export interface AwaitClarification extends EventHead {
+  type: "await_clarification";
+  suspension_id: string;
+  question: string;
+  missing_fields: string[];
+  kind: "clarification" | "questions" | "confirmation" | "external";
+  /** JSON Schema; a text where there is none. */
+  answer_schema: Record<string, Json> | null;
+  /** Why it is asked again, where an answer was given and not used. */
+  reason: string;
+}
+
+/**
+ * A person must approve a call. The token for the answer is in the result, for its client alone.
+ */
+export interface AwaitConfirmation extends EventHead {
+  type: "await_confirmation";
+  suspension_id: string;
+  tool: string;
+  question: string;
+  preview: string;
+  /** The question or the preview shows only a part of a value; the arguments have all of it. */
+  is_shortened: boolean;
+  /** All that will run, as it was frozen. */
+  arguments: Json;
+  /** JSON Schema. */
+  answer_schema: Record<string, Json>;
+  /** Seconds since 1970. */
+  expires_at: number;
+  /** The person for whom the call was made; "" where nobody said. */
+  requested_by: string;
+  /** Why it is asked again, where an answer was given and not used. */
+  reason: string;
+}
+
+/** A call needs a person's answer or a credential. The token is in the result, as above. */
+export interface AwaitInput extends EventHead {
+  type: "await_input";
+  suspension_id: string;
+  tool: string;
+  kind: "input" | "credential";
+  question: string;
+  /** The arguments of the call that asks, as they were frozen. */
+  arguments: Json;
+  /** JSON Schema. */
+  answer_schema: Record<string, Json>;
+  /** Seconds since 1970. */
+  expires_at: number;
+  /** The person for whom the call was made; "" where nobody said. */
+  requested_by: string;
+  /** Why it is asked again, where an answer was given and not used. */
+  reason: string;
+  /** What credential is missing, where one is: as the tool said it. */
+  request: Record<string, Json> | null;
+}
+
+/**
+ * A call or a planner got the answer that it waited for; the answer itself is not in the event.
+ *
+ * After `AwaitConfirmation` it is `ToolAuthorization` that says so.
+ */
+export interface AnswerAccepted extends EventHead {
+  type: "answer_accepted";
+  suspension_id: string;
+  /** `confirmation` is one of a planner. */
+  kind:
+    | "input"
+    | "credential"
+    | "pending"
+    | "clarification"
+    | "questions"
+    | "confirmation"
+    | "external";
+  /** "" for a planner. */
+  tool: string;
+  /** Who answered, as the host named them. */
+  person: string;
+}
+
+/** A call was approved or denied. */
+export interface ToolAuthorization extends EventHead {
+  type: "tool_authorization";
+  tool: string;
+  decision: "approved" | "denied";
+  /** `runtime`: there was nobody to ask, the question was taken back, or the tool is disabled. */
+  by: "policy" | "person" | "runtime";
+  reason: string;
+  suspension_id: string;
+  /** Who answered, as the host named them. */
+  person: string;
+}
+
+/** The planner's reasoning; best effort. */
+export interface PlannerThought extends EventHead {
+  type: "planner_thought";
+  text: string;
+}
+
+/** A planning begins again; its texts, thoughts and arguments so far are discarded. */
+export interface PlanRetry extends EventHead {
+  type: "plan_retry";
+  /** Which attempt at the planning failed, from 1. */
+  attempt: number;
+  /** Seconds until the next one; 0 where a model is asked again at once. */
+  delay_s: number;
+  reason: string;
+}
+
+/** Text for the person; the whole of it unless it is partial. */
+export interface AssistantReply extends EventHead {
+  type: "assistant_reply";
+  text: string;
+  is_partial: boolean;
+  /** The model came to the limit of its tokens: the text just ends. */
+  is_truncated: boolean;
+}
+
+/** The token usage of one request to a model. */
+export interface Usage extends EventHead {
+  type: "usage";
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+/**
+ * A call that succeeded changed a key of the state; its value is for those who may read the state.
+ */
+export interface StateChanged extends EventHead {
+  type: "state_changed";
+  tool: string;
+  scope: "app" | "user" | "session" | "temp";
+  /** The key without its scope. */
+  key: string;
+  operation: "set" | "delete" | "append" | "add";
+}
+
+/** Parallel calls changed a key of the state in ways that its rule does not merge. */
+export interface StateConflict extends EventHead {
+  type: "state_conflict";
+  scope: string;
+  key: string;
+  /** Ids of the calls, in their order. */
+  tool_call_ids: string[];
+  /** The call whose change stands; "" when none does. */
+  kept: string;
+}
+
+/** An artifact was stored. */
+export interface ArtifactSaved extends EventHead {
+  type: "artifact_saved";
+  name: string;
+  version: number;
+  media_type: string;
+  size_bytes: number;
+}
+
+/** A toolset could not be listed and is left out of the request. */
+export interface ToolsetDropped extends EventHead {
+  type: "toolset_dropped";
+  toolset: string;
+  reason: string;
+}
+
+/**
+ * The reader was too slow, and events are missing here. The subscription adds this, with `seq` 0.
+ */
+export interface EventsDropped extends EventHead {
+  type: "events_dropped";
+  /** Here. */
+  count: number;
+  /** Since the subscription began. */
+  total: number;
+}
+
+/** A run has ended. */
+export interface RunCompleted extends EventHead {
+  type: "run_completed";
+  status: "completed" | "failed" | "canceled";
+  error: string;
+}
+
+/** The last event of a run. */
+export interface RunStreamEnd extends EventHead {
+  type: "run_stream_end";
+}
+
+/** An artifact beside a result by reference: where it is kept, and its data where that is small. */
+export interface ArtifactRef {
+  kind: string;
+  /** What `Runtime.artifacts.load` reads; "" where no store has it. */
+  uri: string;
+  /** Such as `application/json` (RFC 6838). */
+  media_type: string;
+  /** Bytes of the data. */
+  size: number;
+  /** `sha256:` and the SHA-256 of the data in hex. */
+  digest: string;
+  /** The data as canonical JSON; "" where it is larger than `Limits.inline_artifact_bytes`. */
+  json: string;
+  /** Why no store has it, for people; "" where one does. */
+  not_kept: string;
+}
+
+/** How much of the data a bounded result shows. */
+export interface EventBounds {
+  returned: number;
+  truncated: boolean;
+  /** null when it is not known. */
+  total: number | null;
+  refinement_hint: string | null;
+  next_cursor: string | null;
+}

@@ -1,0 +1,340 @@
+/**
+ * The records of the HTTP surface of a toolgen runtime, as they are sent.
+ *
+ * Integers come as JavaScript reads them: beyond 2^53 they are rounded.
+ */
+
+/** A JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** What stands in the place of a sensitive value, which nobody is sent. */
+export interface Hidden {
+  sensitive: true;
+}
+
+/** How a call ended, or why it has not ended yet. */
+export type Outcome = "ok" | "error" | "denied" | "pending" | "suspended" | "unknown";
+
+/** What is wrong with one value of a document. */
+export interface Issue {
+  /** Where it is, as a JSONPath such as `$.devices[0].id`. */
+  path: string;
+  /** Where it is, as a JSON Pointer such as `/devices/0/id`. */
+  pointer: string;
+  constraint:
+    | "missing_field"
+    | "unknown_field"
+    | "invalid_type"
+    | "invalid_enum_value"
+    | "invalid_format"
+    | "invalid_pattern"
+    | "invalid_range"
+    | "invalid_length"
+    | "invalid_value"
+    | "invalid_json";
+  message: string;
+  expected?: string;
+  actual?: string;
+  allowed?: Json[];
+  limit?: Json;
+}
+
+/** How much of the data a bounded result shows. */
+export interface Bounds {
+  returned: number;
+  truncated: boolean;
+  total?: number;
+  refinement_hint?: string;
+  next_cursor?: string;
+}
+
+/** Full data beside a result, which no model sees. */
+export interface Artifact<Kind extends string = string, Data = Json> {
+  kind: Kind;
+  media_type: string;
+  /** Bytes of the data. */
+  size: number;
+  /** `sha256:` and the SHA-256 of the data in hexadecimal. */
+  digest: string;
+  /** How its author wants it shown. */
+  view?: "chart.line" | "chart.bar" | "table" | "markdown" | "image";
+  /** The data where it is small; `artifacts.load` has it always. */
+  data?: Data;
+  uri?: string;
+  /** Where it is, relative to the surface. */
+  href?: string;
+  /** Why no store has it. */
+  not_kept?: string;
+  /** Id of the tool, where the artifact is listed with its run. */
+  tool?: string;
+  tool_call_id?: string;
+}
+
+/** A document that was cut, because it was longer than the limit of the runtime; `isTruncated` tells. */
+export interface Truncated {
+  truncated_by: "toolgen's size limit";
+  /** How long the whole of it is. */
+  bytes: number;
+  /** How long the beginning is. */
+  shown: number;
+  beginning: string;
+  /** Where the whole of it is kept. */
+  kept?: string;
+}
+
+/** What is said of every failure. */
+export interface ErrorFacts {
+  message: string;
+  issues?: Issue[];
+  /** Arguments that the tool takes. */
+  example?: Json;
+  /** What stands behind the error, the nearest first. */
+  causes?: string[];
+  /** Under which the log of the server has more. */
+  correlation_id?: string;
+  retry?: { reason: string; restrict_to_tool?: boolean; after_s?: number };
+}
+
+/** A failure that the design of a tool declares. */
+export interface DeclaredError<Code extends string, Details = undefined> extends ErrorFacts {
+  code: Code;
+  details: Details;
+}
+
+/** A failure that no design declares. */
+export interface OtherError extends ErrorFacts {
+  code?:
+    | "approval_unavailable"
+    | "canceled"
+    | "denied"
+    | "invalid_arguments"
+    | "malformed_response"
+    | "missing_fields"
+    | "rate_limited"
+    | "timeout"
+    | "tool_error"
+    | "tool_unavailable";
+}
+
+/** A failure of a tool whose design nobody knows. */
+export interface AnyError extends ErrorFacts {
+  code?: string;
+  details?: Json;
+}
+
+/** What a call has, however it ended. */
+export interface CallFacts {
+  id: string;
+  /** Id of the tool. */
+  tool: string;
+  tool_call_id: string;
+  /** The text for people. */
+  display?: string;
+  /** Calls for an answer to which this one waits. */
+  waits?: Wait[];
+  /** The run of the agent that answered. */
+  run_id?: string;
+  trace?: { step: string; duration_s: number }[];
+}
+
+/** A call that has its result. */
+export interface OkCall<Result, Kept> extends CallFacts {
+  outcome: "ok";
+  /** What the model reads. */
+  result: Result;
+  bounds?: Bounds;
+  /** The arguments that get the next page. */
+  next_arguments?: Record<string, Json>;
+  artifacts?: Kept[];
+  /** Blocks of content of the Model Context Protocol. */
+  content?: Json[];
+}
+
+/** A call that failed. */
+export interface ErrorCall<Declared> extends CallFacts {
+  outcome: "error";
+  error: Declared | OtherError;
+}
+
+/** A call that a person or a policy did not allow. */
+export interface DeniedCall extends CallFacts {
+  outcome: "denied";
+  error: OtherError;
+}
+
+/** A call whose work goes on; it may have an acknowledgement. */
+export interface PendingCall<Ack> extends CallFacts {
+  outcome: "pending";
+  result?: Ack;
+}
+
+/** A call that waits for an answer. */
+export interface SuspendedCall extends CallFacts {
+  outcome: "suspended";
+}
+
+/** A call of which nobody knows whether it has run. */
+export interface UnknownCall extends CallFacts {
+  outcome: "unknown";
+  error?: OtherError;
+}
+
+/** A call, by its `outcome`; of a tool that has neither artifacts nor declared errors, unless they are given. */
+export type Call<Result, Kept = never, Declared = never, Ack = never> =
+  | OkCall<Result, Kept>
+  | ErrorCall<Declared>
+  | DeniedCall
+  | PendingCall<Ack>
+  | SuspendedCall
+  | UnknownCall;
+
+/** A call of a tool whose design nobody knows. */
+export type AnyCall = Call<Json, Artifact, AnyError, Json>;
+
+/** What waits for an answer: a call, or the planner of a run. */
+export interface Wait {
+  id: string;
+  run_id: string;
+  kind:
+    | "confirmation"
+    | "input"
+    | "credential"
+    | "pending"
+    | "clarification"
+    | "questions"
+    | "external"
+    | "pause";
+  /** Only what is `sealed` is as it was frozen, and can be approved. */
+  state: "sealed" | "unsealed" | "tampered";
+  session_id?: string;
+  tool?: string;
+  tool_call_id?: string;
+  agent?: string;
+  question?: string;
+  preview?: string;
+  /** The question or the preview shows only a part of a value; the arguments have all of it. */
+  is_shortened?: boolean;
+  /** All that will run, as it was frozen. */
+  arguments?: Record<string, Json>;
+  /** JSON Schema of the answer. */
+  answer_schema?: Record<string, Json>;
+  /** Seconds since 1970. */
+  expires_at?: number;
+  /** What the tool calls the work that is pending. */
+  handle?: string;
+  /** What credential is missing. */
+  request?: Record<string, Json>;
+  /** The person for whom the call was made. */
+  requested_by?: string;
+  /** Why it is asked again. */
+  reason?: string;
+  /** Which question of its call it is. */
+  number?: number;
+}
+
+/** An answer to a question for approval, with what the tool lets a person add. */
+export interface Approval<Payload = never> {
+  approved: boolean;
+  message?: string;
+  payload?: Payload;
+}
+
+/** An answer to a missing credential, which never holds it. */
+export interface CredentialAnswer {
+  available: boolean;
+  message?: string;
+}
+
+/** An answer to pending work: its result, or why there is none. */
+export type WorkAnswer<Result> = Result | { error: string };
+
+/** What an answer led to. */
+export interface Answered {
+  wait_id: string;
+  run_id: string;
+  call?: AnyCall;
+}
+
+/** A run of an agent, or a call that waits by itself. */
+export interface Run<Agent extends string = string> {
+  id: string;
+  kind: "agent" | "call" | "other";
+  state: "running" | "waiting" | "completed" | "failed" | "canceled";
+  session_id?: string;
+  agent?: Agent;
+  tool?: string;
+  turn_id?: string;
+  parent_run_id?: string;
+  /** The person for whom it runs. */
+  requested_by?: string;
+  message?: string;
+  /** What the agent answered. */
+  text?: string;
+  /** What the agent answered, where its answer is typed. */
+  result?: Json;
+  /** How the call of a run ended. */
+  outcome?: string;
+  /** Why the agent stopped. */
+  stop?: string;
+  error?: string;
+  waits?: Wait[];
+  pending?: Wait[];
+  artifacts?: Artifact[];
+  children?: string[];
+  /** Calls of which nobody knows whether they have run. */
+  unknown?: string[];
+  usage?: { model?: string; input_tokens: number; output_tokens: number; duration_s: number };
+  tool_calls?: number;
+}
+
+/** A conversation. */
+export interface Session<Agent extends string = string> {
+  id: string;
+  agent: Agent;
+  /** Seconds since 1970. */
+  created_at: number;
+  ended_at?: number;
+  labels?: Record<string, string>;
+}
+
+/** What a person said, what an agent said and called, or what its calls returned. */
+export type Message =
+  | { type: "user"; text: string; source: string }
+  | { type: "assistant"; text?: string; calls?: { id: string; name: string; arguments: Json }[] }
+  | { type: "tools"; answers: ToolAnswer[] };
+
+/** What a call of a conversation returned. */
+export interface ToolAnswer {
+  id: string;
+  name: string;
+  status: Outcome;
+  result?: Json;
+  bounds?: Bounds;
+  artifacts?: Artifact[];
+  resolved_by?: string;
+}
+
+/** A message of a person, and all that answered it. */
+export interface Turn<Agent extends string = string> {
+  run_id: string;
+  turn_id: string;
+  agent: Agent;
+  /** Seconds since 1970. */
+  started_at: number;
+  messages: Message[];
+}
+
+/** A tool of a catalogue; the format of catalogues describes it. */
+export interface CatalogTool {
+  id: string;
+  name: string;
+  [key: string]: Json;
+}
+
+/** `tool_schemas.json` of the tools that the caller is offered. */
+export interface Catalog {
+  catalog: { format: number; design: string; digest: string; [key: string]: Json };
+  types?: Record<string, Json>;
+  tools: CatalogTool[];
+  [key: string]: Json | undefined;
+}

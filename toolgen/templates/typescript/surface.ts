@@ -1,0 +1,582 @@
+/**
+ * A client of the HTTP surface of a toolgen runtime, of any design: what the typed client of a design stands on.
+ *
+ * It needs `fetch` and nothing else.
+ */
+
+import type { RuntimeEvent } from "./events.js";
+import type {
+  Answered,
+  AnyCall,
+  Artifact,
+  Catalog,
+  Issue,
+  Json,
+  Run,
+  Session,
+  Truncated,
+  Turn,
+  Wait,
+} from "./records.js";
+
+export type * from "./events.js";
+export type * from "./records.js";
+
+/** Why a request was refused. */
+export type ProblemName =
+  | "malformed-request"
+  | "not-authenticated"
+  | "not-allowed"
+  | "not-found"
+  | "unknown-tool"
+  | "wrong-method"
+  | "body-timeout"
+  | "conflict"
+  | "too-late"
+  | "not-sealed"
+  | "too-large"
+  | "not-json"
+  | "wrong-host"
+  | "arguments-refused"
+  | "answer-refused"
+  | "key-reused"
+  | "too-many"
+  | "internal"
+  | "not-kept"
+  | "unavailable";
+
+/** A request that was refused, as problem details (RFC 9457). */
+export class Problem extends Error {
+  override readonly name = "Problem";
+  readonly status: number;
+  /** `urn:toolgen:problem:` and its name; `about:blank` of a server between. */
+  readonly type: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly hint: string;
+  /** What is wrong with the document that was sent. */
+  readonly issues: readonly Issue[];
+  /** Arguments that the tool takes. */
+  readonly example: Json | undefined;
+  /** Seconds after which the request may work. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, facts: ProblemFacts, retryAfter?: number) {
+    const title = facts.title ?? `HTTP ${String(status)}`;
+    super(facts.detail ? `${title}: ${facts.detail}` : title);
+    this.status = status;
+    this.type = facts.type ?? "about:blank";
+    this.title = title;
+    this.detail = facts.detail ?? "";
+    this.hint = facts.hint ?? "";
+    this.issues = facts.issues ?? [];
+    this.example = facts.example;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Return whether it is the problem of this name. */
+  is(name: ProblemName): boolean {
+    return this.type === `urn:toolgen:problem:${name}`;
+  }
+}
+
+/** The document of a problem. */
+export interface ProblemFacts {
+  type?: string;
+  title?: string;
+  detail?: string;
+  hint?: string;
+  issues?: Issue[];
+  example?: Json;
+}
+
+/** Where a surface is, and who calls. */
+export interface SurfaceOptions {
+  /** Address of the mount, such as `https://host/agent-tools`; "" for the origin of the page. */
+  baseUrl: string;
+  /** Bearer token, or what returns one for each request. */
+  token?: string | (() => string | Promise<string>) | undefined;
+  /** In the place of the global `fetch`. */
+  fetch?: typeof fetch | undefined;
+}
+
+/** What a request may say beside its document. */
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** The same, of what starts something: with one key it is done once. */
+export interface KeyOptions extends RequestOptions {
+  idempotencyKey?: string | undefined;
+}
+
+/** What a call may say beside its arguments. */
+export interface CallOptions extends KeyOptions {
+  session?: string | undefined;
+  /** Whether the call comes with the times of its steps. */
+  trace?: boolean | undefined;
+}
+
+/** Which page of a list. */
+export interface PageOptions extends RequestOptions {
+  limit?: number | undefined;
+  /** `next` of the page before. */
+  after?: string | undefined;
+}
+
+/** What a list may be asked for. */
+interface Filter {
+  limit?: number | undefined;
+  after?: string | undefined;
+  state?: string | undefined;
+  session?: string | undefined;
+  run?: string | undefined;
+}
+
+/** How a stream of events is read. */
+export interface StreamOptions extends RequestOptions {
+  /** Where to go on: `lastEventId` of a stream that was read before. */
+  lastEventId?: string | undefined;
+  /** Hears when the stream is open, and when it was lost and is opened again. */
+  onConnection?: ((state: "open" | "lost") => void) | undefined;
+}
+
+type Query = Record<string, string | number | undefined>;
+
+interface Sent extends KeyOptions {
+  query?: Query;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+/** Sends requests to one surface. */
+class Door {
+  readonly #options: SurfaceOptions;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: SurfaceOptions) {
+    this.#options = options;
+    this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+  }
+
+  /** Return the answer, whose status is good or 304. */
+  async send(method: string, path: string, sent: Sent = {}): Promise<Response> {
+    const headers = new Headers({ accept: "application/json", ...sent.headers });
+    const { token } = this.#options;
+    const bearer = typeof token === "function" ? await token() : token;
+    if (bearer) headers.set("authorization", `Bearer ${bearer}`);
+    if (sent.idempotencyKey) headers.set("idempotency-key", sent.idempotencyKey);
+    if (sent.body) headers.set("content-type", "application/json");
+    const fetch = this.#fetch; // which takes no other `this`
+    const response = await fetch(this.url(path, sent.query), {
+      method,
+      headers,
+      body: sent.body ? JSON.stringify(sent.body) : null,
+      signal: sent.signal ?? null,
+    });
+    if (response.ok || response.status === 304) return response;
+    throw await problemOf(response);
+  }
+
+  async json(method: string, path: string, sent?: Sent): Promise<unknown> {
+    return (await this.send(method, path, sent)).json();
+  }
+
+  url(path: string, query: Query = {}): string {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+    return `${this.#options.baseUrl.replace(/\/+$/, "")}${path}${search && `?${search}`}`;
+  }
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const after = Number(response.headers.get("retry-after") ?? "");
+  const isProblem = (response.headers.get("content-type") ?? "").includes("json");
+  const text = await response.text();
+  const facts = isProblem ? (JSON.parse(text) as ProblemFacts) : { detail: text.slice(0, 200) };
+  return new Problem(response.status, facts, after > 0 ? after : undefined);
+}
+
+/** Calls that the ledger keeps. */
+export class Calls {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Return a call by its id: one with a key, or one that waits or waited. */
+  async get(id: string, options?: RequestOptions): Promise<AnyCall> {
+    return (await this.#door.json("GET", at`/calls/${id}`, options)) as AnyCall;
+  }
+}
+
+/** What waits for an answer. */
+export class Waits {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Return a page of what waits, the oldest first. */
+  async list(
+    options: PageOptions & { session?: string; run?: string } = {},
+  ): Promise<{ waits: Wait[]; next?: string }> {
+    return (await this.#door.json("GET", "/waits", paged(options))) as { waits: Wait[]; next?: string };
+  }
+
+  /** Return one; `run` is its run, by which it is found faster. */
+  async get(id: string, options: RequestOptions & { run?: string } = {}): Promise<Wait> {
+    return (await this.#door.json("GET", at`/waits/${id}`, paged(options))) as Wait;
+  }
+
+  /** Give an answer as `answer_schema` says: an `Approval`, a `CredentialAnswer`, a result, or what was asked. */
+  async answer(id: string, answer: unknown, options: WaitOptions = {}): Promise<Answered> {
+    const body = { answer, wait_s: options.waitSeconds };
+    return (await this.#door.json("POST", at`/waits/${id}/answer`, { ...signalOf(options), body })) as Answered;
+  }
+
+  /** Take a question back; its call is denied for the reason. */
+  async cancel(id: string, reason = "", options?: RequestOptions): Promise<Answered> {
+    const body = { reason };
+    return (await this.#door.json("POST", at`/waits/${id}/cancel`, { ...options, body })) as Answered;
+  }
+}
+
+/** How long an answer waits for what it leads to. */
+export interface WaitOptions extends RequestOptions {
+  waitSeconds?: number | undefined;
+}
+
+/** Runs of agents, and calls that wait. */
+export class Runs<Agent extends string = string> {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Return a page of the runs, the newest first. */
+  async list(
+    options: PageOptions & { state?: Run["state"]; session?: string } = {},
+  ): Promise<{ runs: Run<Agent>[]; next?: string }> {
+    return (await this.#door.json("GET", "/runs", paged(options))) as { runs: Run<Agent>[]; next?: string };
+  }
+
+  /** Start a turn of an agent with a message. */
+  async start(
+    run: { agent: Agent; message: string; session?: string },
+    options?: KeyOptions,
+  ): Promise<Run<Agent>> {
+    return (await this.#door.json("POST", "/runs", { ...options, body: run })) as Run<Agent>;
+  }
+
+  async get(id: string, options?: RequestOptions): Promise<Run<Agent>> {
+    return (await this.#door.json("GET", at`/runs/${id}`, options)) as Run<Agent>;
+  }
+
+  async cancel(id: string, reason = "", options?: RequestOptions): Promise<Run<Agent>> {
+    const body = { reason };
+    return (await this.#door.json("POST", at`/runs/${id}/cancel`, { ...options, body })) as Run<Agent>;
+  }
+
+  /** Say what became of a call whose outcome is unknown. */
+  async resolve(id: string, found: Resolution, options?: RequestOptions): Promise<AnyCall> {
+    return (await this.#door.json("POST", at`/runs/${id}/resolve`, { ...options, body: found })) as AnyCall;
+  }
+
+  /** Return the events of a run, from its first to its last one or from `lastEventId` on. */
+  events(id: string, options: StreamOptions = {}): EventStream {
+    return new EventStream(this.#door, at`/runs/${id}/events`, {}, options, id);
+  }
+}
+
+/** What a person has found out about a call. */
+export interface Resolution {
+  tool_call_id?: string;
+  outcome: "result" | "failed" | "not_run";
+  result?: unknown;
+  message?: string;
+}
+
+/** Conversations. */
+export class Sessions<Agent extends string = string> {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Return a page of the sessions, the newest first. */
+  async list(
+    options: PageOptions & { state?: string } = {},
+  ): Promise<{ sessions: Session<Agent>[]; next?: string }> {
+    const answer = await this.#door.json("GET", "/sessions", paged(options));
+    return answer as { sessions: Session<Agent>[]; next?: string };
+  }
+
+  /** Return all that was said in a session. */
+  async messages(id: string, options?: RequestOptions): Promise<{ session: Session<Agent>; turns: Turn<Agent>[] }> {
+    const answer = await this.#door.json("GET", at`/sessions/${id}/messages`, options);
+    return answer as { session: Session<Agent>; turns: Turn<Agent>[] };
+  }
+
+  /** Say something in a session, which starts a turn; `agent` begins a new one. */
+  async send(id: string, message: string, options: KeyOptions & { agent?: Agent } = {}): Promise<Run<Agent>> {
+    const { agent, ...sent } = options;
+    const body = { message, agent };
+    return (await this.#door.json("POST", at`/sessions/${id}/messages`, { ...sent, body })) as Run<Agent>;
+  }
+}
+
+/** Data beside results. */
+export class Artifacts {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Return the data of an artifact. */
+  async load<Data>(artifact: Artifact<string, Data>, options?: RequestOptions): Promise<Data> {
+    if (artifact.data !== undefined) return artifact.data;
+    if (artifact.uri === undefined) throw new Error(artifact.not_kept ?? "the artifact was not kept");
+    return (await (await this.fetch(artifact.uri, options)).json()) as Data;
+  }
+
+  /** Return the answer with the bytes of an artifact, or with a range of them such as `bytes=0-1023`. */
+  async fetch(uri: string, options: RequestOptions & { range?: string } = {}): Promise<Response> {
+    const { range, ...sent } = options;
+    const headers = { accept: "*/*", ...(range === undefined ? {} : { range }) };
+    return this.#door.send("GET", "/artifacts", { ...sent, query: { uri }, headers });
+  }
+
+  /** Return where an artifact is, for a link; a browser sends the cookie of the page and no token. */
+  url(uri: string): string {
+    return this.#door.url("/artifacts", { uri });
+  }
+}
+
+const IDLE_MS = 45_000;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 30_000;
+
+/** Events as they happen; a stream that was lost goes on behind the last event that had an id. */
+export class EventStream implements AsyncIterable<RuntimeEvent> {
+  /** Id of the last event that had one, by which another stream goes on behind it. */
+  lastEventId: string;
+  readonly #door: Door;
+  readonly #path: string;
+  readonly #query: Query;
+  readonly #options: StreamOptions;
+  readonly #run: string;
+
+  /** Make a stream that is not open; with `run` it ends with this run. */
+  constructor(door: Door, path: string, query: Query, options: StreamOptions, run = "") {
+    this.lastEventId = options.lastEventId ?? "";
+    this.#door = door;
+    this.#path = path;
+    this.#query = query;
+    this.#options = options;
+    this.#run = run;
+  }
+
+  /** Yield the events until the run is over, the signal is aborted, or the surface refuses the stream. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<RuntimeEvent, void, undefined> {
+    const { signal, onConnection } = this.#options;
+    let first = FIRST_DELAY_MS;
+    let delay = first;
+    while (!signal?.aborted) {
+      const silence = new Silence(signal);
+      try {
+        const response = await silence.until(this.#open(silence.signal));
+        if (response.status === 204 || response.body === null) return;
+        onConnection?.("open");
+        for await (const { id, data, retry } of messages(response.body, silence)) {
+          first = retry ?? first;
+          delay = first;
+          if (data === undefined) continue;
+          const event = JSON.parse(data) as RuntimeEvent;
+          this.lastEventId = id ?? this.lastEventId;
+          yield event;
+          if (this.#run && event.type === "run_stream_end" && event.run_id === this.#run) return;
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (error instanceof SyntaxError || (error instanceof Problem && !isPassing(error))) throw error;
+        if (error instanceof Problem && error.retryAfter) delay = error.retryAfter * 1000;
+      } finally {
+        silence.end();
+      }
+      onConnection?.("lost");
+      await pause(delay, signal);
+      delay = Math.min(delay * 2, LONGEST_DELAY_MS);
+    }
+  }
+
+  #open(signal: AbortSignal): Promise<Response> {
+    const headers: Record<string, string> = { accept: "text/event-stream" };
+    if (this.lastEventId) headers["last-event-id"] = this.lastEventId;
+    return this.#door.send("GET", this.#path, { query: this.#query, headers, signal });
+  }
+}
+
+function isPassing(problem: Problem): boolean {
+  return problem.status === 429 || problem.status >= 502;
+}
+
+/** Aborts a stream of which nothing is heard, not even a comment. */
+class Silence {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+
+  constructor(outer: AbortSignal | undefined) {
+    this.signal = outer ? AbortSignal.any([outer, this.#controller.signal]) : this.#controller.signal;
+  }
+
+  /** Return what comes, if it comes in time. */
+  async until<Value>(coming: Promise<Value>): Promise<Value> {
+    const timer = setTimeout(() => {
+      this.end();
+    }, IDLE_MS);
+    try {
+      return await coming;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  end(): void {
+    this.#controller.abort();
+  }
+}
+
+interface StreamMessage {
+  id?: string;
+  data?: string;
+  /** Milliseconds after which a reader that was cut off comes again. */
+  retry?: number;
+}
+
+/** Yield the messages of a stream (WHATWG HTML, 9.2.6). */
+async function* messages(
+  body: ReadableStream<Uint8Array>,
+  silence: Silence,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  let message: StreamMessage = {};
+  for await (const line of lines(body, silence)) {
+    if (line === "") {
+      yield message;
+      message = {};
+      continue;
+    }
+    const [, field, value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
+    if (field === "data") message.data = message.data === undefined ? value : `${message.data}\n${value}`;
+    if (field === "id") message.id = value;
+    if (field === "retry" && /^\d+$/.test(value)) message.retry = Number(value);
+  }
+}
+
+async function* lines(
+  body: ReadableStream<Uint8Array>,
+  silence: Silence,
+): AsyncGenerator<string, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await silence.until(reader.read());
+    if (done) return;
+    // A carriage return at the end may be half of a line break.
+    const parts = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** Return whether a result, or another document, was cut because it was too long. */
+export function isTruncated(document: unknown): document is Truncated {
+  const isObject = typeof document === "object" && document !== null && "truncated_by" in document;
+  return isObject && document.truncated_by === "toolgen's size limit";
+}
+
+/** Return a path, with each value as one segment of it. */
+function at(texts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: texts }, ...values.map(encodeURIComponent));
+}
+
+/** Return options of a list as what is sent. */
+function paged({ signal, ...query }: RequestOptions & Filter): Sent {
+  return { query: { ...query }, signal };
+}
+
+function signalOf(options: RequestOptions): RequestOptions {
+  return { signal: options.signal };
+}
+
+/** A client of any runtime; that of a design has its tools by name, too. */
+export class Surface<Agent extends string = string> {
+  readonly calls: Calls;
+  readonly waits: Waits;
+  readonly runs: Runs<Agent>;
+  readonly sessions: Sessions<Agent>;
+  readonly artifacts: Artifacts;
+  readonly #door: Door;
+  #catalog: { etag: string; document: Catalog } | undefined;
+
+  constructor(options: SurfaceOptions) {
+    const door = new Door(options);
+    this.#door = door;
+    this.calls = new Calls(door);
+    this.waits = new Waits(door);
+    this.runs = new Runs(door);
+    this.sessions = new Sessions(door);
+    this.artifacts = new Artifacts(door);
+  }
+
+  /** Call a tool by its id; a problem where it was not called, such as for arguments that do not fit. */
+  async call(tool: string, args: object = {}, options: CallOptions = {}): Promise<AnyCall> {
+    const { session, trace, ...sent } = options;
+    const body = { arguments: args, session, trace };
+    return (await this.#door.json("POST", at`/tools/${tool}/calls`, { ...sent, body })) as AnyCall;
+  }
+
+  /** Return the catalogue; the same object as before where it has not changed. */
+  async catalog(options?: RequestOptions): Promise<Catalog> {
+    const known = this.#catalog;
+    const headers: Record<string, string> = known ? { "if-none-match": known.etag } : {};
+    const response = await this.#door.send("GET", "/catalog", { ...options, headers });
+    if (response.status === 304 && known) return known.document;
+    const document = (await response.json()) as Catalog;
+    const etag = response.headers.get("etag");
+    this.#catalog = etag ? { etag, document } : undefined;
+    return document;
+  }
+
+  /** Return the agents, each with the names of its tools. */
+  async agents(options?: RequestOptions): Promise<{ id: Agent; tools: string[] }[]> {
+    const answer = (await this.#door.json("GET", "/agents", options)) as {
+      agents: { id: Agent; tools: string[] }[];
+    };
+    return answer.agents;
+  }
+
+  /** Return the events of all sessions of the caller. */
+  events(options: StreamOptions & { session?: string; types?: RuntimeEvent["type"][] } = {}): EventStream {
+    const { session, types, ...stream } = options;
+    return new EventStream(this.#door, "/events", { session, types: types?.join(",") }, stream);
+  }
+}
