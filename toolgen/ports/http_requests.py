@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -14,7 +14,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .requests import waits_for_client
 
+Refuse: TypeAlias = Callable[[int, str], ASGIApp]
+"""Returns the response of a refused request, by its status and a text."""
+
 _PORT: Final = r"(:[0-9]{1,5})?"
+
+
+def _plain(status: int, text: str) -> ASGIApp:
+    return PlainTextResponse(text, status)
 
 
 class OwnNames:
@@ -24,8 +31,13 @@ class OwnNames:
     rebinding). Both are compared whole: `http://localhost:80@evil.example` is no name of this server.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str], origins: Iterable[str] = (), refuse: Refuse = _plain
+    ) -> None:
+        """Take the names of this server, and whole origins of others whose pages are let through too."""
         self._app = app
+        self._others = frozenset(origins)
+        self._refuse = refuse
         names = "|".join(map(re.escape, hosts))
         self._host = re.compile(f"({names}){_PORT}", re.ASCII | re.IGNORECASE)
         self._origin = re.compile(f"https?://({names}){_PORT}", re.ASCII | re.IGNORECASE)
@@ -34,11 +46,14 @@ class OwnNames:
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or self._host.fullmatch(hosts[0]) is None:
-            await PlainTextResponse("the Host is no name of this server", 421)(scope, receive, send)
-        elif not all(map(self._origin.fullmatch, origins)):
-            await PlainTextResponse("the Origin is no name of this server", 403)(scope, receive, send)
+            await self._refuse(421, "the Host is no name of this server")(scope, receive, send)
+        elif not all(map(self._is_own, origins)):
+            await self._refuse(403, "the Origin is no name of this server")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+    def _is_own(self, origin: str) -> bool:
+        return origin in self._others or self._origin.fullmatch(origin) is not None
 
 
 class BodyDeadline:

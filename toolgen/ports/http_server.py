@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
 
 from toolgen.contract.errors import ToolgenError
 
-from .admission import Place
+from .admission import Place, PortLimits
 from .connections import Port
 from .http_connection import HttpConnection
 from .requests import PLACE
+from .signals import on_signal
 
 _CLOSING_S: Final = 2
 """Seconds for connections that are open when the calls have ended."""
@@ -21,7 +24,50 @@ _BACKLOG: Final = 256
 """Connections that are accepted in one turn of the event loop, and that wait for one."""
 
 
-async def listening_sockets(host: str, port: int) -> Any:
+async def serve_app(
+    app: Starlette,
+    host: str,
+    port: int,
+    limits: PortLimits,
+    *,
+    close: Callable[[], Awaitable[None]],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve an application until the process gets SIGINT or SIGTERM; then close it, and end.
+
+    Args:
+        app: What is served; its lifespan is run.
+        host: The address to listen on.
+        port: The port to listen on; 0 for any that is free.
+        limits: Of the connections.
+        close: Awaited when the process is asked to end, before connections are closed.
+        on_ready: Called with the URL, without a path, when requests are taken.
+
+    Raises:
+        ToolgenError: nobody can listen there.
+    """
+    process: list[uvicorn.Server] = []
+    lifespan = app.router.lifespan_context
+
+    async def end() -> None:
+        await close()
+        process[0].should_exit = True
+
+    @asynccontextmanager
+    async def ending(served: Any) -> AsyncIterator[Any]:  # within it uvicorn has set its own signals
+        async with lifespan(served) as state, on_signal(end):
+            yield state
+
+    app.router.lifespan_context = ending
+    listening = await _listening_sockets(host, port)
+    admitted = Port(limits, asyncio.get_running_loop())
+    process.append(uvicorn.Server(_config(app, admitted)))
+    shown = f"[{host}]" if ":" in host else host
+    on_ready(f"http://{shown}:{listening[0].getsockname()[1]}")
+    await process[0].serve(listening)
+
+
+async def _listening_sockets(host: str, port: int) -> Any:
     """Return sockets that listen; who connects waits until the application has begun.
 
     Raises:
@@ -40,13 +86,7 @@ async def listening_sockets(host: str, port: int) -> Any:
     return listening
 
 
-def url_of(host: str, listening: Any) -> str:
-    """Return the URL of a host at the port where these sockets listen, without a path."""
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listening[0].getsockname()[1]}"
-
-
-def http_config(app: ASGIApp, admitted: Port) -> uvicorn.Config:
+def _config(app: Starlette, admitted: Port) -> uvicorn.Config:
     """Return the configuration of a server whose connections have places at a port."""
 
     def connection(

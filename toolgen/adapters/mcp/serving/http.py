@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Final
 
-import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
@@ -17,12 +14,11 @@ from starlette.types import ASGIApp
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.ports.admission import PortLimits
-from toolgen.ports.connections import Port, at_most_half_of_files
+from toolgen.ports.connections import at_most_half_of_files
 from toolgen.ports.http_requests import BodyDeadline, OwnNames
-from toolgen.ports.http_server import http_config, listening_sockets, url_of
+from toolgen.ports.http_server import serve_app
 from toolgen.ports.loopback import LOOPBACK_NAMES, is_loopback
 from toolgen.ports.requests import AdmittedRequests
-from toolgen.ports.signals import on_signal
 
 from ..scanning import message_limits
 from .admission import BearerAuth, Verify
@@ -131,25 +127,19 @@ async def serve_http(
     """
     options = _reachable(host, verify, options or HttpOptions())
     app, gate = _gated_app(served, verify, options)
-    process: list[uvicorn.Server] = []
 
     async def close() -> None:
         served.end_streams()
         await gate.drain(options.drain_s)
-        process[0].should_exit = True
 
-    @asynccontextmanager
-    async def closing(inner: Starlette) -> AsyncIterator[None]:
-        async with app.router.lifespan_context(inner), on_signal(close):
-            yield
-
-    outer = Starlette(routes=app.routes, lifespan=closing)
-    outer.router.redirect_slashes = False
-    listening = await listening_sockets(host, port)
-    admitted = Port(_limits(host, options), asyncio.get_running_loop())
-    process.append(uvicorn.Server(http_config(outer, admitted)))
-    on_ready(f"{url_of(host, listening)}{options.path}")
-    await process[0].serve(listening)
+    await serve_app(
+        app,
+        host,
+        port,
+        _limits(host, options),
+        close=close,
+        on_ready=lambda url: on_ready(f"{url}{options.path}"),
+    )
 
 
 def _limits(host: str, options: HttpOptions) -> PortLimits:
