@@ -1,0 +1,196 @@
+"""Who is let in over HTTP, by which names, with how much; and the surface within other applications."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.applications import Starlette
+
+from toolgen.adapters.http import Caller, HTTPSurface, SurfaceOptions
+from toolgen.adapters.http.serving import StartToken, served_app
+
+from .shop import AGENT, BASE, Shop, by_header, problem, served, shop_runtime
+
+
+async def test_nobody_whom_the_host_does_not_know_is_let_in() -> None:
+    async with served() as shop:
+        answer = await shop.client.get("/catalog", headers={"x-caller": "nobody"})
+    assert problem(answer) == (401, "not-authenticated")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("said", [RuntimeError("password hunter2"), "ann"])
+async def test_a_function_of_the_host_that_fails_lets_nobody_in(said: Any) -> None:
+    def broken(_: Any) -> Any:
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    async with shop_runtime(Shop()) as runtime:
+        transport = httpx.ASGITransport(HTTPSurface(runtime, caller=broken))
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            answer = await client.get("/catalog")
+    assert problem(answer) == (503, "unavailable")
+    assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"host": "evil.example"}, (421, "wrong-host")),
+        ({"host": "localhost:80@evil.example"}, (421, "wrong-host")),
+        ({"origin": "https://evil.example"}, (403, "not-allowed")),
+        ({"origin": "null"}, (403, "not-allowed")),
+        ({"host": "127.0.0.1:9", "origin": "http://localhost:9"}, None),
+    ],
+)
+async def test_host_and_origin_are_names_of_the_server(
+    headers: dict[str, str], expected: tuple[int, str] | None
+) -> None:
+    async with served() as shop:
+        answer = await shop.client.get("/catalog", headers=headers)
+        assert "access-control-allow-origin" not in answer.headers
+    assert (answer.status_code == 200) if expected is None else (problem(answer) == expected)
+
+
+async def test_other_origins_are_let_in_that_the_host_names() -> None:
+    options = SurfaceOptions(hosts=("tools.example",), origins=("https://app.example",))
+    async with served(options) as shop:
+        ours = {"host": "tools.example", "origin": "https://app.example"}
+        asked = {**ours, "access-control-request-method": "POST", "access-control-request-headers": "range"}
+        preflight = await shop.client.options("/waits", headers=asked)
+        answer = await shop.client.get("/catalog", headers=ours)
+        theirs = await shop.client.get("/catalog", headers={**ours, "origin": "https://app.example.evil"})
+        assert problem(await shop.client.get("/catalog")) == (421, "wrong-host")
+    assert preflight.status_code == 200
+    for one in (preflight, answer):
+        assert one.headers["access-control-allow-origin"] == "https://app.example"
+    assert "etag" in answer.headers["access-control-expose-headers"].lower()
+    assert problem(theirs) == (403, "not-allowed")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/nothing", (404, "not-found")),
+        ("DELETE", "/runs", (405, "wrong-method")),
+        ("GET", "/tools/order/calls", (405, "wrong-method")),
+        ("HEAD", "/events", None),
+    ],
+)
+async def test_what_no_path_takes_is_a_problem(
+    method: str, path: str, expected: tuple[int, str] | None
+) -> None:
+    async with served() as shop:
+        answer = await shop.client.request(method, path)
+    assert (answer.status_code == 405) if expected is None else (problem(answer) == expected)
+
+
+@pytest.mark.parametrize("kind", [FastAPI, Starlette])
+async def test_it_is_mounted_in_another_application(kind: type[Starlette]) -> None:
+    app, shop = kind(), Shop()
+    async with shop_runtime(shop) as runtime:
+        app.mount("/agent-tools", HTTPSurface(runtime, caller=by_header))
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url=f"{BASE}/agent-tools") as client:
+            answer = await client.post("/tools/order/calls", json={"arguments": {"item": "tea"}})
+            assert answer.json()["result"] == "1 tea"
+            assert problem(await client.get("/nothing")) == (404, "not-found")
+            started = await client.post("/runs", json={"agent": AGENT, "message": "hello"})
+            run = await client.get(started.request.url.join(started.headers["location"]))
+            assert run.json()["id"] == started.json()["id"]
+
+
+async def test_calls_at_once_have_a_limit() -> None:
+    async with served(SurfaceOptions(max_calls=2, max_calls_per_caller=1)) as shop:
+        holding = [asyncio.ensure_future(shop.call("hold"))]
+        await shop.shop.has_begun.wait()
+        own = await shop.call("count")
+        shop.shop.has_begun.clear()
+        holding.append(asyncio.ensure_future(shop.call("hold", caller="bob")))
+        await shop.shop.has_begun.wait()
+        full = await shop.call("count", caller="eve")
+        assert (await shop.get("/runs"))["runs"] == []
+        shop.shop.goes_on.set()
+        await asyncio.gather(*holding)
+        await shop.surface.calls_ended()
+        assert (await shop.call("count")).status_code == 200
+    assert (problem(own), problem(full)) == ((429, "too-many"), (503, "unavailable"))
+    assert own.headers["retry-after"] == full.headers["retry-after"] == "1"
+
+
+async def test_a_body_that_does_not_come_is_refused() -> None:
+    async with served(SurfaceOptions(body_s=0.01)) as shop:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": "/tools/order/calls", "root_path": ""}
+        await shop.surface({**scope, "query_string": b"", "headers": headers}, receive, send)
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+
+
+async def test_a_function_may_say_which_sessions_are_the_callers() -> None:
+    async def owns(session: str) -> bool:
+        return session in ("s1", "s2")
+
+    async with shop_runtime(Shop()) as runtime:
+        surface = HTTPSurface(runtime, caller=lambda _: Caller(id="ann", sessions=owns))
+        transport = httpx.ASGITransport(surface)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            for session, status in (("s1", 200), ("s3", 404), ("", 400)):
+                body = {"arguments": {"item": "tea"}, "session": session}
+                assert (await client.post("/tools/order/calls", json=body)).status_code == status
+            assert problem(await client.post("/runs", json={"agent": AGENT, "message": "hello"})) == (
+                400,
+                "malformed-request",
+            )
+
+
+async def test_the_page_is_for_who_has_the_token_of_this_start() -> None:
+    async with shop_runtime(Shop()) as runtime:
+        token, options = StartToken(Caller(id="ann", sees_all=True)), SurfaceOptions()
+        surface = HTTPSurface(runtime, caller=token, options=options)
+        transport = httpx.ASGITransport(served_app(surface, token, options, title="a <shop>"))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8111") as client:
+            assert (await client.get("/")).status_code == 401
+            assert (await client.get("/?token=x")).status_code == 401
+            assert problem(await client.get("/catalog")) == (401, "not-authenticated")
+            assert (await client.get("/", headers={"host": "evil.example"})).status_code == 421
+            entered = await client.get(f"/?token={token.value}")
+            assert (entered.status_code, entered.headers["location"]) == (303, ".")
+            cookie = entered.headers["set-cookie"].lower()
+            assert "httponly" in cookie
+            assert "samesite=strict" in cookie
+            page = await client.get("/")
+            assert page.status_code == 200
+            assert "a &lt;shop&gt;" in page.text
+            assert "<script" not in page.text
+            assert "default-src 'none'" in page.headers["content-security-policy"]
+            assert (await client.get("/catalog")).status_code == 200
+        async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
+            headers = {"authorization": f"Bearer {token.value}"}
+            assert (await client.get("/catalog", headers=headers)).status_code == 200
+    assert token.value not in repr(token)
+
+
+@pytest.mark.parametrize("options", [{"max_calls": 0}, {"kept_events": 0}, {"body_s": 0.0}])
+def test_options_let_something_in(options: Any) -> None:
+    with pytest.raises(ValueError, match="must be"):
+        SurfaceOptions(**options)
+
+
+def test_a_caller_has_an_id() -> None:
+    with pytest.raises(ValueError, match="has an id"):
+        Caller(id="")
+    assert Caller(id="ann/x:y@z").prefix == "ann%2Fx%3Ay@z:"

@@ -1,0 +1,98 @@
+"""The OpenAPI document of the surface: valid, kept, true of its paths, and importable as tools."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from starlette.routing import Route
+
+from tests.adapters.http.shop import AGENT, served
+from toolgen.adapters.http import openapi as module
+from toolgen.adapters.http.openapi import openapi
+from toolgen.cli import main
+
+KEPT = Path(str(module.__file__)).with_name("openapi-1.json")
+
+
+def document() -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(KEPT.read_text("utf-8"))
+    return kept
+
+
+def test_the_kept_document_is_that_of_the_records() -> None:
+    if os.environ.get("UPDATE"):
+        KEPT.write_text(json.dumps(openapi(), indent=1) + "\n", "utf-8")
+    assert document() == openapi(), "`UPDATE=1 pytest tests/adapters/http/test_openapi.py` rewrites it"
+
+
+def test_the_document_is_valid() -> None:
+    OpenAPIV31SpecValidator(document()).validate()
+    for schema in document()["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+async def test_each_path_is_in_the_document() -> None:
+    async with served() as shop:
+        assert await shop.get("/openapi.json") == document()
+        routes = [route for route in shop.surface.routes if isinstance(route, Route)]
+    has = {
+        (route.path.replace(":path", ""), method.lower())
+        for route in routes
+        for method in (route.methods or ())
+        if method != "HEAD"
+    }
+    assert has == {(path, method) for path, item in document()["paths"].items() for method in item}
+
+
+def checked(name: str, record: Any) -> None:
+    """Check a record by its schema, which has no further fields here."""
+    schemas = document()["components"]["schemas"]
+    closed = {
+        key: {**schema, "additionalProperties": False} if "properties" in schema else schema
+        for key, schema in schemas.items()
+    }
+    root = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": closed}}
+    Draft202012Validator(root).validate(record)
+
+
+async def test_what_is_answered_fits_the_document() -> None:
+    async with served() as shop:
+        call = (await shop.call("destroy", {"item": "tea"})).json()
+        checked("Call", call)
+        checked("Call", (await shop.call("order", {"item": "tea"}, trace=True)).json())
+        checked("Call", (await shop.call("fail")).json())
+        checked("ProblemRecord", (await shop.call("order", {"amount": "x"})).json())
+        checked("WaitPage", await shop.get("/waits"))
+        path = f"/waits/{call['waits'][0]['id']}/answer"
+        checked("Answered", (await shop.post(path, answer={"approved": True})).json())
+        run = (await shop.post("/runs", agent=AGENT, message="tea", session="ann:1")).json()
+        stream = (await shop.client.get(f"/runs/{run['id']}/events")).text
+        for line in stream.splitlines():
+            if line.startswith("data: "):
+                checked("Event", json.loads(line.removeprefix("data: ")))
+        checked("Run", await shop.get(f"/runs/{run['id']}"))
+        checked("RunPage", await shop.get("/runs", limit=1))
+        checked("SessionPage", await shop.get("/sessions"))
+        checked("Transcript", await shop.get("/sessions/ann:1/messages"))
+        checked("AgentPage", await shop.get("/agents"))
+
+
+def test_it_is_imported_as_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "surface.json"
+    file.write_bytes(KEPT.read_bytes())
+    command = ("import", "openapi", str(file), "--server", "http://127.0.0.1:8765", "--out", "design.py")
+    code = main(command)
+    output = capsys.readouterr()
+    assert code == 0, output.err
+    text = Path("design.py").read_text("utf-8")
+    for name in ("catalog", "call", "answer", "start", "run", "messages", "resolve"):
+        assert f'"{name}"' in text

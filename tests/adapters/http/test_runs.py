@@ -1,0 +1,196 @@
+"""Runs and sessions over HTTP: started, shown, cancelled, resolved, and what was said in them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from toolgen.engines import InProcessEngine
+
+from .shop import AGENT, Served, Shop, problem, served, shop_runtime
+
+
+async def ended(shop: Served, run_id: str, caller: str = "ann") -> Any:
+    """Return a run once it is over."""
+    engine = shop.runtime.engine
+    assert engine is not None
+    await engine.result(run_id)
+    return await shop.get(f"/runs/{run_id}", caller)
+
+
+async def test_a_run_has_its_answer() -> None:
+    async with served() as shop:
+        answer = await shop.post("/runs", agent=AGENT, message="tea")
+        started = answer.json()
+        assert answer.status_code == 201
+        assert answer.headers["location"] == f"runs/{started['id']}"
+        assert started["session_id"].startswith("ann:")
+        run = await ended(shop, started["id"])
+        assert (run["kind"], run["state"], run["agent"]) == ("agent", "completed", AGENT)
+        assert (run["message"], run["text"], run["tool_calls"]) == ("tea", "Your tea comes.", 1)
+        assert run["requested_by"] == "ann"
+        [listed] = (await shop.get("/runs", state="completed"))["runs"]
+        assert listed == {key: value for key, value in run.items() if key != "artifacts"}
+        assert await shop.get("/runs", state="failed") == {"runs": []}
+        assert await shop.get("/agents") == {"agents": [{"id": AGENT, "tools": ["order", "destroy", "hold"]}]}
+    assert shop.shop.log == ["order 1 tea"]
+
+
+async def test_the_same_key_starts_one_run() -> None:
+    async with served() as shop:
+        first, again = [
+            (await shop.post("/runs", agent=AGENT, message="tea", key="k1")).json() for _ in range(2)
+        ]
+        assert first["id"] == again["id"]
+        assert first["session_id"] == again["session_id"]
+        await ended(shop, first["id"])
+        assert problem(await shop.post("/runs", agent=AGENT, message="hello", key="k1")) == (
+            422,
+            "key-reused",
+        )
+        other = (await shop.post("/runs", agent=AGENT, message="tea", key="k1", caller="bob")).json()
+        assert other["id"] != first["id"]
+        assert (await ended(shop, other["id"], "bob"))["text"] == "Your tea comes."
+    assert shop.shop.log == ["order 1 tea"] * 2
+
+
+async def test_a_message_starts_a_turn_of_its_session() -> None:
+    async with served() as shop:
+        path = "/sessions/ann:s1/messages"
+        assert problem(await shop.post(path, message="hello")) == (404, "not-found")
+        answer = await shop.post(path, message="hello", agent=AGENT)
+        assert answer.headers["location"] == f"../../runs/{answer.json()['id']}"
+        await ended(shop, answer.json()["id"])
+        second = (await shop.post(path, message="tea")).json()
+        await ended(shop, second["id"])
+        said = await shop.get(path)
+        assert (said["session"]["id"], said["session"]["agent"]) == ("ann:s1", AGENT)
+        assert said["session"]["labels"] == {"tenant": "t1"}
+        assert [turn["run_id"] for turn in said["turns"]] == [answer.json()["id"], second["id"]]
+        user, calls, results, last = said["turns"][1]["messages"]
+        assert user == {"type": "user", "text": "tea", "source": "person"}
+        assert (calls["type"], calls["text"]) == ("assistant", "I order tea.")
+        [call] = calls["calls"]
+        assert (call["name"], call["arguments"]) == ("order", {"item": "tea"})
+        assert results["answers"] == [{"id": call["id"], "name": "order", "status": "ok", "result": "1 tea"}]
+        assert last == {"type": "assistant", "text": "Your tea comes."}
+        assert [one["id"] for one in (await shop.get("/sessions"))["sessions"]] == ["ann:s1"]
+        assert (await shop.get("/sessions", state="ended")) == {"sessions": []}
+
+
+async def test_messages_have_no_sensitive_values() -> None:
+    async with served() as shop:
+        path = "/sessions/ann:s1/messages"
+        run = (await shop.post(path, message="away with s3cret-c0de", agent=AGENT)).json()
+        engine = shop.runtime.engine
+        assert engine is not None
+        await engine.settled(run["id"])
+        [wait] = (await shop.get("/waits"))["waits"]
+        await shop.post(f"/waits/{wait['id']}/answer", answer={"approved": True})
+        texts = [str(await ended(shop, run["id"])), str(await shop.get(path))]
+    assert shop.shop.log == ["destroy tea s3cret-c0de"]
+    assert "destroy" in texts[1]
+    assert "s3cret" not in texts[1]
+
+
+async def test_runs_and_sessions_of_others_are_not_there() -> None:
+    async with served() as shop:
+        run = (await shop.post("/runs", agent=AGENT, message="hello")).json()
+        await ended(shop, run["id"])
+        session = run["session_id"]
+        assert await shop.get("/runs", caller="bob") == {"runs": []}
+        assert await shop.get("/sessions", caller="bob") == {"sessions": []}
+        headers = {"x-caller": "bob"}
+        for path in (f"/runs/{run['id']}", f"/runs/{run['id']}/events", f"/sessions/{session}/messages"):
+            assert problem(await shop.client.get(path, headers=headers)) == (404, "not-found")
+        for path, body in (
+            (f"/runs/{run['id']}/cancel", {}),
+            (f"/runs/{run['id']}/resolve", {"outcome": "not_run"}),
+            (f"/sessions/{session}/messages", {"message": "hello"}),
+        ):
+            assert problem(await shop.post(path, caller="bob", **body)) == (404, "not-found")
+        refused = await shop.post("/runs", caller="bob", agent=AGENT, message="hello", session=session)
+        assert problem(refused) == (404, "not-found")
+        assert [one["id"] for one in (await shop.get("/runs", caller="root"))["runs"]] == [run["id"]]
+
+
+async def test_what_cannot_start_is_a_problem() -> None:
+    async with served() as shop:
+        assert problem(await shop.post("/runs", agent="shop.cook", message="hello")) == (404, "not-found")
+        assert problem(await shop.post("/runs", agent=AGENT)) == (400, "malformed-request")
+        assert problem(await shop.client.get("/runs/run_1")) == (404, "not-found")
+        run = (await shop.post("/runs", agent=AGENT, message="ask", session="ann:s1")).json()
+        assert problem(await shop.post("/runs", agent=AGENT, message="tea", session="ann:s1")) == (
+            409,
+            "conflict",
+        )
+        answer = await shop.post(f"/runs/{run['id']}/cancel", reason="enough")
+        assert answer.json()["id"] == run["id"]
+        assert (await ended(shop, run["id"]))["state"] == "canceled"
+
+
+async def test_runs_are_listed_on_pages() -> None:
+    async with served() as shop:
+        for n in range(5):
+            await ended(shop, (await shop.post("/runs", agent=AGENT, message=f"hello {n}")).json()["id"])
+            await shop.call("order", {"item": "tea"}, key=f"k{n}", caller="bob")
+        seen, after = [], ""
+        while True:
+            page = await shop.get("/runs", limit=2, after=after)
+            seen.append([run["message"] for run in page["runs"]])
+            if not (after := page.get("next", "")):
+                break
+    assert seen == [["hello 4", "hello 3"], ["hello 2", "hello 1"], ["hello 0"]]
+
+
+async def test_a_call_of_unknown_outcome_is_resolved(tmp_path: Path) -> None:
+    file, shop = tmp_path / "runs.db", Shop()
+    async with served(runtime=shop_runtime(shop, engine=InProcessEngine(file)), shop=shop) as one:
+        run = (await one.post("/runs", agent=AGENT, message="hold")).json()
+        await shop.has_begun.wait()
+        await one.post(f"/runs/{run['id']}/cancel", reason="enough")
+        known = await ended(one, run["id"])
+        [call] = known["unknown"]
+        assert known["state"] == "canceled"
+        path = f"/runs/{run['id']}/resolve"
+        assert problem(await one.post(path, outcome="maybe")) == (400, "malformed-request")
+        misfit = await one.post(path, tool_call_id=call, outcome="result", result=7)
+        assert problem(misfit) == (409, "conflict")
+        found = (await one.post(path, tool_call_id=call, outcome="result", result="held")).json()
+        assert (found["outcome"], found["result"]) == ("ok", "held")
+        assert "unknown" not in await one.get(f"/runs/{run['id']}")
+        again = await one.post(path, tool_call_id=call, outcome="failed", message="no")
+        assert problem(again) == (409, "conflict")
+
+
+async def test_a_call_is_cancelled_when_its_client_is_gone() -> None:
+    async with served() as shop:
+        body, sent = b'{"arguments":{}}', asyncio.Event()
+
+        async def receive() -> Any:
+            if not sent.is_set():
+                sent.set()
+                return {"type": "http.request", "body": body, "more_body": False}
+            await shop.shop.has_begun.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(_: Any) -> None:
+            return None
+
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        await shop.surface(
+            {
+                "type": "http",
+                "method": "POST",
+                "path": "/tools/hold/calls",
+                "raw_path": b"/tools/hold/calls",
+                "root_path": "",
+                "query_string": b"",
+                "headers": headers,
+            },
+            receive,
+            send,
+        )
+        assert shop.shop.was_cancelled.is_set()
+    assert shop.shop.log == []

@@ -1,0 +1,159 @@
+"""What requests say: their bodies, bounded before they are decoded, and the values of their queries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic_core import from_json
+from starlette.requests import Request
+
+from toolgen.contract.json_value import Json
+from toolgen.contract.limits import Limits, exceeded_limit
+
+from .problems import Problem
+
+_ROOM_KEYS: Final = 100
+"""Members of a body beside those of the document in it."""
+_ROOM_DEPTH: Final = 2
+_LONGEST_KEY: Final = 200
+"""Characters of an `Idempotency-Key`."""
+_CLOSE: Final = {"Connection": "close"}
+MOST_ITEMS: Final = 1_000
+"""Items of a page."""
+_ITEMS: Final = 100
+"""Items of a page, where the request does not say."""
+
+
+async def read_body(request: Request, limits: Limits, most_bytes: int) -> dict[str, Any]:
+    """Return the JSON object that is the body of a request; an empty one for no body.
+
+    Raises:
+        Problem: it is too large, no JSON, or no object.
+    """
+    body = await _read(request, most_bytes)
+    if not body:
+        return {}
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":  # a form of another page could send any other without being asked
+        raise Problem("not-json", f"the body is {media_type or 'of no media type'}")
+    room = replace(limits, bytes=most_bytes, keys=limits.keys + _ROOM_KEYS, depth=limits.depth + _ROOM_DEPTH)
+    if (exceeded := exceeded_limit(body, room)) is not None:
+        raise Problem("too-large", f"the body {exceeded.message}")
+    try:
+        document = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise Problem("malformed-request", f"the body is no JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise Problem("malformed-request", "the body is no JSON object")
+    return document
+
+
+async def _read(request: Request, most_bytes: int) -> bytes:
+    parts, size = [], 0
+    try:
+        async for part in request.stream():
+            parts.append(part)
+            size += len(part)
+            if size > most_bytes:
+                raise Problem("too-large", f"the body has more than {most_bytes} bytes", headers=_CLOSE)
+    except TimeoutError:
+        raise Problem("body-timeout", headers=_CLOSE) from None
+    return b"".join(parts)
+
+
+def require_known(body: dict[str, Any], *names: str) -> None:
+    """Refuse a body with other members than these: a name that is misspelled would change nothing.
+
+    Raises:
+        Problem: as said.
+    """
+    if unknown := sorted(body.keys() - set(names)):
+        raise Problem(
+            "malformed-request", f"the body has {unknown[0]!r}; its members are {', '.join(sorted(names))}"
+        )
+
+
+def text_of(body: dict[str, Any], name: str, *, default: str | None = "") -> str:
+    """Return a text of a body; without a default it has to be there, and to be no empty one.
+
+    Raises:
+        Problem: it is no text, or is missing.
+    """
+    value = body.get(name, default)
+    if value is None or (value == "" and default is None):
+        raise Problem("malformed-request", f"the body has no {name!r}")
+    if not isinstance(value, str):
+        raise Problem("malformed-request", f"{name!r} is no text")
+    return value
+
+
+def seconds_of(body: dict[str, Any], name: str, default: float, most: float) -> float:
+    """Return seconds of a body, at most so many.
+
+    Raises:
+        Problem: it is no number of seconds.
+    """
+    value = body.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise Problem("malformed-request", f"{name!r} is no number of seconds")
+    return min(float(value), most)
+
+
+def required(body: dict[str, Any], name: str) -> Json:
+    """Return a value of a body.
+
+    Raises:
+        Problem: it is missing.
+    """
+    if name not in body:
+        raise Problem("malformed-request", f"the body has no {name!r}")
+    value: Json = body[name]
+    return value
+
+
+def idempotency_key(request: Request) -> str:
+    """Return the `Idempotency-Key` of a request; "" where it has none.
+
+    Raises:
+        Problem: it is none.
+    """
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= _LONGEST_KEY:
+        raise Problem(
+            "malformed-request", f"an Idempotency-Key is a text of at most {_LONGEST_KEY} characters"
+        )
+    return key or ""
+
+
+def limit_of(request: Request) -> int:
+    """Return how many items the page of a request has, at most `MOST_ITEMS`.
+
+    Raises:
+        Problem: it is no number.
+    """
+    return max(1, min(number_of(request, "limit", _ITEMS), MOST_ITEMS))
+
+
+def number_of(request: Request, name: str, default: int) -> int:
+    """Return a number of the query, of at most 15 digits.
+
+    Raises:
+        Problem: it is none.
+    """
+    text = request.query_params.get(name, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) <= 15):
+        raise Problem("malformed-request", f"{name!r} is no number")
+    return int(text)
+
+
+def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
+    """Return one of some texts of the query; None where it has none.
+
+    Raises:
+        Problem: it is another.
+    """
+    text = request.query_params.get(name)
+    if text is not None and text not in choices:
+        raise Problem("malformed-request", f"{name!r} is one of {', '.join(choices)}")
+    return text

@@ -1,0 +1,142 @@
+"""Who makes a request, as the host says, and which sessions are their own."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import quote
+
+from starlette.requests import Request
+
+from toolgen.calls.steps.boundary import Contained
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runtime import CallMeta
+
+from .problems import Problem
+
+OwnsSession: TypeAlias = Callable[[str], bool | Awaitable[bool]]
+"""Returns whether the session of an id is the caller's own."""
+
+log = logger("toolgen.http")
+
+_DEFAULT = "default"
+"""What the id of the session of requests that name none ends with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who makes a request."""
+
+    id: str
+    """The person: who asks for calls and gives answers."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Facts for executors, interceptors and planners."""
+    sessions: str | OwnsSession = ""
+    """What the ids of their sessions begin with, or a function that says which are their own; by default they
+    begin with the quoted id and a colon, such as `ann:`."""
+    session_id: str = ""
+    """The session of requests that name none; by default the one whose id ends with `default`. A function
+    of sessions says nothing of such requests, which are refused without it."""
+    sees_all: bool = False
+    """An operator: sees all sessions, the runs of none, and waits that nobody has sealed."""
+
+    def __post_init__(self) -> None:
+        """Refuse an empty id.
+
+        Raises:
+            ValueError: as said.
+        """
+        if not self.id:
+            raise ValueError("Caller(id=''); a caller has an id, and nobody is None")
+
+    @property
+    def key(self) -> str:
+        """A text that is equal for those who are the same caller."""
+        return json.dumps([self.id, sorted(self.labels.items())])
+
+    @property
+    def prefix(self) -> str | None:
+        """What the ids of their sessions begin with; None where a function says which are their own."""
+        if callable(self.sessions):
+            return None
+        return self.sessions or f"{quote(self.id, safe='@')}:"
+
+    async def owns(self, session_id: str) -> bool:
+        """Return whether they may see what belongs to a session."""
+        if self.sees_all:
+            return True
+        if not session_id:
+            return False  # of no session is of nobody
+        if not callable(self.sessions):
+            return session_id.startswith(self.prefix or "")
+        with Contained():
+            answer = self.sessions(session_id)
+            return bool(await answer if inspect.isawaitable(answer) else answer)
+
+    async def session(self, named: str) -> str:
+        """Return the session of a request, which may name one.
+
+        Raises:
+            Problem: it is somebody else's, or none is named and there is no default.
+        """
+        if named:
+            await self.require(named)
+            return named
+        if self.session_id or self.sees_all:
+            return self.session_id
+        if self.prefix is None:
+            raise Problem("malformed-request", "name a session of yours: session")
+        return f"{self.prefix}{_DEFAULT}"
+
+    async def require(self, session_id: str) -> None:
+        """Raise where something belongs to a session of somebody else.
+
+        Raises:
+            Problem: as said; it reads as if nothing was there.
+        """
+        if not await self.owns(session_id):
+            raise Problem("not-found", "there is nothing under this id, or it is not yours")
+
+    def new_session(self) -> str:
+        """Return the id of a session that is yet to begin.
+
+        Raises:
+            Problem: a function says which sessions are their own, and so the host gives them their ids.
+        """
+        if self.prefix is None:
+            raise Problem("malformed-request", "name a session of yours: session")
+        return f"{self.prefix}{uuid.uuid4().hex}"
+
+    def meta(self, session_id: str, tool_call_id: str = "") -> CallMeta:
+        """Return the facts of a call."""
+        return CallMeta(
+            session_id=session_id, tool_call_id=tool_call_id, labels=self.labels, requested_by=self.id
+        )
+
+
+CallerOf: TypeAlias = Callable[[Request], Caller | Awaitable[Caller | None] | None]
+"""Returns who makes a request; None where nobody does whom the host knows."""
+
+
+async def caller_of(request: Request, ask: CallerOf) -> Caller:
+    """Return who makes a request.
+
+    Raises:
+        Problem: nobody whom the host knows (401), or its function fails (503).
+    """
+    try:
+        with Contained():
+            answer = ask(request)
+            caller = await answer if inspect.isawaitable(answer) else answer
+        if caller is not None and not isinstance(caller, Caller):
+            raise TypeError(f"it returned {type(caller).__name__}, which is no Caller")
+    except Exception as error:
+        reference = log_failure(log, error, "the function that says who calls failed")
+        raise Problem("unavailable", f"it is not known who calls (reference {reference})") from None
+    if caller is None:
+        raise Problem("not-authenticated", headers={"WWW-Authenticate": "Bearer"})
+    return caller

@@ -1,0 +1,171 @@
+"""Calls of tools: made, made again by their key, and read."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Coroutine
+from contextlib import suppress
+from itertools import count
+from typing import Any, TypeVar
+
+from pydantic_core import to_json
+from starlette.requests import Request
+
+from toolgen.calls.call import CallName, CallNameError
+from toolgen.runs import UnknownRunError
+from toolgen.runtime import CallMeta, ReadonlyContext, Runtime, Snapshot, ToolResult, ToolSpec, Trace
+from toolgen.waiting.loop import call_of
+
+from .bodies import idempotency_key, require_known, text_of
+from .call_views import call_record, refusal_of, spec_of
+from .callers import Caller
+from .problems import Problem
+from .records import Call
+from .wait_views import OpenWaits, session_of
+
+T = TypeVar("T")
+
+DOOR = "http"
+"""The door in the names of calls and runs."""
+
+
+class Calls:
+    """The calls of one runtime."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def offered(self, meta: CallMeta) -> Snapshot | None:
+        """Return the tools of a request; None where they are always those that are registered."""
+        if not self._runtime.tools.may_change:
+            return None
+        return await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))
+
+    async def make(self, request: Request, caller: Caller, body: dict[str, Any]) -> Call:
+        """Make a call, and return it with its result.
+
+        Raises:
+            Problem: there is no such tool, its arguments do not fit, or its key is that of another call.
+        """
+        require_known(body, "arguments", "session", "trace")
+        tool, received = request.path_params["tool"], body.get("arguments", {})
+        arguments = to_json(received, inf_nan_mode="constants")  # which no codec takes
+        session = await caller.session(text_of(body, "session"))
+        if key := idempotency_key(request):
+            return await self._make_once(caller, tool, arguments, session, key)
+        meta = caller.meta(session, f"{DOOR}_{uuid.uuid4().hex}")
+        within = await self.offered(meta)
+        trace = Trace() if body.get("trace") is True else None
+        call = self._runtime.call(tool, arguments, meta, trace=trace, within=within)
+        result = self._accepted(await while_connected(request, call), arguments, within)
+        return await self.record(caller, meta.tool_call_id, result, arguments, within, trace)
+
+    async def _make_once(self, caller: Caller, tool: str, arguments: bytes, session: str, key: str) -> Call:
+        if self._runtime.engine is None:
+            raise Problem(
+                "not-kept",
+                "this server keeps no calls, so it cannot tell whether one was made before",
+                hint="leave out the Idempotency-Key, or give the runtime an engine",
+            )
+        name = CallName(
+            door=DOOR, call_id=key, checkpoint=caller.key, is_detached=True, is_idempotency_key=True
+        )
+        bare = caller.meta(session)
+        meta = caller.meta(session, f"{DOOR}_{name.run_id(bare)}")
+        within = await self.offered(meta)
+        result = await self._runtime.call_once(name, tool, arguments, meta, within=within)
+        if isinstance(result.error, CallNameError):
+            raise Problem("key-reused", result.error.message)
+        self._accepted(result, arguments, within)
+        return await self.record(caller, await self._run_of(name, meta), result, arguments, within)
+
+    async def _run_of(self, name: CallName, meta: CallMeta) -> str:
+        """Return the id of the run of a named call: of one that never began, it may have been made anew."""
+        assert self._runtime.engine is not None
+        for edits in count(1):
+            with suppress(UnknownRunError):
+                await self._runtime.engine.status(name.run_id(meta, edits))
+                continue
+            break
+        return name.run_id(meta, edits - 1)
+
+    async def read(self, caller: Caller, call_id: str) -> Call:
+        """Return a call that is kept, with its result as it stands.
+
+        Raises:
+            Problem: nobody keeps it, or it is somebody else's.
+        """
+        if self._runtime.engine is None:
+            raise Problem("not-found", "this server keeps no calls")
+        status = await self._runtime.engine.status(call_id)
+        session = session_of(status)
+        await caller.require(session)
+        result = await self._runtime.runs.call_result(call_id)
+        call = call_of(status.input)  # type: ignore[arg-type]  # `call_result` has read it
+        within = await self.offered(caller.meta(session))
+        return await self.record(caller, call_id, result, call["arguments"].encode(), within)
+
+    async def record(
+        self,
+        caller: Caller,
+        call_id: str,
+        result: ToolResult,
+        arguments: bytes,
+        within: Snapshot | None,
+        trace: Trace | None = None,
+    ) -> Call:
+        """Return the record of a call with these arguments, and with what it waits for."""
+        waits = []
+        if result.suspension is not None and self._runtime.engine is not None:
+            open_waits = OpenWaits(self._runtime, self._runtime.engine, caller)
+            for asked in result.suspensions:
+                with suppress(Problem):  # somebody has answered it meanwhile
+                    waits.append((await open_waits.find(asked.id, asked.run_id)).record)
+            call_id = result.suspension.call.run_id or call_id
+        spec = self._spec(result, within)
+        return call_record(self._runtime, call_id, result, spec, arguments, waits=waits, trace=trace)
+
+    def _accepted(self, result: ToolResult, arguments: bytes, within: Snapshot | None) -> ToolResult:
+        """Return the result of what was a call.
+
+        Raises:
+            Problem: there is no such tool, or its arguments were refused before anything ran.
+        """
+        spec = self._spec(result, within)
+        if spec is None:
+            raise Problem("unknown-tool", str(result.error))
+        limits = self._runtime.assembly.services.limits
+        if (refusal := refusal_of(result, spec, arguments, limits)) is not None:
+            raise refusal
+        return result
+
+    def _spec(self, result: ToolResult, within: Snapshot | None) -> ToolSpec[Any, Any] | None:
+        registered = None if within is None else within.directory.by_name.get(result.tool)
+        return spec_of(self._runtime, result.tool) if registered is None else registered.spec
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return what the work of a request returns; it is cancelled when the client is gone.
+
+    Raises:
+        Problem: the client is gone, and hears of nothing.
+    """
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+            await asyncio.wait((task,))
+        if task.cancelled():
+            raise Problem("unavailable", "the client is gone")
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,52 @@
+"""The catalogue of the tools that a caller is offered."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from toolgen.catalog.entry import ToolsetRecord, tool_entry
+from toolgen.catalog.writer import Head, catalog_entry, catalogue
+from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
+
+from .callers import Caller
+
+
+@dataclass(slots=True)
+class _Made:
+    """The newest catalogue that was made, for callers who are offered the same."""
+
+    specs: tuple[ToolSpec[Any, Any], ...]
+    text: bytes
+    tag: str
+
+
+class Catalogue:
+    """The catalogue of one runtime."""
+
+    def __init__(self, runtime: Runtime, design: str, version: str) -> None:
+        self._runtime = runtime
+        self._head = Head(design=design, version=version)
+        self._made: _Made | None = None
+
+    async def read(self, request: Request, caller: Caller) -> Response:
+        """Return `tool_schemas.json` of the tools that the caller is offered now."""
+        meta = caller.meta(await caller.session(""))
+        specs = (await self._runtime.tools.snapshot(ReadonlyContext(meta=meta))).specs
+        made = self._made
+        if made is None or made.specs != specs:
+            made = self._made = self._make(specs)
+        headers = {"ETag": made.tag, "Cache-Control": "private, no-cache"}
+        tags = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+        if made.tag in tags:
+            return Response(status_code=304, headers=headers)
+        return Response(made.text, headers=headers, media_type="application/json")
+
+    def _make(self, specs: tuple[ToolSpec[Any, Any], ...]) -> _Made:
+        entries = [catalog_entry(tool_entry(spec.record(ToolsetRecord()))) for spec in specs]
+        text = catalogue(self._head, entries).encode()
+        return _Made(specs, text, f'"{hashlib.sha256(text).hexdigest()}"')

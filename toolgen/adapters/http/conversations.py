@@ -1,0 +1,172 @@
+"""Sessions with their messages, without sensitive values; a message starts a turn."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from pydantic_core import from_json
+from starlette.requests import Request
+
+from toolgen.agents import (
+    Agents,
+    AssistantMessage,
+    Message,
+    Session,
+    ToolAnswer,
+    UnknownSessionError,
+    UserMessage,
+)
+from toolgen.agents.sessions.sessions import RunMessages
+from toolgen.calls.sensitive import note_typed
+from toolgen.contract.json_value import Json
+from toolgen.contract.secrets import HIDDEN, Secrets, hiding, scrubbed_json
+from toolgen.events.redaction import is_public, public_result
+from toolgen.runtime import DeclaredError, Runtime, ToolError, ToolResult, ToolSpec
+
+from .bodies import choice_of, idempotency_key, limit_of, require_known, text_of
+from .call_views import artifact_record, bounds_record, spec_of
+from .callers import Caller
+from .pages import fetched
+from .records import MessageAnswer, Run, SessionPage, SessionRecord, Transcript, TurnRecord
+from .runs import Runs
+
+_STATES: Final = ("open", "ended")
+
+
+class Conversations:
+    """The sessions of the agents of one runtime."""
+
+    def __init__(self, runtime: Runtime, runs: Runs) -> None:
+        self._runtime = runtime
+        self._runs = runs
+
+    async def list(self, request: Request, caller: Caller) -> SessionPage:
+        """Return the sessions of the caller, the newest first."""
+        state = choice_of(request, "state", _STATES)
+        sessions = self._runs.agents().sessions
+
+        async def fetch(most: int) -> tuple[Session, ...]:
+            return await sessions.list(state=state, limit=most)
+
+        async def is_own(session: Session) -> bool:
+            return await caller.owns(session.id)
+
+        after = request.query_params.get("after", "")
+        page, following = await fetched(fetch, is_own, after, limit_of(request), lambda session: session.id)
+        records = [_session_record(session) for session in page]
+        return {"sessions": records, "next": following} if following else {"sessions": records}
+
+    async def messages(self, caller: Caller, session_id: str) -> Transcript:
+        """Return a session with what was said in it, oldest first."""
+        await caller.require(session_id)
+        agents = self._runs.agents()
+        session = await agents.sessions.get(session_id)
+        turns = await agents.sessions.transcript(session_id)
+        return {
+            "session": _session_record(session),
+            "turns": [_turn_record(self._runtime, agents, turn) for turn in turns],
+        }
+
+    async def speak(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
+        """Start a turn with a message; `agent` begins a session that is not there yet."""
+        require_known(body, "message", "agent")
+        session_id = request.path_params["session"]
+        await caller.require(session_id)
+        agent = text_of(body, "agent")
+        try:
+            agent = (await self._runs.agents().sessions.get(session_id)).agent
+        except UnknownSessionError:
+            if not agent:
+                raise
+        message = text_of(body, "message", default=None)
+        return await self._runs.begin(caller, agent, message, session_id, idempotency_key(request))
+
+
+def _session_record(session: Session) -> SessionRecord:
+    optional: dict[str, Any] = {"ended_at": session.ended_at, "labels": dict(session.labels)}
+    head: dict[str, Any] = {"id": session.id, "agent": session.agent, "created_at": session.created_at}
+    return cast(SessionRecord, head | {key: value for key, value in optional.items() if value})
+
+
+def _turn_record(runtime: Runtime, agents: Agents, of_run: RunMessages) -> TurnRecord:
+    """Return a run with its messages; what its calls have of sensitive values is in none of them."""
+    turn = of_run.turn
+    names = {spec.name: spec for spec in agents.specs(turn.agent)} if turn.agent in agents.list() else {}
+
+    def spec(name: str) -> ToolSpec[Any, Any] | None:
+        return names.get(name) or spec_of(runtime, name)
+
+    with hiding(Secrets()):
+        _note_all(of_run, spec)
+        messages = [scrubbed_json(_message(message, spec)) for message in of_run.messages]
+    return {
+        "run_id": turn.run_id,
+        "turn_id": turn.id,
+        "agent": turn.agent,
+        "started_at": turn.started_at,
+        "messages": messages,
+    }
+
+
+def _note_all(of_run: RunMessages, spec: Any) -> None:
+    """Note the sensitive values of all calls, which any text may quote."""
+    for message in of_run.messages:
+        for call in message.calls if isinstance(message, AssistantMessage) else ():
+            if (own := spec(call.name)) is not None and own.is_sensitive:
+                note_typed(own.payload, call.arguments)
+
+
+def _message(message: Message, spec: Any) -> dict[str, Any]:
+    match message:
+        case UserMessage():
+            return {"type": "user", "text": message.text, "source": message.source}
+        case AssistantMessage():
+            calls = [
+                {"id": call.id, "name": call.name, "arguments": _arguments(call.arguments, spec(call.name))}
+                for call in message.calls
+            ]
+            facts = {"text": message.text, "calls": calls}
+            return {"type": "assistant", **{key: value for key, value in facts.items() if value}}
+        case _:
+            answers = [_answer(answer, spec(answer.name)) for answer in message.answers]
+            return {"type": "tools", "answers": answers}
+
+
+def _arguments(text: str, spec: ToolSpec[Any, Any] | None) -> Json:
+    if spec is not None and not is_public(text.encode(), spec.payload):
+        return HIDDEN
+    value = _value(text)
+    return value if spec is None else spec.payload.public(value)
+
+
+def _answer(answer: ToolAnswer, spec: ToolSpec[Any, Any] | None) -> MessageAnswer:
+    text, seen = answer.text, _value(answer.text)
+    error: ToolError | None = None
+    if answer.status == "error" and isinstance(seen, dict) and isinstance(code := seen.get("code"), str):
+        error = DeclaredError(str(seen.get("error")), code=code)
+    result = ToolResult(tool=answer.name, status=answer.status, json=text.encode(), error=error)
+    shown = seen if isinstance(seen, str) else public_result(result, spec)
+    optional: dict[str, Any] = {
+        "bounds": None if answer.bounds is None else bounds_record(answer.bounds),
+        "artifacts": [_artifact(ref, spec) for ref in answer.artifacts],
+        "resolved_by": answer.resolved_by,
+    }
+    head: dict[str, Any] = {"id": answer.id, "name": answer.name, "status": answer.status, "result": shown}
+    return cast(MessageAnswer, head | {key: value for key, value in optional.items() if value})
+
+
+def _artifact(ref: Any, spec: ToolSpec[Any, Any] | None) -> Any:
+    kind = None if spec is None else spec.artifacts.get(ref.kind)
+    record = artifact_record(ref, None if kind is None else kind.view)
+    if kind is not None and kind.codec.sensitive and "data" in record:
+        record["data"] = kind.codec.public(record["data"])
+    return record
+
+
+def _value(text: str) -> Json:
+    """Return the value of JSON text; the text itself where it is none."""
+    try:
+        value: Json = from_json(text)
+    except ValueError:
+        return text
+    return value

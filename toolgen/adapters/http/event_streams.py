@@ -1,0 +1,228 @@
+"""Events as server-sent events (WHATWG HTML, 9.2): resumed by id, never twice, ended with their run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, suppress
+from typing import Final, get_args
+
+from pydantic_core import to_json
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from toolgen.contract.logs import log_failure, logger
+from toolgen.events import Event, EventsDropped, as_json
+from toolgen.ports.requests import waits_for_client
+from toolgen.runtime import Runtime
+
+from .bodies import number_of
+from .callers import Caller
+from .event_ring import EventRing
+from .gate import Gate
+from .options import SurfaceOptions
+from .problems import Problem
+from .wait_views import session_of
+
+log = logger("toolgen.http")
+
+_TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
+_MOST_SESSIONS: Final = 1_000
+"""Sessions of which a reader remembers whether they are its own."""
+_RETRY: Final = b"retry: 1000\n\n"
+"""Milliseconds after which a client that was cut off comes again."""
+_COMMENT: Final = b": waiting\n\n"
+
+
+class EventStreams:
+    """The streams of events of one runtime."""
+
+    def __init__(self, runtime: Runtime, options: SurfaceOptions) -> None:
+        self._runtime = runtime
+        self._options = options
+        self._gate = Gate(
+            "streams", options.max_streams, options.max_streams_per_caller or options.max_streams
+        )
+        self._ring = None if runtime.events is None else EventRing(runtime.events, options.kept_events)
+        self._open: set[asyncio.Future[None]] = set()
+
+    @property
+    def count(self) -> int:
+        """Streams that are open now."""
+        return self._gate.count
+
+    async def close(self) -> None:
+        """End all streams, such as before the process ends."""
+        if self._ring is not None:
+            await self._ring.close()
+        for task in tuple(self._open):
+            task.cancel()
+
+    async def of_run(self, request: Request, caller: Caller) -> Response:
+        """Return the stream of the events of one run, to its end.
+
+        Raises:
+            Problem: it is somebody else's, or there are too many streams.
+            UnknownRunError: no run has the id.
+        """
+        run_id = request.path_params["run"]
+        status = await self._runtime.runs.status(run_id)
+        await caller.require(session_of(status))
+        after = _last_seq(request)
+        if after and status.is_over and not await self._runtime.runs.events(run_id, after=after):
+            return Response(status_code=204)  # an EventSource comes no more
+        return self._stream(caller, self._logged(run_id, after))
+
+    async def of_all(self, request: Request, caller: Caller) -> Response:
+        """Return the stream of the events of all sessions of a caller, or of one of them.
+
+        Raises:
+            Problem: nothing is told, a type does not exist, or there are too many streams.
+        """
+        if self._ring is None:
+            raise Problem(
+                "not-kept", "this runtime tells no events", hint="give it a hub: Runtime(events=Events())"
+            )
+        session, names = request.query_params.get("session", ""), request.query_params.get("types", "")
+        if session:
+            await caller.require(session)
+        types = frozenset(name for name in names.split(",") if name)
+        if unknown := types - _TYPES:
+            raise Problem("malformed-request", f"there is no event {', '.join(sorted(unknown))}")
+        self._ring.open()
+        last = request.headers.get("last-event-id") or request.query_params.get("after", "")
+        return self._stream(caller, self._all_sessions(self._ring, caller, last, session, types))
+
+    def _stream(self, caller: Caller, lines: AsyncGenerator[bytes, None]) -> Response:
+        return _EventStream(lines, self._gate, caller, self._options.comment_s, self._open)
+
+    async def _logged(self, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
+        async for event in self._runtime.runs.follow(run_id, after=after):
+            yield _lines(to_json(as_json(event)), str(event.seq) if event.seq else "")
+
+    async def _all_sessions(
+        self, ring: EventRing, caller: Caller, last: str, session: str, types: frozenset[str]
+    ) -> AsyncGenerator[bytes, None]:
+        own = _OwnSessions(caller)
+        seen, is_lost = ring.place_of(last)
+        if is_lost:
+            yield _lines(to_json(as_json(EventsDropped(count=0, total=0))), f"{ring.start}.{seen}")
+        async for piece in ring.read(seen):
+            lines = []
+            for item in piece:
+                event = item.event
+                is_asked = event.session_id == session if session else await own.has(event.session_id)
+                if event.type == "events_dropped" or (is_asked and (not types or event.type in types)):
+                    lines.append(_lines(item.data, f"{ring.start}.{item.number}"))
+            if lines:
+                yield b"".join(lines)
+
+
+class _OwnSessions:
+    """Remembers which sessions are a caller's own."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._owned: OrderedDict[str, bool] = OrderedDict()
+
+    async def has(self, session_id: str) -> bool:
+        is_own = self._owned.get(session_id)
+        if is_own is None:
+            is_own = self._owned[session_id] = await self._caller.owns(session_id)
+            if len(self._owned) > _MOST_SESSIONS:
+                self._owned.popitem(last=False)
+        return is_own
+
+
+class _EventStream(Response):
+    """Sends lines as they come; a place at the gate is held as long as it goes on."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        lines: AsyncGenerator[bytes, None],
+        gate: Gate,
+        caller: Caller,
+        comment_s: float,
+        open_streams: set[asyncio.Future[None]],
+    ) -> None:
+        super().__init__(
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=self.media_type
+        )
+        del self.headers["content-length"]
+        self._lines = lines
+        self._comment_s = comment_s
+        self._sent_at = asyncio.get_running_loop().time()
+        self._lock = asyncio.Lock()
+        self._has_begun = False
+        self._open = open_streams
+        self._place = gate.place(caller)
+        self._place.__enter__()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        stream = asyncio.ensure_future(self._send_all(send))
+        gone = asyncio.ensure_future(_gone(receive))
+        self._open.add(stream)
+        try:
+            with waits_for_client(scope):
+                await self._comment_until((stream, gone), send)
+        finally:
+            self._open.discard(stream)
+            is_gone = gone.done()
+            for task in (stream, gone):
+                task.cancel()
+            await asyncio.wait((stream, gone))
+            self._place.__exit__(None, None, None)
+        if not stream.cancelled() and (error := stream.exception()) is not None:
+            log_failure(log, error, "a stream of events failed")
+        if not is_gone and self._has_begun:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _comment_until(self, ends: Sequence[asyncio.Future[None]], send: Send) -> None:
+        """Send a comment whenever nothing was sent for a while, until one of these ends."""
+        loop = asyncio.get_running_loop()
+        while True:
+            left = self._sent_at + self._comment_s - loop.time()
+            done, _ = await asyncio.wait(ends, timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+            if done:
+                return
+            if loop.time() >= self._sent_at + self._comment_s:
+                async with self._lock:
+                    self._sent_at = loop.time()
+                    await send({"type": "http.response.body", "body": _COMMENT, "more_body": True})
+
+    async def _send_all(self, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        async with aclosing(self._lines) as lines:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            self._has_begun = True
+            await send({"type": "http.response.body", "body": _RETRY, "more_body": True})
+            async for piece in lines:
+                async with self._lock:
+                    self._sent_at = loop.time()
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+def _lines(data: bytes, id_: str) -> bytes:
+    """Return the lines of one event; without an id a reader that comes again does not name it."""
+    head = b"id: " + id_.encode() + b"\n" if id_ else b""
+    return head + b"data: " + data + b"\n\n"
+
+
+def _last_seq(request: Request) -> int:
+    """Return the number of the event that a reader of a run has seen last; 0 for none."""
+    last = request.headers.get("last-event-id")
+    if last is None:
+        return number_of(request, "after", 0)
+    if not (last.isascii() and last.isdecimal() and len(last) <= 15):
+        raise Problem("malformed-request", "Last-Event-ID is no number of an event of this run")
+    return int(last)
+
+
+async def _gone(receive: Receive) -> None:
+    with suppress(ClientDisconnect):
+        while (await receive())["type"] != "http.disconnect":
+            pass

@@ -1,0 +1,55 @@
+"""How many requests are worked on at once, for all and for one caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .callers import Caller
+from .problems import Problem
+
+
+class Gate:
+    """Lets so many requests of one kind through at once."""
+
+    def __init__(self, what: str, most: int, most_of_caller: int) -> None:
+        """Construct a gate; `what` names in the plural what it counts."""
+        self._what = what
+        self._most = most
+        self._most_of_caller = most_of_caller
+        self._of_caller = Counter[str]()
+        self.count = 0
+        """Those that are through now."""
+        self._is_empty = asyncio.Event()
+        self._is_empty.set()
+
+    async def emptied(self) -> None:
+        """Wait until none is through."""
+        await self._is_empty.wait()
+
+    @contextmanager
+    def place(self, caller: Caller) -> Iterator[None]:
+        """Hold a place while the context lasts.
+
+        Raises:
+            Problem: there is none.
+        """
+        key = caller.key
+        if self._of_caller[key] >= self._most_of_caller:
+            raise Problem("too-many", f"{self._most_of_caller} {self._what} of yours go on already")
+        if self.count >= self._most:
+            raise Problem("unavailable", f"{self._most} {self._what} go on already; try again later")
+        self.count += 1
+        self._is_empty.clear()
+        self._of_caller[key] += 1
+        try:
+            yield
+        finally:
+            self.count -= 1
+            if not self.count:
+                self._is_empty.set()
+            self._of_caller[key] -= 1
+            if not self._of_caller[key]:
+                del self._of_caller[key]

@@ -1,0 +1,46 @@
+"""How the surface is reached and limited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceOptions:
+    """How a surface is reached and limited."""
+
+    hosts: tuple[str, ...] = ()
+    """Names under which clients reach it, which `Host` and `Origin` have to say; by default loopback."""
+    origins: tuple[str, ...] = ()
+    """Other origins whose pages may use it (CORS), such as `https://app.example`; none by default."""
+    max_body_bytes: int = 4 * 2**20
+    """Size of a request; a larger one is refused with 413."""
+    body_s: float = 30.0
+    """Seconds in which the body of a request has to come; a later one is refused with 408."""
+    max_calls: int = 100
+    """Calls, answers and starts of runs at once; a further one is refused with 503."""
+    max_calls_per_caller: int | None = None
+    """Those of one caller, refused with 429; by default a quarter, and at least one."""
+    max_streams: int = 2_000
+    """Streams of events at once; a further one is refused with 503."""
+    max_streams_per_caller: int | None = None
+    """Those of one caller, refused with 429; by default all."""
+    kept_events: int = 10_000
+    """Events of all sessions that are kept for readers of `/events` who are slow, or come again."""
+    comment_s: float = 15.0
+    """Seconds without an event after which a stream gets a comment, so that a lost peer is noticed."""
+    answer_s: float = 30.0
+    """Seconds that an answer waits for the result that it leads to, where its request says nothing."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits that let nothing in.
+
+        Raises:
+            ValueError: one is out of its range.
+        """
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name.startswith(("max_", "kept_")) and value is not None and not value >= 1:
+                raise ValueError(f"SurfaceOptions({option.name}={value}); it must be at least 1")
+            if option.name.endswith("_s") and not value > 0:
+                raise ValueError(f"SurfaceOptions({option.name}={value}); it must be more than 0")

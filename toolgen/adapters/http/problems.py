@@ -1,0 +1,133 @@
+"""Refusals as problem details (RFC 9457), and which error is which problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
+
+from toolgen.agents import (
+    EndedSessionError,
+    InterruptsNotAllowedError,
+    SessionBusyError,
+    UnknownSessionError,
+)
+from toolgen.contract.errors import ToolgenError
+from toolgen.contract.json_value import Json
+from toolgen.contract.logs import log_failure, logger
+from toolgen.runs import UnknownRunError, UnsettledAnswerError
+from toolgen.runtime import FieldIssue, ResolveError, UnknownArtifactError, UnknownToolError
+from toolgen.stores import StoreError
+from toolgen.waiting import errors as waiting
+
+from ..extras import extra
+
+with extra("serve"):  # the first import of starlette by this package, whose other modules need it
+    from starlette.responses import Response
+
+log = logger("toolgen.http")
+
+TYPE: Final = "urn:toolgen:problem:"
+"""What the `type` of each problem begins with."""
+MEDIA_TYPE: Final = "application/problem+json"
+
+PROBLEMS: Final[Mapping[str, tuple[int, str]]] = {
+    "malformed-request": (400, "The request is not what this path takes"),
+    "not-authenticated": (401, "Nobody is known who makes this request"),
+    "not-allowed": (403, "This is not allowed"),
+    "not-found": (404, "There is nothing here"),
+    "unknown-tool": (404, "There is no such tool"),
+    "wrong-method": (405, "This path takes another method"),
+    "body-timeout": (408, "The body did not come in time"),
+    "conflict": (409, "It was decided otherwise before"),
+    "too-late": (409, "It waits no more"),
+    "not-sealed": (409, "Nobody has sealed what waits, or it was changed"),
+    "too-large": (413, "The request is too large"),
+    "not-json": (415, "The body is not application/json"),
+    "wrong-host": (421, "The Host is no name of this server"),
+    "arguments-refused": (422, "The arguments do not fit"),
+    "answer-refused": (422, "The answer does not fit"),
+    "key-reused": (422, "The key names another request"),
+    "too-many": (429, "There are too many requests of yours"),
+    "internal": (500, "It failed"),
+    "not-kept": (501, "This server keeps no calls and runs"),
+    "unavailable": (503, "It cannot be done now"),
+}
+"""Status and title of each problem."""
+_RETRY_STATUSES: Final = (429, 503)
+
+_OF_ERRORS: Final[Sequence[tuple[type[Exception], str]]] = (
+    (UnknownToolError, "unknown-tool"),
+    (UnknownRunError, "not-found"),
+    (UnknownSessionError, "not-found"),
+    (UnknownArtifactError, "not-found"),
+    (waiting.UnknownSuspensionError, "not-found"),
+    (waiting.ForeignAnswerError, "not-found"),
+    (waiting.BadAnswerError, "answer-refused"),
+    (waiting.NotAllowedAnswerError, "not-allowed"),
+    (waiting.LateAnswerError, "too-late"),
+    (waiting.TamperedSuspensionError, "not-sealed"),
+    (waiting.UnsealedSuspensionError, "not-sealed"),
+    (waiting.NoEngineError, "not-kept"),
+    (waiting.MissingToolError, "unavailable"),
+    (waiting.SuspensionError, "conflict"),
+    (UnsettledAnswerError, "unavailable"),
+    (InterruptsNotAllowedError, "not-allowed"),
+    (SessionBusyError, "conflict"),
+    (EndedSessionError, "conflict"),
+    (ResolveError, "conflict"),
+    (StoreError, "unavailable"),
+)
+"""The problem of each error; the first that fits counts."""
+
+
+class Problem(Exception):
+    """A request that is refused."""
+
+    def __init__(
+        self,
+        name: str,
+        detail: str = "",
+        *,
+        hint: str = "",
+        issues: Sequence[FieldIssue] = (),
+        example: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Construct a problem of `PROBLEMS`, with issues of a document, and JSON text of one that fits."""
+        super().__init__(detail)
+        self.name = name
+        self.status, self._title = PROBLEMS[name]
+        self._headers = dict(headers or {})
+        facts: dict[str, Any] = {"detail": detail, "hint": hint, "issues": [*map(issue_record, issues)]}
+        self._facts = {key: value for key, value in facts.items() if value}
+        self._example = example
+
+    def response(self) -> Response:
+        """Return the response that says it."""
+        head = {"type": f"{TYPE}{self.name}", "title": self._title, "status": self.status}
+        if self._example is not None:
+            self._facts["example"] = from_json(self._example)
+        retry = {"Retry-After": "1"} if self.status in _RETRY_STATUSES else {}
+        headers = {"Cache-Control": "no-store", **retry, **self._headers}
+        return Response(to_json({**head, **self._facts}), self.status, headers, MEDIA_TYPE)
+
+
+def issue_record(issue: FieldIssue) -> dict[str, Json]:
+    """Return an issue as models get it, with its JSON Pointer for forms."""
+    return {**issue.as_json(), "pointer": issue.pointer}
+
+
+def problem_of(error: Exception, what: str) -> Problem:
+    """Return the problem of an error; one that nobody expected is logged, and said by its reference."""
+    if isinstance(error, Problem):
+        return error
+    for kind, name in _OF_ERRORS:
+        if isinstance(error, kind):
+            message = error.message if isinstance(error, ToolgenError) else str(error)
+            hint = (error.hint or "") if isinstance(error, ToolgenError) else ""
+            issues = error.issues if isinstance(error, waiting.BadAnswerError) else ()
+            return Problem(name, message, hint=hint, issues=issues)
+    reference = log_failure(log, error, "%s failed", what)
+    return Problem("internal", f"it failed; the log has why (reference {reference})")

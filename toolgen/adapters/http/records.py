@@ -1,0 +1,331 @@
+"""The records of the surface, from which its OpenAPI document has their schemas.
+
+What is empty is left out, but for what is required here. Times are seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, with_config
+from typing_extensions import TypedDict
+
+_DESCRIBED = ConfigDict(use_attribute_docstrings=True, extra="allow")
+"""Fields may be added; a client passes over those that it does not know."""
+
+
+@with_config(_DESCRIBED)
+class Issue(TypedDict):
+    """One fault of one value of a document."""
+
+    path: str
+    """JSONPath of the value (RFC 9535)."""
+    pointer: str
+    """JSON Pointer of the value (RFC 6901)."""
+    constraint: str
+    message: str
+    expected: NotRequired[str]
+    actual: NotRequired[str]
+    allowed: NotRequired[list[Any]]
+    limit: NotRequired[Any]
+
+
+@with_config(_DESCRIBED)
+class ProblemRecord(TypedDict):
+    """Problem details (RFC 9457)."""
+
+    type: str
+    """`urn:toolgen:problem:` and a name."""
+    title: str
+    status: int
+    detail: NotRequired[str]
+    hint: NotRequired[str]
+    """What to do about it."""
+    issues: NotRequired[list[Issue]]
+    example: NotRequired[Any]
+    """Arguments that the tool accepts."""
+
+
+@with_config(_DESCRIBED)
+class Bounds(TypedDict):
+    """How much of the data a bounded result shows."""
+
+    returned: int
+    truncated: bool
+    total: NotRequired[int]
+    refinement_hint: NotRequired[str]
+    next_cursor: NotRequired[str]
+
+
+@with_config(_DESCRIBED)
+class ArtifactRecord(TypedDict):
+    """Full data beside a result, which no model sees."""
+
+    kind: str
+    media_type: str
+    size: int
+    """Bytes."""
+    digest: str
+    view: NotRequired[str]
+    """How a user interface shows it."""
+    data: NotRequired[Any]
+    """The data, where it is small."""
+    uri: NotRequired[str]
+    href: NotRequired[str]
+    """Where its data is read, relative to this surface."""
+    not_kept: NotRequired[str]
+    """Why no store has it."""
+    tool: NotRequired[str]
+    tool_call_id: NotRequired[str]
+
+
+@with_config(_DESCRIBED)
+class Wait(TypedDict):
+    """What waits for an answer: a call, or a planner."""
+
+    id: str
+    run_id: str
+    kind: str
+    """`confirmation`, `input`, `credential` or `pending` of a tool; `clarification`, `questions`,
+    `confirmation` or `external` of a planner; `pause`."""
+    state: Literal["sealed", "unsealed", "tampered"]
+    """What is not sealed may be forged: it is shown to operators, and nobody answers it."""
+    session_id: NotRequired[str]
+    tool: NotRequired[str]
+    tool_call_id: NotRequired[str]
+    agent: NotRequired[str]
+    question: NotRequired[str]
+    preview: NotRequired[str]
+    is_shortened: NotRequired[bool]
+    """The question or the preview shows only a part of a value; the arguments have all of it."""
+    arguments: NotRequired[dict[str, Any]]
+    """All that will run, as it was frozen."""
+    answer_schema: NotRequired[dict[str, Any]]
+    """JSON Schema of the answer."""
+    expires_at: NotRequired[float]
+    handle: NotRequired[str]
+    request: NotRequired[dict[str, Any]]
+    """What credential is missing."""
+    requested_by: NotRequired[str]
+    reason: NotRequired[str]
+    """Why it is asked again."""
+    number: NotRequired[int]
+    """Which question of its call it is."""
+
+
+@with_config(_DESCRIBED)
+class Retry(TypedDict):
+    """How a call may be repaired, or made again."""
+
+    reason: str
+    restrict_to_tool: NotRequired[bool]
+    after_s: NotRequired[float]
+
+
+@with_config(_DESCRIBED)
+class CallFailure(TypedDict):
+    """Why a call has no result."""
+
+    message: str
+    code: NotRequired[str]
+    """The name of a declared error, or of what the runtime decided."""
+    details: NotRequired[Any]
+    issues: NotRequired[list[Issue]]
+    example: NotRequired[Any]
+    causes: NotRequired[list[str]]
+    correlation_id: NotRequired[str]
+    retry: NotRequired[Retry]
+
+
+@with_config(_DESCRIBED)
+class Step(TypedDict):
+    """One step of a call."""
+
+    step: str
+    duration_s: float
+
+
+@with_config(_DESCRIBED)
+class Call(TypedDict):
+    """A call and its result."""
+
+    id: str
+    """Id of its run where it is kept; else the id that events name it by."""
+    tool: str
+    tool_call_id: str
+    outcome: Literal["ok", "error", "denied", "pending", "suspended", "unknown"]
+    result: NotRequired[Any]
+    """What the model reads: the result, or the acknowledgement of a pending call."""
+    error: NotRequired[CallFailure]
+    display: NotRequired[str]
+    """Text for people."""
+    bounds: NotRequired[Bounds]
+    next_arguments: NotRequired[dict[str, Any]]
+    """Arguments of the next page."""
+    artifacts: NotRequired[list[ArtifactRecord]]
+    content: NotRequired[list[dict[str, Any]]]
+    """Content blocks as MCP has them."""
+    waits: NotRequired[list[Wait]]
+    run_id: NotRequired[str]
+    """The run of the agent that answered."""
+    trace: NotRequired[list[Step]]
+
+
+@with_config(_DESCRIBED)
+class Answered(TypedDict):
+    """What an answer led to."""
+
+    wait_id: str
+    run_id: str
+    call: NotRequired[Call]
+    """The call whose result it led to; a planner has none."""
+
+
+@with_config(_DESCRIBED)
+class Usage(TypedDict):
+    """What a run cost."""
+
+    model: NotRequired[str]
+    input_tokens: int
+    output_tokens: int
+    duration_s: float
+
+
+@with_config(_DESCRIBED)
+class Run(TypedDict):
+    """A run of an agent, or of a call."""
+
+    id: str
+    kind: Literal["agent", "call", "other"]
+    state: Literal["running", "waiting", "completed", "failed", "canceled"]
+    session_id: NotRequired[str]
+    agent: NotRequired[str]
+    tool: NotRequired[str]
+    turn_id: NotRequired[str]
+    parent_run_id: NotRequired[str]
+    requested_by: NotRequired[str]
+    message: NotRequired[str]
+    text: NotRequired[str]
+    """The answer in words."""
+    result: NotRequired[Any]
+    """The typed answer."""
+    outcome: NotRequired[str]
+    """How the call of a run ended."""
+    stop: NotRequired[str]
+    error: NotRequired[str]
+    waits: NotRequired[list[Wait]]
+    """What it waits for, with the runs below it. Not in lists, as are `artifacts` and `unknown`."""
+    pending: NotRequired[list[Wait]]
+    """Work that goes on after it."""
+    artifacts: NotRequired[list[ArtifactRecord]]
+    children: NotRequired[list[str]]
+    unknown: NotRequired[list[str]]
+    """Ids of its calls whose outcome nobody knows."""
+    usage: NotRequired[Usage]
+    tool_calls: NotRequired[int]
+
+
+@with_config(_DESCRIBED)
+class SessionRecord(TypedDict):
+    """A conversation."""
+
+    id: str
+    agent: str
+    """The agent that has it now."""
+    created_at: float
+    ended_at: NotRequired[float]
+    labels: NotRequired[dict[str, str]]
+
+
+@with_config(_DESCRIBED)
+class MessageCall(TypedDict):
+    """A call that a planner made."""
+
+    id: str
+    name: str
+    """The wire name."""
+    arguments: Any
+
+
+@with_config(_DESCRIBED)
+class MessageAnswer(TypedDict):
+    """The result of a call, as the planner read it."""
+
+    id: str
+    name: str
+    status: str
+    result: NotRequired[Any]
+    bounds: NotRequired[Bounds]
+    artifacts: NotRequired[list[ArtifactRecord]]
+    resolved_by: NotRequired[str]
+
+
+@with_config(_DESCRIBED)
+class MessageRecord(TypedDict):
+    """A message of a conversation: of a person, of a planner, or the results of calls."""
+
+    type: Literal["user", "assistant", "tools"]
+    text: NotRequired[str]
+    source: NotRequired[Literal["person", "agent", "runtime"]]
+    calls: NotRequired[list[MessageCall]]
+    answers: NotRequired[list[MessageAnswer]]
+
+
+@with_config(_DESCRIBED)
+class TurnRecord(TypedDict):
+    """A run of a conversation with its messages."""
+
+    run_id: str
+    turn_id: str
+    agent: str
+    started_at: float
+    messages: list[MessageRecord]
+
+
+@with_config(_DESCRIBED)
+class Transcript(TypedDict):
+    """A conversation with its messages."""
+
+    session: SessionRecord
+    turns: list[TurnRecord]
+
+
+@with_config(_DESCRIBED)
+class AgentRecord(TypedDict):
+    """An agent."""
+
+    id: str
+    tools: list[str]
+    """Wire names of the tools of its design."""
+
+
+@with_config(_DESCRIBED)
+class AgentPage(TypedDict):
+    """The agents, in the order of registration."""
+
+    agents: list[AgentRecord]
+
+
+@with_config(_DESCRIBED)
+class WaitPage(TypedDict):
+    """What waits, oldest first."""
+
+    waits: list[Wait]
+    next: NotRequired[str]
+    """What `after` is for the next page."""
+
+
+@with_config(_DESCRIBED)
+class RunPage(TypedDict):
+    """Runs, newest first."""
+
+    runs: list[Run]
+    next: NotRequired[str]
+
+
+@with_config(_DESCRIBED)
+class SessionPage(TypedDict):
+    """Sessions, newest first."""
+
+    sessions: list[SessionRecord]
+    next: NotRequired[str]

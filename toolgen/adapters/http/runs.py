@@ -1,0 +1,183 @@
+"""Runs: started, listed, shown, cancelled, and their calls of unknown outcome resolved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, get_args
+
+from starlette.requests import Request
+
+from toolgen.agents import Agents
+from toolgen.agents.output import artifacts_so_far
+from toolgen.agents.planner.portable import portable_text
+from toolgen.runs import RunState, RunStatus, UnknownRunError
+from toolgen.runtime import RegistrationError, Resolution, Runtime, ToolgenError
+from toolgen.waiting.errors import SuspensionError
+from toolgen.waiting.resolving import unknown_ends
+
+from .bodies import choice_of, idempotency_key, limit_of, require_known, text_of
+from .callers import Caller
+from .calls import DOOR, Calls
+from .pages import fetched
+from .problems import Problem
+from .records import AgentPage, Call, Run, RunPage, Wait
+from .run_views import run_record
+from .wait_views import OpenWaits, session_of
+from .waits import engine_of
+
+_STATES: Final = get_args(RunState)
+_OUTCOMES: Final = ("result", "failed", "not_run")
+
+
+class Runs:
+    """The runs of one runtime."""
+
+    def __init__(self, runtime: Runtime, calls: Calls) -> None:
+        self._runtime = runtime
+        self._calls = calls
+
+    def agents(self) -> Agents:
+        """Return the agents of the runtime.
+
+        Raises:
+            Problem: it has none.
+        """
+        joined = self._runtime.assembly.joined
+        if not isinstance(joined, Agents):
+            raise Problem("not-found", "this runtime has no agents")
+        return joined
+
+    def list_agents(self) -> AgentPage:
+        """Return the agents of the runtime."""
+        joined = self._runtime.assembly.joined
+        if not isinstance(joined, Agents):
+            return {"agents": []}
+        return {
+            "agents": [
+                {"id": id_, "tools": [spec.name for spec in joined.specs(id_)]} for id_ in joined.list()
+            ]
+        }
+
+    async def list(self, request: Request, caller: Caller) -> RunPage:
+        """Return runs that the caller may see, the newest first."""
+        query = request.query_params
+        state, session = choice_of(request, "state", _STATES), query.get("session") or None
+        if session:
+            await caller.require(session)
+
+        async def fetch(most: int) -> tuple[RunStatus, ...]:
+            return await self._runtime.runs.list(state=state, session=session, limit=most)
+
+        async def is_own(status: RunStatus) -> bool:
+            return await caller.owns(session_of(status))
+
+        page, after = await fetched(
+            fetch, is_own, query.get("after", ""), limit_of(request), lambda status: status.run_id
+        )
+        runs = [run_record(self._runtime, status) for status in page]
+        return {"runs": runs, "next": after} if after else {"runs": runs}
+
+    async def start(self, request: Request, caller: Caller, body: dict[str, Any]) -> Run:
+        """Start a run of an agent in a session, which begins now where none is named."""
+        require_known(body, "agent", "message", "session")
+        agent, message = text_of(body, "agent", default=None), text_of(body, "message", default=None)
+        named = text_of(body, "session")
+        key = idempotency_key(request)
+        if named:
+            await caller.require(named)
+        elif key:  # the same session whenever it is asked for again
+            named = f"{caller.prefix}{_digest(caller, '', key)}" if caller.prefix is not None else ""
+        return await self.begin(caller, agent, message, named or caller.new_session(), key)
+
+    async def begin(self, caller: Caller, agent: str, message: str, session: str, key: str) -> Run:
+        """Start a turn of a session, once for a key, and return its run.
+
+        Raises:
+            Problem: there is no such agent, or the key was given with another message.
+        """
+        agents = self.agents()
+        try:
+            client = agents.client(agent)
+        except RegistrationError as error:
+            raise Problem("not-found", error.message, hint=error.hint) from None
+        handle = await client.start(
+            message,
+            session_id=session,
+            run_id=f"run_{_digest(caller, session, key)}" if key else "",
+            labels=caller.labels,
+            requested_by=caller.id,
+        )
+        status = await self._runtime.runs.status(handle.run_id)
+        run_input: Any = status.input
+        if key and run_input["message"] != portable_text(message):
+            raise Problem("key-reused", "the key was given before, with another message")
+        return run_record(self._runtime, status)
+
+    async def status(self, caller: Caller, run_id: str) -> RunStatus:
+        """Return the status of a run for its clients.
+
+        Raises:
+            Problem: it is somebody else's.
+            UnknownRunError: no run has the id.
+        """
+        status = await self._runtime.runs.status(run_id)
+        await caller.require(session_of(status))
+        return status
+
+    async def show(self, caller: Caller, run_id: str) -> Run:
+        """Return a run with all that is known of it."""
+        status, engine = await self.status(caller, run_id), engine_of(self._runtime)
+        open_waits = OpenWaits(self._runtime, engine, caller)
+        below = [] if status.is_over else await open_waits.below(status)
+        unknown = [str(end["tool_call_id"]) for end in await unknown_ends(engine, run_id)]
+        artifacts = await artifacts_so_far(engine, status)
+        return run_record(
+            self._runtime,
+            status,
+            waits=[wait.record for wait in below],
+            pending=await self._pending(open_waits, status),
+            unknown=unknown,
+            artifacts=artifacts,
+        )
+
+    async def _pending(self, open_waits: OpenWaits, status: RunStatus) -> Sequence[Wait]:
+        """Return the work that goes on after a run."""
+        output: Any = status.output
+        work = output.get("pending", ()) if isinstance(output, dict) else ()
+        waits: list[Any] = []
+        for wait in work if isinstance(work, Sequence) else ():
+            with suppress(UnknownRunError, SuspensionError):
+                waits += [wait.record for wait in await open_waits.of_session(None, wait["run_id"])]
+        return waits
+
+    async def cancel(self, caller: Caller, run_id: str, body: dict[str, Any]) -> Run:
+        """Cancel a run with all that it has started, and return it."""
+        require_known(body, "reason")
+        await self.status(caller, run_id)
+        await self._runtime.runs.cancel(run_id, text_of(body, "reason"))
+        return await self.show(caller, run_id)
+
+    async def resolve(self, caller: Caller, run_id: str, body: dict[str, Any]) -> Call:
+        """Store what became of a call whose outcome was unknown, and return the call."""
+        require_known(body, "tool_call_id", "outcome", "result", "message")
+        await self.status(caller, run_id)
+        outcome: Any = text_of(body, "outcome", default=None)
+        if outcome not in _OUTCOMES:
+            raise Problem("malformed-request", f"'outcome' is one of {', '.join(_OUTCOMES)}")
+        resolution = Resolution(outcome=outcome, result=body.get("result"), message=text_of(body, "message"))
+        call_id = text_of(body, "tool_call_id")
+        try:
+            result = await self._runtime.runs.resolve(run_id, call_id, resolution, by=caller.id)
+        except UnknownRunError:
+            raise
+        except ToolgenError as error:
+            raise Problem("conflict", error.message, hint=error.hint) from None
+        return await self._calls.record(caller, result.tool_call_id or run_id, result, b"{}", None)
+
+
+def _digest(caller: Caller, session: str, key: str) -> str:
+    """Return a part of an id that follows from the key of a request."""
+    return hashlib.sha256(json.dumps([DOOR, caller.key, session, key]).encode()).hexdigest()[:32]

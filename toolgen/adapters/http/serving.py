@@ -1,0 +1,156 @@
+"""A process that serves a surface: at one port, with a token for each start, MCP and a page beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from html import escape
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from toolgen.ports.admission import PortLimits
+from toolgen.ports.connections import at_most_half_of_files
+from toolgen.ports.http_requests import OwnNames
+from toolgen.ports.http_server import serve_app
+from toolgen.ports.loopback import LOOPBACK_NAMES, is_loopback
+
+from .callers import Caller
+from .options import SurfaceOptions
+from .surface import HTTPSurface
+
+_HEAD_S: Final = 10.0
+_WRITE_S: Final = 60.0
+_UNSENT_BYTES: Final = 64 * 2**20
+_FURTHER: Final = 100
+"""Connections beside those of calls and streams."""
+_PAGE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # the URL of the first request has the token
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StartToken:
+    """The token of one start: who has it is the caller."""
+
+    caller: Caller
+    value: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+
+    def is_given(self, text: str) -> bool:
+        """Return whether a text is the token."""
+        return hmac.compare_digest(text.encode(errors="replace"), self.value.encode())
+
+    def is_in(self, request: Request) -> bool:
+        """Return whether a request has the token: as a bearer, or as the cookie that the page has set."""
+        scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+        cookie = request.cookies.get(_cookie(request), "")
+        return (scheme.lower() == "bearer" and self.is_given(bearer)) or self.is_given(cookie)
+
+    async def __call__(self, request: Request) -> Caller | None:
+        """Return the caller of a request; None without the token."""
+        return self.caller if self.is_in(request) else None
+
+
+def _cookie(request: Request) -> str:
+    """Return the name of the cookie: those of two servers on one host have one jar (RFC 6265, 8.5)."""
+    return f"toolgen_{request.url.port or 80}"
+
+
+@asynccontextmanager
+async def _open(apps: Sequence[Starlette]) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        for app in apps:
+            await stack.enter_async_context(app.router.lifespan_context(app))
+        yield
+
+
+def served_app(
+    surface: HTTPSurface,
+    token: StartToken,
+    options: SurfaceOptions,
+    *,
+    title: str = "toolgen",
+    further: Sequence[Starlette] = (),
+) -> Starlette:
+    """Return the application of a process: a page at `/`, applications beside the surface, and itself."""
+
+    async def page(request: Request) -> Response:
+        if token.is_given(request.query_params.get("token", "")):
+            shown = RedirectResponse(".", 303, _PAGE_HEADERS)
+            shown.set_cookie(_cookie(request), token.value, httponly=True, samesite="strict")
+            return shown
+        if not token.is_in(request):
+            return HTMLResponse(_page(title, _NO_TOKEN), 401, _PAGE_HEADERS)
+        return HTMLResponse(_page(title, _tools_of(surface)), headers=_PAGE_HEADERS)
+
+    names = OwnNames(Starlette(routes=[Route("/", page)]), options.hosts or LOOPBACK_NAMES)
+    routes: list[BaseRoute] = [Route("/", names)]
+    for app in further:
+        routes += app.routes
+    routes.append(Mount("/", surface))
+    return Starlette(routes=routes, lifespan=lambda _: _open(further))
+
+
+async def serve_surface(
+    app: Starlette,
+    host: str,
+    port: int,
+    options: SurfaceOptions,
+    *,
+    close: Callable[[], Awaitable[None]],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve an application with the admission of a port; as `serve_app`."""
+    wanted = options.max_streams + options.max_calls + _FURTHER
+    connections = at_most_half_of_files(wanted)
+    limits = PortLimits(
+        connections=connections,
+        per_address=connections if is_loopback(host) else max(1, connections // 4),
+        per_identity=connections,
+        head_s=_HEAD_S,
+        write_s=_WRITE_S,
+        unsent_bytes=_UNSENT_BYTES,
+    )
+    await serve_app(app, host, port, limits, close=close, on_ready=on_ready)
+
+
+_NO_TOKEN: Final = "<p>Open the address that <code>toolgen serve</code> has printed: it has the token.</p>"
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        "<style>body{font:14px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "code{font-size:12px}dt{margin-top:1rem}dd{margin:0}</style>"
+        f"<h1>{escape(title)}</h1>{body}</html>"
+    )
+
+
+def _tools_of(surface: HTTPSurface) -> str:
+    tools = "".join(
+        f"<dt><b>{escape(spec.title)}</b> <code>{escape(spec.id)}</code></dt>"
+        f"<dd>{escape(spec.description)}</dd>"
+        for spec in surface.runtime.tools.list()
+    )
+    links = '<a href="openapi.json">openapi.json</a>, <a href="catalog">catalog</a>'
+    return f"<p>{links}</p><dl>{tools}</dl>"
+
+
+async def drained(surface: HTTPSurface, seconds: float) -> None:
+    """End the streams of a surface, and wait until its calls have ended, for at most so many seconds."""
+    await surface.aclose()
+    try:
+        async with asyncio.timeout(seconds):
+            await surface.calls_ended()
+    except TimeoutError:
+        return  # they are cancelled with the server

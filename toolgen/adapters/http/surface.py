@@ -1,0 +1,239 @@
+"""The surface of a runtime: an ASGI application that a host mounts, or serves by itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+from pydantic_core import to_json
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from toolgen.ports.http_requests import BodyDeadline, OwnNames
+from toolgen.ports.loopback import LOOPBACK_NAMES
+from toolgen.ports.requests import AdmittedRequests, assign
+from toolgen.runtime import Runtime
+
+from .artifacts import read_artifact
+from .bodies import read_body
+from .callers import Caller, CallerOf, caller_of
+from .calls import Calls
+from .catalogue import Catalogue
+from .conversations import Conversations
+from .event_streams import EventStreams
+from .gate import Gate
+from .openapi import openapi_json
+from .options import SurfaceOptions
+from .problems import Problem, problem_of
+from .runs import Runs
+from .waits import Waits
+
+Reading: TypeAlias = Callable[[Request, Caller], Awaitable[Any]]
+Writing: TypeAlias = Callable[[Request, Caller, dict[str, Any]], Awaitable[Any]]
+
+_EXPOSED: Final = ("ETag", "Location", "Retry-After", "Content-Range", "Accept-Ranges")
+"""Headers that pages of other origins may read."""
+_ACCEPTED: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "Range", "If-Range")
+"""Headers that they may send, beside those that every page may."""
+
+
+class HTTPSurface:
+    """The tools, waits, runs, sessions, artifacts and events of a runtime over HTTP.
+
+    It is an ASGI application: `app.mount("/agent-tools", HTTPSurface(runtime, caller=caller))`. The host
+    opens and closes the runtime.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        *,
+        caller: CallerOf,
+        options: SurfaceOptions | None = None,
+        design: str = "",
+        version: str = "",
+    ) -> None:
+        """Construct the surface of a runtime.
+
+        Args:
+            runtime: Executes the calls.
+            caller: Says who makes a request; None for nobody whom the host knows.
+            options: How it is reached and limited; by default under names of loopback alone.
+            design: The name of the design, for the catalogue.
+            version: Its version, for the catalogue.
+        """
+        self._options = options = options or SurfaceOptions()
+        self.runtime = runtime
+        """What it serves."""
+        self._ask = caller
+        share = options.max_calls_per_caller or max(1, options.max_calls // 4)
+        self._gate = Gate("calls", options.max_calls, share)
+        self.streams = EventStreams(runtime, options)
+        """The streams of events that are open."""
+        calls = Calls(runtime)
+        router = Router(self._routes(calls, Catalogue(runtime, design, version)), lifespan=self._lifespan)
+        router.redirect_slashes = False
+        endpoint: ASGIApp = BodyDeadline(_Refusals(router), options.body_s)
+        if options.origins:
+            endpoint = CORSMiddleware(
+                endpoint,
+                allow_origins=options.origins,
+                allow_methods=("GET", "POST"),
+                allow_headers=_ACCEPTED,
+                expose_headers=_EXPOSED,
+                allow_credentials=True,
+            )
+        names = OwnNames(endpoint, options.hosts or LOOPBACK_NAMES, options.origins, _refused)
+        self._served: ASGIApp = AdmittedRequests(names)
+        self._router = router
+        self.routes = tuple(router.routes)
+        """The paths that it takes."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request."""
+        if scope["type"] == "http":
+            await self._served(scope, receive, send)
+        else:
+            await self._router(scope, receive, send)
+
+    async def calls_ended(self) -> None:
+        """Wait until no call, answer or start of a run is worked on."""
+        await self._gate.emptied()
+
+    async def aclose(self) -> None:
+        """End the streams of events, such as before the process ends."""
+        await self.streams.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Any) -> AsyncIterator[None]:
+        yield
+        await self.aclose()
+
+    def _routes(self, calls: Calls, catalogue: Catalogue) -> list[Route]:
+        runs = Runs(self.runtime, calls)
+        waits = Waits(self.runtime, calls, self._options)
+        conversations, streams = Conversations(self.runtime, runs), self.streams
+
+        async def described(_: Request, __: Caller) -> Response:
+            return Response(openapi_json(), media_type="application/json")
+
+        async def agents(_: Request, __: Caller) -> Any:
+            return runs.list_agents()
+
+        async def artifact(request: Request, caller: Caller) -> Response:
+            return await read_artifact(self.runtime, request, caller)
+
+        async def speak(request: Request, caller: Caller, body: dict[str, Any]) -> Response:
+            return _created(await conversations.speak(request, caller, body), "../../runs/")
+
+        async def start(request: Request, caller: Caller, body: dict[str, Any]) -> Response:
+            return _created(await runs.start(request, caller, body), "runs/")
+
+        def of(name: str, read: Callable[[Caller, str], Awaitable[Any]]) -> Reading:
+            return lambda request, caller: read(caller, request.path_params[name])
+
+        def at(name: str, write: Callable[[Caller, str, dict[str, Any]], Awaitable[Any]]) -> Writing:
+            return lambda request, caller, body: write(caller, request.path_params[name], body)
+
+        return [
+            self._reading("/catalog", catalogue.read),
+            self._reading("/openapi.json", described),
+            self._reading("/agents", agents),
+            self._writing("/tools/{tool}/calls", calls.make),
+            self._reading("/calls/{call}", of("call", calls.read)),
+            self._reading("/waits", waits.list),
+            self._writing("/waits/{wait:path}/answer", waits.answer),
+            self._writing("/waits/{wait:path}/cancel", waits.cancel),
+            self._reading("/waits/{wait:path}", waits.show),
+            self._reading("/runs", runs.list),
+            self._writing("/runs", start),
+            self._reading("/runs/{run:path}/events", streams.of_run),
+            self._writing("/runs/{run:path}/cancel", at("run", runs.cancel)),
+            self._writing("/runs/{run:path}/resolve", at("run", runs.resolve)),
+            self._reading("/runs/{run:path}", of("run", runs.show)),
+            self._reading("/events", streams.of_all),
+            self._reading("/sessions", conversations.list),
+            self._reading("/sessions/{session:path}/messages", of("session", conversations.messages)),
+            self._writing("/sessions/{session:path}/messages", speak),
+            self._reading("/artifacts", artifact, has_head=True),
+        ]
+
+    def _reading(self, path: str, read: Reading, *, has_head: bool = False) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return _response(await read(request, await self._caller(request)))
+
+        route = Route(path, _answered(endpoint), methods=["GET"])
+        if not has_head:
+            assert route.methods is not None
+            route.methods.discard("HEAD")
+        return route
+
+    def _writing(self, path: str, write: Writing) -> Route:
+        async def endpoint(request: Request) -> Response:
+            caller = await self._caller(request)
+            limits = self.runtime.assembly.services.limits
+            body = await read_body(request, limits, self._options.max_body_bytes)
+            with self._gate.place(caller):
+                return _response(await write(request, caller, body))
+
+        return Route(path, _answered(endpoint), methods=["POST"])
+
+    async def _caller(self, request: Request) -> Caller:
+        caller = await caller_of(request, self._ask)
+        if (refused := assign(request.scope, caller.key)) is not None:
+            raise Problem("too-many" if refused.status == 429 else "unavailable", refused.text)
+        return caller
+
+
+class _Refusals:
+    """Answers what no path takes as a problem too, in whatever application this one is mounted."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app({**scope, "app": scope.get("app", self)}, receive, send)
+        except HTTPException as error:
+            name = "wrong-method" if error.status_code == 405 else "not-found"
+            refused = Problem(name, f"{scope['method']} {scope['path']}", headers=error.headers)
+            await refused.response()(scope, receive, send)
+
+
+def _refused(status: int, text: str) -> ASGIApp:
+    return Problem("wrong-host" if status == 421 else "not-allowed", text).response()
+
+
+def _created(record: Any, folder: str) -> Response:
+    return Response(
+        to_json(record),
+        201,
+        {"Location": f"{folder}{quote(record['id'], safe='')}", "Cache-Control": "no-store"},
+        "application/json",
+    )
+
+
+def _response(record: Any) -> Response:
+    if isinstance(record, Response):
+        return record
+    return Response(to_json(record), headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+
+def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers its errors as problems."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except ClientDisconnect:  # nobody is there who could be answered
+            raise
+        except Exception as error:
+            return problem_of(error, f"{request.method} {request.url.path}").response()
+
+    return answered

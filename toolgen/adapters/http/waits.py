@@ -1,0 +1,155 @@
+"""What waits: listed, shown, answered and cancelled."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from starlette.requests import Request
+
+from toolgen.agents import Agents, Awaiting
+from toolgen.calls.call import CALL
+from toolgen.contract.json_value import Json
+from toolgen.runs import Engine
+from toolgen.runtime import Runtime, ToolResult
+from toolgen.waiting.errors import (
+    NoEngineError,
+    TamperedSuspensionError,
+    UnsealedSuspensionError,
+)
+
+from .bodies import limit_of, require_known, required, seconds_of, text_of
+from .callers import Caller
+from .calls import Calls
+from .options import SurfaceOptions
+from .pages import cut
+from .problems import Problem
+from .records import Answered, Wait, WaitPage
+from .wait_views import FoundWait, OpenWaits, session_of
+
+_LONGEST_S: Final = 300.0
+"""Seconds that an answer waits for the result that it leads to."""
+
+
+def engine_of(runtime: Runtime) -> Engine:
+    """Return the engine that executes the runs of a runtime; of one without, that of its agents.
+
+    Raises:
+        NoEngineError: it has no runs.
+    """
+    waits = runtime.assembly.waits
+    if waits is None:
+        raise NoEngineError("this runtime has no runs")
+    return waits.engine
+
+
+class Waits:
+    """What waits in one runtime."""
+
+    def __init__(self, runtime: Runtime, calls: Calls, options: SurfaceOptions) -> None:
+        self._runtime = runtime
+        self._calls = calls
+        self._options = options
+
+    async def list(self, request: Request, caller: Caller) -> WaitPage:
+        """Return what the caller may answer, or see, oldest first."""
+        query = request.query_params
+        session, run_id = query.get("session"), query.get("run", "")
+        if session:
+            await caller.require(session)
+        waits = await self._open(caller).of_session(session or None, run_id)
+        if run_id and session:
+            waits = [wait for wait in waits if session_of(wait.status) == session]
+        page, after = cut(waits, query.get("after", ""), limit_of(request), lambda wait: wait.record["id"])
+        records = [wait.record for wait in page]
+        return {"waits": records, "next": after} if after else {"waits": records}
+
+    async def show(self, request: Request, caller: Caller) -> Wait:
+        """Return one open wait."""
+        return (await self._find(request, caller)).record
+
+    async def answer(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
+        """Answer what waits, and return what that led to."""
+        require_known(body, "answer", "wait_s")
+        answer, wait_s = required(body, "answer"), self._wait_s(body)
+        open_wait = await self._find(request, caller)
+        self._require_sealed(open_wait)
+        asked = await self._runtime.waits.at(open_wait.wait) if self._takes_tokens() else None
+        if asked is None:
+            await self._answer_planner(open_wait, caller, answer)
+            return {"wait_id": open_wait.record["id"], "run_id": open_wait.wait.run_id}
+        within = await self._calls.offered(caller.meta(session_of(open_wait.status)))
+        result = await self._runtime.waits.within(within).answer(
+            asked.token, answer, by=caller.id, wait_s=wait_s
+        )
+        return await self._answered(open_wait, caller, result)
+
+    async def cancel(self, request: Request, caller: Caller, body: dict[str, Any]) -> Answered:
+        """Take back what waits, and return what that led to; what was changed is cancelled with its run."""
+        require_known(body, "reason", "wait_s")
+        reason, wait_s = text_of(body, "reason"), self._wait_s(body)
+        open_wait = await self._find(request, caller)
+        is_sealed = open_wait.record["state"] == "sealed"
+        asked = await self._runtime.waits.at(open_wait.wait) if is_sealed and self._takes_tokens() else None
+        if asked is None:
+            await self._runtime.runs.cancel(open_wait.wait.run_id, reason)
+            return {"wait_id": open_wait.record["id"], "run_id": open_wait.wait.run_id}
+        result = await self._runtime.waits.cancel(asked.token, reason, by=caller.id, wait_s=wait_s)
+        return await self._answered(open_wait, caller, result)
+
+    async def _answered(self, open_wait: FoundWait, caller: Caller, result: ToolResult) -> Answered:
+        run_id, call = open_wait.wait.run_id, open_wait.checked.call if open_wait.checked else None
+        is_of_call = call is not None and call.tool == result.tool
+        arguments = call.payload_json if call is not None and is_of_call else b"{}"
+        within = await self._calls.offered(caller.meta(session_of(open_wait.status)))
+        top = run_id.partition("/")[0]
+        call_id = top if top.startswith(CALL) else result.tool_call_id
+        record = await self._calls.record(caller, call_id, result, arguments, within)
+        return {"wait_id": open_wait.record["id"], "run_id": run_id, "call": record}
+
+    async def _answer_planner(self, open_wait: FoundWait, caller: Caller, answer: Json) -> None:
+        """Answer the question of a planner, or resume a paused run with a message.
+
+        Raises:
+            Problem: its agents are not here.
+            SuspensionError: the answer is not taken.
+        """
+        agents, record = self._runtime.assembly.joined, open_wait.record
+        if not isinstance(agents, Agents):
+            raise Problem("unavailable", "the agents of this run are not registered here")
+        handle = agents.client(record.get("agent", "")).handle(
+            open_wait.wait.run_id, session_id=record.get("session_id", "")
+        )
+        if record["kind"] == "pause":
+            await handle.resume(answer if isinstance(answer, str) else "")
+            return
+        about = cast(dict[str, Any], open_wait.wait.about)
+        awaiting = Awaiting(
+            run_id=open_wait.wait.run_id,
+            id=about["id"],
+            kind=about["kind"],
+            question=about["question"],
+            answer_schema=about["answer_schema"],
+        )
+        await handle.answer(awaiting, answer, by=caller.id)
+
+    def _require_sealed(self, open_wait: FoundWait) -> None:
+        match open_wait.record["state"]:
+            case "tampered":
+                raise TamperedSuspensionError(open_wait.wait.run_id)
+            case "unsealed":
+                raise UnsealedSuspensionError(open_wait.wait.run_id)
+            case _:
+                pass
+
+    def _takes_tokens(self) -> bool:
+        return self._runtime.engine is not None
+
+    def _wait_s(self, body: dict[str, Any]) -> float:
+        return seconds_of(body, "wait_s", self._options.answer_s, _LONGEST_S)
+
+    def _open(self, caller: Caller) -> OpenWaits:
+        return OpenWaits(self._runtime, engine_of(self._runtime), caller)
+
+    async def _find(self, request: Request, caller: Caller) -> FoundWait:
+        run_id = request.query_params.get("run", "")
+        return await self._open(caller).find(request.path_params["wait"], run_id)
