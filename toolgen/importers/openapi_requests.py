@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from toolgen.contract.transport import Media
-
 from . import codes
 from .clauses_layout import Call, Named, Part, call, literal
+from .openapi_bodies import RequestBody, body_of
 from .openapi_cuts import Cut
-from .openapi_document import UnreadableError, listed, mapping, text
+from .openapi_document import UnreadableError, listed, mapping
+from .openapi_examples import with_facts
 from .openapi_operations import Operation
 from .openapi_types import TypeBook
 from .pointers import joined
@@ -29,7 +29,6 @@ _STYLES: Final[Mapping[str, tuple[str, ...]]] = {
     "cookie": ("form",),
 }
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
-FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
     path, _, query = operation.path.partition("#")[0].partition("?")
     parts.path = path
     variables = list(dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)))
-    body = _body(operation, find)
+    body = body_of(operation, find)
     taken = set(mapping(mapping(body.schema).get("properties"))) if body and body.is_spread else set()
     for (name, place), (parameter, pointer) in _parameters(operation).items():
         if (place, name.lower() if place == "header" else name) in keys:
@@ -152,7 +151,7 @@ def _add_parameter(
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         schema = {"type": "string"}
     parts.add(
-        key, _with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
+        key, with_facts(schema, parameter), at, required=parameter.get("required") is True or place == "path"
     )
     parts.parameters.append(key)
     named = _style(parameter, place)
@@ -180,28 +179,6 @@ def _style(parameter: dict[str, object], place: str) -> list[Named]:
     return named
 
 
-def _with_facts(schema: object, facts: Mapping[str, object]) -> object:
-    """Return the schema of a parameter or a body with what is said beside it."""
-    if schema is True:
-        schema = {}
-    if not isinstance(schema, dict):
-        return schema
-    more: dict[str, object] = {}
-    if described := text(facts.get("description")):
-        more["description"] = described
-    examples = [facts["example"]] if "example" in facts else []
-    examples += [
-        mapping(each)["value"] for each in mapping(facts.get("examples")).values() if "value" in mapping(each)
-    ]
-    if examples and "examples" not in schema:
-        more["examples"] = examples
-    if facts.get("deprecated") is True:
-        more["deprecated"] = True
-    if not more:
-        return schema
-    return {"allOf": [schema], **more} if "$ref" in schema else {**schema, **more}
-
-
 def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bool:
     """Return whether values of a translated schema are single ones, or lists of such."""
     if not isinstance(schema, dict) or depth > 5:
@@ -221,144 +198,13 @@ def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bo
     return (bool(types) and types <= _VALUES) or (not types and "enum" in schema)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Body:
-    schema: object
-    place: str
-    media: Media
-    content_type: str
-    is_required: bool
-    facts: dict[str, object]
-    files: dict[str, Part] = field(default_factory=dict)
-
-    @property
-    def is_spread(self) -> bool:
-        return self.media == "multipart"
-
-
-def _body(operation: Operation, find: Callable[..., None]) -> _Body | None:
-    """Return the body; None where there is none.
-
-    Raises:
-        UnreadableError: it is required and cannot be sent.
-    """
-    if operation.value.get("requestBody") is None:
-        return None
-    place = joined(operation.pointer, "requestBody")
-    body, pointer = operation.api.followed(operation.value["requestBody"], place)
-    if operation.verb in ("GET", "HEAD"):
-        find(
-            codes.LEFT_OUT,
-            pointer,
-            f"a body does not go with {operation.verb}; it is left out",
-            "send it by POST",
-        )
-        return None
-    content = mapping(body.get("content"))
-    chosen = _chosen(content)
-    if chosen is None:
-        if content:
-            find(codes.LEFT_OUT, pointer, "the body has no media type that can be sent", "describe one")
-        return None
-    media_type, media = chosen
-    value, at = operation.api.followed(content[media_type] or {}, joined(pointer, "content", media_type))
-    schema = value.get("schema", {})
-    plain = media_type.partition(";")[0].strip().lower()
-    result = _Body(
-        schema=schema,
-        place=joined(at, "schema"),
-        media=media,
-        content_type=plain if plain not in _OWN_TYPES[media] and "*" not in plain else "",
-        is_required=body.get("required") is True,
-        facts={**value, "description": body.get("description")},
-    )
-    if media == "text":
-        result.schema = {"type": "string"}
-        if plain.endswith("xml"):
-            find(
-                codes.LEFT_OUT, pointer, f"the body is {plain}; its argument is the text", "say what it holds"
-            )
-    if media == "multipart":
-        _spread(operation, result)
-    return result
-
-
-_OWN_TYPES: Final[Mapping[Media, tuple[str, ...]]] = {
-    "json": ("application/json",),
-    "form": (FORMS[0],),
-    "multipart": (FORMS[1],),
-    "text": ("text/plain",),
-    "bytes": ("application/octet-stream",),
-}
-
-
-def _chosen(content: dict[str, object]) -> tuple[str, Media] | None:
-    """Return the media type to send: JSON, then types based on it (RFC 6839), forms, text, bytes."""
-    plain = {key: key.partition(";")[0].strip().lower() for key in content}
-    for fits, media in _KINDS:
-        for key, kind in plain.items():
-            if fits(kind):
-                return key, media
-    return None
-
-
-_KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
-    (lambda kind: kind == "application/json", "json"),
-    (lambda kind: kind.endswith("+json"), "json"),
-    (lambda kind: kind in ("*/*", "application/*"), "json"),
-    (lambda kind: kind == FORMS[1] or kind.startswith("multipart/"), "multipart"),
-    (lambda kind: kind == FORMS[0], "form"),
-    (
-        lambda kind: (
-            kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "x-json-stream"))
-        ),
-        "text",
-    ),
-    (lambda kind: True, "bytes"),
-)
-
-
-def _spread(operation: Operation, body: _Body) -> None:
-    """Take the parts of a multipart body apart.
-
-    Raises:
-        UnreadableError: it is no object with properties.
-    """
-    schema, place = operation.api.followed(body.schema, body.place)
-    for _ in range(3):
-        if "properties" not in schema and len(listed(schema.get("allOf"))) == 1:
-            schema, place = operation.api.followed(listed(schema["allOf"])[0], joined(place, "allOf", 0))
-    properties = mapping(schema.get("properties"))
-    if not properties:
-        raise UnreadableError(place, "the parts of the body are not listed", "describe them as properties")
-    body.schema, body.place = schema, place
-    for name, part in properties.items():
-        held, at = (
-            operation.api.followed(part, joined(place, "properties", name))
-            if isinstance(part, dict)
-            else ({}, "")
-        )
-        if _is_file(held):
-            body.files[name] = "Bytes"
-        elif held.get("type") == "array" and isinstance(held.get("items"), dict):
-            items, _ = operation.api.followed(held["items"], joined(at, "items"))
-            if _is_file(items):
-                body.files[name] = call("ArrayOf", "Bytes")
-
-
-def _is_file(schema: dict[str, object]) -> bool:
-    kind = schema.get("type")
-    is_text = kind == "string" or kind is None or kind == ["string", "null"]
-    return is_text and (schema.get("format") == "binary" or "contentMediaType" in schema)
-
-
-def _add_body(parts: RequestParts, body: _Body) -> None:
+def _add_body(parts: RequestParts, body: RequestBody) -> None:
     if body.is_spread:
         schema = mapping(body.schema)
         for name, part in mapping(schema.get("properties")).items():
             place = joined(body.place, "properties", name)
             facts = {"description": mapping(part).get("description")}
-            described = _with_facts({}, facts) if name in body.files else part
+            described = with_facts({}, facts) if name in body.files else part
             parts.add(name, described, place, required=name in listed(schema.get("required")))
         parts.fixed |= body.files
         files = [call("File", literal(name)) for name in body.files]
@@ -369,8 +215,8 @@ def _add_body(parts: RequestParts, body: _Body) -> None:
         key += "_"
     named = [Named("media", literal(body.media))] if body.media != "json" else []
     named += [Named("content_type", literal(body.content_type))] if body.content_type else []
-    parts.add(key, _with_facts(body.schema, body.facts), body.place, required=body.is_required)
+    parts.add(key, with_facts(body.schema, body.facts), body.place, required=body.is_required)
     if body.media == "bytes":
-        parts.properties[key] = _with_facts({}, {"description": body.facts["description"]}), body.place
+        parts.properties[key] = with_facts({}, {"description": body.facts["description"]}), body.place
         parts.fixed[key] = "Bytes"
     parts.body, parts.is_whole = call("Body", literal(key), *named), True

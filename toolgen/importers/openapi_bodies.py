@@ -1,0 +1,148 @@
+"""The body of a request: which media type is sent, and what its parts are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from toolgen.contract.transport import Media
+
+from . import codes
+from .clauses_layout import Part, call
+from .openapi_document import UnreadableError, listed, mapping
+from .openapi_operations import Operation
+from .pointers import joined
+
+FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@dataclass(slots=True, kw_only=True)
+class RequestBody:
+    schema: object
+    place: str
+    media: Media
+    content_type: str
+    is_required: bool
+    facts: dict[str, object]
+    files: dict[str, Part] = field(default_factory=dict)
+
+    @property
+    def is_spread(self) -> bool:
+        return self.media == "multipart"
+
+
+def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | None:
+    """Return the body; None where there is none.
+
+    Raises:
+        UnreadableError: it is required and cannot be sent.
+    """
+    if operation.value.get("requestBody") is None:
+        return None
+    place = joined(operation.pointer, "requestBody")
+    body, pointer = operation.api.followed(operation.value["requestBody"], place)
+    if operation.verb in ("GET", "HEAD"):
+        find(
+            codes.LEFT_OUT,
+            pointer,
+            f"a body does not go with {operation.verb}; it is left out",
+            "send it by POST",
+        )
+        return None
+    content = mapping(body.get("content"))
+    chosen = _chosen(content)
+    if chosen is None:
+        if content:
+            find(codes.LEFT_OUT, pointer, "the body has no media type that can be sent", "describe one")
+        return None
+    media_type, media = chosen
+    value, at = operation.api.followed(content[media_type] or {}, joined(pointer, "content", media_type))
+    schema = value.get("schema", {})
+    plain = media_type.partition(";")[0].strip().lower()
+    result = RequestBody(
+        schema=schema,
+        place=joined(at, "schema"),
+        media=media,
+        content_type=plain if plain not in _OWN_TYPES[media] and "*" not in plain else "",
+        is_required=body.get("required") is True,
+        facts={**value, "description": body.get("description")},
+    )
+    if media == "text":
+        result.schema = {"type": "string"}
+        if plain.endswith("xml"):
+            find(
+                codes.LEFT_OUT, pointer, f"the body is {plain}; its argument is the text", "say what it holds"
+            )
+    if media == "multipart":
+        _spread(operation, result)
+    return result
+
+
+_OWN_TYPES: Final[Mapping[Media, tuple[str, ...]]] = {
+    "json": ("application/json",),
+    "form": (FORMS[0],),
+    "multipart": (FORMS[1],),
+    "text": ("text/plain",),
+    "bytes": ("application/octet-stream",),
+}
+
+
+def _chosen(content: dict[str, object]) -> tuple[str, Media] | None:
+    """Return the media type to send: JSON, then types based on it (RFC 6839), forms, text, bytes."""
+    plain = {key: key.partition(";")[0].strip().lower() for key in content}
+    for fits, media in _KINDS:
+        for key, kind in plain.items():
+            if fits(kind):
+                return key, media
+    return None
+
+
+_KINDS: Final[tuple[tuple[Callable[[str], bool], Media], ...]] = (
+    (lambda kind: kind == "application/json", "json"),
+    (lambda kind: kind.endswith("+json"), "json"),
+    (lambda kind: kind in ("*/*", "application/*"), "json"),
+    (lambda kind: kind == FORMS[1] or kind.startswith("multipart/"), "multipart"),
+    (lambda kind: kind == FORMS[0], "form"),
+    (
+        lambda kind: (
+            kind.startswith("text/") or kind.endswith(("xml", "yaml", "ndjson", "jsonl", "x-json-stream"))
+        ),
+        "text",
+    ),
+    (lambda kind: True, "bytes"),
+)
+
+
+def _spread(operation: Operation, body: RequestBody) -> None:
+    """Take the parts of a multipart body apart.
+
+    Raises:
+        UnreadableError: it is no object with properties.
+    """
+    schema, place = operation.api.followed(body.schema, body.place)
+    for _ in range(3):
+        if "properties" not in schema and len(listed(schema.get("allOf"))) == 1:
+            schema, place = operation.api.followed(listed(schema["allOf"])[0], joined(place, "allOf", 0))
+    properties = mapping(schema.get("properties"))
+    if not properties:
+        raise UnreadableError(place, "the parts of the body are not listed", "describe them as properties")
+    body.schema, body.place = schema, place
+    for name, part in properties.items():
+        held, at = (
+            operation.api.followed(part, joined(place, "properties", name))
+            if isinstance(part, dict)
+            else ({}, "")
+        )
+        if _is_file(held):
+            body.files[name] = "Bytes"
+        elif held.get("type") == "array" and isinstance(held.get("items"), dict):
+            items, _ = operation.api.followed(held["items"], joined(at, "items"))
+            if _is_file(items):
+                body.files[name] = call("ArrayOf", "Bytes")
+
+
+def _is_file(schema: dict[str, object]) -> bool:
+    kind = schema.get("type")
+    is_text = kind == "string" or kind is None or kind == ["string", "null"]
+    return is_text and (schema.get("format") == "binary" or "contentMediaType" in schema)
