@@ -14,7 +14,7 @@ import pytest
 from tests.golden import write
 from toolgen.codegen import generate
 from toolgen.contract.json_value import Json
-from toolgen.dsl import Args, Design, JSONSchema, Service, Tool, Toolset, build
+from toolgen.dsl import Args, Attribute, Design, JSONSchema, Service, Tool, Toolset, build
 from toolgen.runtime import Codec, ToolValidationError
 
 PACKAGE = "foreign_types_gen"
@@ -112,3 +112,13 @@ def test_a_default_of_a_number_is_the_one_of_the_schema(codec: Codec[Any]) -> No
 def test_what_the_schema_refuses_is_refused(codec: Codec[Any], document: dict[str, Json]) -> None:
     with pytest.raises(ToolValidationError):
         codec.decode(document)
+
+
+def test_a_map_whose_keys_and_values_have_limits_is_a_type() -> None:
+    values = {"anyOf": [{"type": "string", "maxLength": 512}, {"type": "number"}]}
+    schema = {"type": "object", "additionalProperties": values, "propertyNames": {"maxLength": 64}}
+    tool = Tool("search", "Searches.", Args(Attribute("notes", JSONSchema(schema), "Notes.")))
+    evaluation = build(Design("d", "D.", Service("others", "Theirs.", Toolset("ts", "Tools.", tool))))
+    assert evaluation.design is not None
+    texts = generate(evaluation.design, module="d")
+    assert any("max_length=512" in text and "max_length=64" in text for text in texts.values())

@@ -6,7 +6,7 @@ It gets all normal forms as one schema, with a name for each class.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -46,8 +46,13 @@ def combined(schemas: Sequence[tuple[str, Foreign]]) -> tuple[dict[str, Node], d
             for key, attribute in _attribute_names(schema).items():
                 attributes[f"{names[class_name]}.{key}"] = attribute
         if name not in foreign.classes:
-            definitions[names[name]] = _node(foreign.root, names)
+            definitions[names[name]] = _holder(_node(foreign.root, names))
     return definitions, attributes
+
+
+def _holder(root: Node) -> Node:
+    """Return a class with a root that is no class: datamodel-code-generator gives some roots a name twice."""
+    return {"type": "object", "properties": {"root": root}, "required": ["root"]}
 
 
 def _attribute_names(schema: Mapping[str, Any]) -> dict[str, str]:
@@ -180,18 +185,25 @@ def _types(
     for class_name, schema in foreign.classes.items():
         keys = {attribute: key for key, attribute in _attribute_names(schema).items()}
         fields = []
-        for node in classes[names[class_name]].body:
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-                attribute = node.target.id
-                annotation, default = read_field(node, keys[attribute], annotations)
-                fields.append(ForeignField(name=attribute, annotation=annotation, default=default))
+        for node, attribute in _attributes(classes[names[class_name]]):
+            annotation, default = read_field(node, keys[attribute], annotations)
+            fields.append(ForeignField(name=attribute, annotation=annotation, default=default))
         description: Any = schema.get("description", "")
         is_open = schema["additionalProperties"] is True
         statements.append(
             ForeignClass(name=class_name, description=description, is_open=is_open, fields=tuple(fields))
         )
-    alias = annotations.inner(aliases[names[name]]) if names[name] in aliases else None
-    return ForeignTypes(classes=tuple(statements), alias=alias)
+    if name in foreign.classes:
+        return ForeignTypes(classes=tuple(statements), alias=None)
+    ((held, _),) = _attributes(classes[names[name]])
+    return ForeignTypes(classes=tuple(statements), alias=annotations.inner(held.annotation))
+
+
+def _attributes(class_: ast.ClassDef) -> Iterator[tuple[ast.AnnAssign, str]]:
+    """Yield the attributes of a class with their names."""
+    for node in class_.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node, node.target.id
 
 
 def _tags(foreign: Foreign) -> dict[frozenset[str], str]:
