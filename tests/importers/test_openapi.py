@@ -104,9 +104,13 @@ def operation(
     version: str = "3.1.0",
     path: str = "/x",
     read: Callable[[str], object] | None = None,
-    **components: object,
+    **others: object,
 ) -> DesignFiles:
-    item = {"post": {"operationId": "x", "summary": "Do x.", **value}}
+    """Return the design of a POST, beside other methods of its path and components."""
+    methods = ("get", "trace", "query", "additionalOperations")
+    components = {name: held for name, held in others.items() if name not in methods}
+    further = {name: others[name] for name in others if name in methods}
+    item = {"post": {"operationId": "x", "summary": "Do x.", **value}, **further}
     document = {
         "openapi": version,
         "info": {},

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Final
 
+from toolgen.dsl.evaluation.checks.names import key_fault
 from toolgen.shapes import naming
 from toolgen.shapes.constraints import limits_of
 from toolgen.shapes.design.annotations import is_annotated, without_limits
@@ -193,6 +194,7 @@ class _Writer:
         is_leaf: bool,
         schema_of: Callable[[str], Part] | None,
     ) -> Part:
+        _require_key(key)
         inner = naming.class_name(place, key)
         before = len(self.claims)
         constraints: tuple[Named, ...] = ()
@@ -311,6 +313,7 @@ class _Writer:
         return call("Nullable", union) if is_nullable else union
 
     def _tagged(self, tag: str, branches: list[Node], place: str) -> Part:
+        _require_key(tag)
         written: list[Named] = []
         for branch in branches:
             name = class_of(branch) or ""
@@ -333,6 +336,7 @@ class _Writer:
         members = self._shape.classes[name]["properties"].get(tag, {}).get("enum", ())
         if len(members) != 1 or not isinstance(members[0], str):
             raise NotExpressibleError("a branch of a union has several tags")
+        _require_key(members[0])
         return members[0]
 
     def _reference(self, name: str, place: str) -> Part:
@@ -346,3 +350,13 @@ class _Writer:
     def _type_name(self, name: str) -> Part:
         written = self._names[name]
         return literal(written) if self._plan.is_below(name, self._inside) else written
+
+
+def _require_key(name: str) -> None:
+    """Check that a design may have an attribute, a tag or a branch of this name.
+
+    Raises:
+        NotExpressibleError: it may not.
+    """
+    if fault := key_fault(name):
+        raise NotExpressibleError(f"the name {name!r} {fault}")

@@ -67,6 +67,23 @@ def faults_of(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]
     return [each.message for each in dsl.build(named["design"]).diagnostics if not each.is_warning]
 
 
+def faulty_types(statements: Iterable[tuple[str, Call]], schemas: Mapping[str, Any]) -> dict[str, str]:
+    """Return those of named types that no design may hold, each with the first message about it.
+
+    A message that several types have is about the first of them: the others refer to it.
+    """
+    named: dict[str, Any] = {}
+    for name, part in statements:
+        named[name] = _built(part, named, schemas)
+    faults: dict[str, str] = {}
+    for name in named:
+        diagnostics = dsl.build(dsl.Design("types", "Types.", named[name])).diagnostics
+        fault = next((each.message for each in diagnostics if not each.is_warning), "")
+        if fault:
+            faults.setdefault(fault, name)
+    return {name: fault for fault, name in faults.items()}
+
+
 def _built(part: Part | Named, types: dict[str, Any], schemas: Mapping[str, Any] | None = None) -> Any:
     """Return the clause or the value that an expression makes; a name is that of a type or of a clause."""
     match part:

@@ -16,7 +16,7 @@ from toolgen.shapes import naming
 
 from . import codes
 from .boundary import apart
-from .clauses_built import NotExpressibleError, faults_of
+from .clauses_built import NotExpressibleError, faults_of, faulty_types
 from .clauses_layout import Call, Named, Text, call, literal
 from .codes import finding_at
 from .design import DesignFiles, fact_clauses
@@ -57,6 +57,13 @@ class _Draft:
     payload: Cut
     answers: Answers
     security: tuple[Call, ...]
+    is_plain: bool = False
+    """Whether its own attributes are schemas, because a design may not hold their clauses."""
+
+    def make_plain(self) -> None:
+        self.is_plain = True
+        for cut in (self.payload, *self.answers.cuts()):
+            cut.apart |= cut.properties.keys()
 
 
 def openapi_files(
@@ -118,8 +125,25 @@ class _Importer:
         self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
         self._module.reserve(self._types.names())
+        files: dict[str, str] = {}
+        services: list[ServiceParts] = []
+        while drafts and not files:
+            services = self._services(drafts)
+            if not services:
+                break
+            statements = self._module.statements(services, self._types, self._securities.clauses)
+            if faults := faults_of(statements, self._types.files):
+                drafts = self._without(drafts, faults)
+            else:
+                files = self._module.files(statements, self._types)
+        imported = sum(len(each.methods) for each in services) if files else 0
+        findings = tuple(dict.fromkeys(self._findings))
+        return DesignFiles(files=files, findings=findings, imported=imported)
+
+    def _services(self, drafts: list[_Draft]) -> list[ServiceParts]:
+        """Return the services of operations; their types are written anew."""
         self._types.write()
-        common = self._securities.common() if drafts else ()
+        common = self._securities.common()
         services: dict[tuple[str, ...], ServiceParts] = {}
         for draft in drafts:
             servers = self._servers(draft.operation)
@@ -130,39 +154,42 @@ class _Importer:
                 services[key] = ServiceParts(servers=servers, security=common)
             with apart(self._findings, draft.operation.pointer, draft.operation.id):
                 self._write(draft, services[key])
-        files = self._checked_files(list(services.values()))
-        imported = sum(len(each.methods) for each in services.values())
-        findings = tuple(dict.fromkeys(self._findings))
-        return DesignFiles(files=files, findings=findings, imported=imported)
+        return [each for each in services.values() if each.methods]
 
-    def _checked_files(self, services: list[ServiceParts]) -> dict[str, str]:
-        """Return the files of the design; operations that a design may not hold are left out."""
-        while parts := [each for each in services if each.methods]:
-            statements = self._module.statements(parts, self._types, self._securities.clauses)
-            faults = faults_of(statements, self._types.files)
-            if not faults:
-                return self._module.files(statements, self._types)
-            refused: dict[str, str] = {}
-            for service in parts:
-                for name in list(service.methods):
-                    fault = next(
-                        (each for each in faults if f"'{name}'" in each or f".{name}'" in each), None
-                    )
-                    refused |= {name: fault} if fault else {}
-            for name, fault in (refused or dict.fromkeys(parts[-1].methods, faults[0])).items():
-                self._leave_out(parts, name, str(fault))
-        return {}
+    def _without(self, drafts: list[_Draft], faults: list[str]) -> list[_Draft]:
+        """Return the operations without what a design may not hold.
 
-    def _leave_out(self, services: list[ServiceParts], name: str, fault: str) -> None:
-        for service in services:
-            if service.methods.pop(name, None):
-                for tag, tools in list(service.tools.items()):
-                    others = [tool for tool in tools if tool.parts[0] != literal(name)]
-                    service.tools[tag] = others
-                    if not others:
-                        del service.tools[tag]
-        hint = "please report it, with this operation"
-        self._find(codes.BAD_OPERATION, "", f"the design may not hold it: {fault}", hint, tool=name)
+        Types become schemas, then attributes of operations; an operation that is still at fault is left out.
+        """
+        if self._types.keep(faulty_types(self._types.statements(), self._types.files)):
+            return drafts
+        quoted = re.compile(r"[.']([^'.]+)'")
+        words = {word: fault for fault in faults for word in quoted.findall(fault)}
+        refused = {draft.name: words[draft.name] for draft in drafts if draft.name in words}
+        if not refused:
+            refused = self._culprit(drafts, faults)
+        for draft in drafts:
+            if draft.name in refused and draft.is_plain:
+                fault = f"the design may not hold it: {refused[draft.name]}"
+                hint = "please report it, with this operation"
+                pointer = draft.operation.pointer
+                self._find(codes.BAD_OPERATION, pointer, fault, hint, tool=draft.operation.id)
+        drafts = [draft for draft in drafts if draft.name not in refused or not draft.is_plain]
+        for draft in drafts:
+            if draft.name in refused:
+                draft.make_plain()
+        return drafts
+
+    def _culprit(self, drafts: list[_Draft], faults: list[str]) -> dict[str, str]:
+        """Return an operation with which a design has a fault, and the fault."""
+        while len(drafts) > 1:
+            half = drafts[: len(drafts) // 2]
+            services = self._services(half)
+            statements = self._module.statements(services, self._types, self._securities.clauses)
+            own_faults = faults_of(statements, self._types.files) if services else []
+            faults = own_faults or faults
+            drafts = half if own_faults else drafts[len(half) :]
+        return {drafts[0].name: faults[0]}
 
     def _drafts(self) -> Iterator[_Draft]:
         selection = self._options.selection
@@ -214,7 +241,7 @@ class _Importer:
 
     def _servers(self, operation: Operation) -> tuple[Call, ...] | None:
         written = operation.servers or self._api.document.get("servers")
-        servers = server_clauses(written, self._options.servers)
+        servers = server_clauses(written, self._options.servers, self._api.base)
         if not servers:
             message = "the document does not say at which absolute address it answers"
             self._find(codes.NO_SERVER, "/servers", message, "say it: --server https://…")

@@ -42,15 +42,12 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
         return None
     place = joined(operation.pointer, "requestBody")
     body, pointer = operation.api.followed(operation.value["requestBody"], place)
-    if operation.verb in ("GET", "HEAD"):
-        find(
-            codes.LEFT_OUT,
-            pointer,
-            f"a body does not go with {operation.verb}; it is left out",
-            "send it by POST",
-        )
-        return None
     content = mapping(body.get("content"))
+    if operation.verb in ("GET", "HEAD"):
+        if body.get("required") is True or not all(map(_is_empty, content.values())):
+            message = f"a body does not go with {operation.verb}; it is left out"
+            find(codes.LEFT_OUT, pointer, message, "send it by POST")
+        return None
     chosen = _chosen(content)
     if chosen is None:
         if content:
@@ -76,7 +73,24 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
             )
     if media == "multipart":
         _spread(operation, result)
+    if styled := [name for name, held in mapping(value.get("encoding")).items() if _is_styled(held)]:
+        message = f"the form has lists one by one and objects as JSON, {', '.join(styled)} too"
+        find(codes.LEFT_OUT, joined(at, "encoding"), message, "ask for JSON, if the API takes it")
     return result
+
+
+def _is_styled(encoding: object) -> bool:
+    """Return whether a part of a form is written in another way than the client does."""
+    held = mapping(encoding)
+    return (
+        held.get("style") in ("deepObject", "spaceDelimited", "pipeDelimited") or held.get("explode") is False
+    )
+
+
+def _is_empty(media: object) -> bool:
+    """Return whether a media type describes an object without properties."""
+    schema = mapping(mapping(media).get("schema"))
+    return schema.get("type") == "object" and not schema.get("properties")
 
 
 _OWN_TYPES: Final[Mapping[Media, tuple[str, ...]]] = {

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urldefrag, urljoin
 
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.json_pointer import ABSENT, resolved, tokens_of
@@ -42,6 +42,8 @@ class API:
     def __init__(self, document: dict[str, object], read: Callable[[str], object] | None = None) -> None:
         self.document = document
         self.is_3_0 = str(document.get("openapi", "")).startswith("3.0")
+        self.base = text(document.get("$self"))
+        """The address that the document says it has (OAS 3.2.0, 4.1.2.2); "" for none."""
         self._read = read
         self._files: dict[str, object] = {}
 
@@ -57,6 +59,10 @@ class API:
             raise UnreadableError(place, f"the reference {reference!r} is no JSON Pointer", "write '#/…'")
         if not url:
             return f"{file}#{pointer}" if file else pointer
+        if self.base and urldefrag(urljoin(self.base, url))[0] == urldefrag(self.base)[0]:
+            return pointer
+        if "://" in self.base:
+            url = url.removeprefix(urljoin(self.base, "."))
         if self._read is None or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", url):
             message = f"the reference {reference!r} leads out of the document"
             hint = "save what it names beside the document, or bundle all files into one document"

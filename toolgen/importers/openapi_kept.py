@@ -46,6 +46,8 @@ class KeptSchemas:
         self._taken: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
+        self._small: dict[str, Part | None] = {}
+        """What stands for schemas in place; None for those that are named."""
         self.clauses: dict[str, Call] = {}
         """The clauses of the schemas by name."""
         self.files: dict[str, object] = {}
@@ -65,10 +67,10 @@ class KeptSchemas:
         text = compact(whole)
         if text in self._names:
             return self._names[text]
-        try:
-            return schema_clause(whole) if isinstance(whole, dict) else call("JSONSchema", literal(whole))
-        except NotExpressibleError:
-            pass
+        if text not in self._small:
+            self._small[text] = _small(whole)
+        if (clause := self._small[text]) is not None:
+            return clause
         self._names[text] = self._take(name)
         self._write(whole, place, self._names[text])
         return self._names[text]
@@ -137,3 +139,14 @@ class KeptSchemas:
 
         translator = Translator(self._components, direction, refer, inlines=False)
         return shown(translator.translated(schema, place), place), list(used)
+
+
+def _small(whole: Any) -> Part | None:
+    """Return what stands for a schema in place; None for one that is too large, or that cannot be read."""
+    if not isinstance(whole, dict):
+        return call("JSONSchema", literal(whole))
+    try:
+        clause = schema_clause(whole)
+    except NotExpressibleError:
+        return None
+    return clause if read(whole, name="Small").foreign is not None else None

@@ -55,7 +55,7 @@ class Module:
         asked = [part for each in services for clause in _security_in(each) for part in clause.parts]
         used = {part for part in asked if isinstance(part, str)}
         schemes = {name: clause for name, clause in security.items() if name in used}
-        statements: list[tuple[str, Call]] = [*types.schemas.items(), *types.types.items(), *schemes.items()]
+        statements = [*types.statements(), *schemes.items()]
         errors = self._errors(services)
         statements += [(name, error) for error, name in errors.items()]
         written: list[str] = []

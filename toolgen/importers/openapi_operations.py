@@ -106,8 +106,18 @@ def operations_of(api: API) -> Iterator[Operation | Finding]:
             if method in _VERBS:
                 yield _operation(api, path, followed, pointer, method)
             elif method in _NO_VERBS:
-                message = f"no client sends {method.upper()}; the operation is left out"
-                yield finding_at(codes.BAD_OPERATION, joined(pointer, method), message)
+                yield _unsent(method.upper(), followed[method], joined(pointer, method))
+        for method, value in mapping(followed.get("additionalOperations")).items():
+            yield _unsent(method, value, joined(pointer, "additionalOperations", method))
+
+
+def _unsent(method: str, value: object, pointer: str) -> Finding:
+    """Return the finding about an operation whose method no client sends."""
+    message = f"no client sends {method}; the operation is left out"
+    hint = "describe it as POST too, if the API takes that"
+    return finding_at(
+        codes.BAD_OPERATION, pointer, message, hint=hint, tool=text(mapping(value).get("operationId"))
+    )
 
 
 def _item(api: API, item: object, pointer: str) -> tuple[dict[str, object], str]:

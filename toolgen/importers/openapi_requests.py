@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from toolgen.dsl.evaluation.checks.names import key_fault
+
 from . import codes
-from .clauses_layout import Call, Named, Part, call, literal
-from .openapi_bodies import RequestBody, body_of
+from .clauses_layout import Call, Named, Part, Value, call, literal
+from .design_types import identifier
+from .openapi_bodies import FORMS, RequestBody, body_of
 from .openapi_cuts import Cut
 from .openapi_document import UnreadableError, listed, mapping
 from .openapi_examples import with_facts
@@ -19,7 +22,7 @@ from .openapi_types import TypeBook
 from .pointers import joined
 from .records import a_kind
 
-_PLACES: Final = ("path", "query", "header", "cookie")
+_PLACES: Final = ("path", "query", "header", "cookie", "querystring")
 _NO_PARAMETERS: Final = frozenset(["accept", "content-type", "authorization"])
 """Headers that a parameter does not describe (OAS 3.1.1, 4.8.12.2)."""
 _STYLES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,6 +30,7 @@ _STYLES: Final[Mapping[str, tuple[str, ...]]] = {
     "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
     "header": ("simple",),
     "cookie": ("form",),
+    "querystring": ("form",),
 }
 _VALUES: Final = frozenset(["string", "integer", "number", "boolean"])
 
@@ -39,6 +43,8 @@ class RequestParts:
     required: list[str] = field(default_factory=list)
     fixed: dict[str, Part] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """What parameters are called in a request, where their attributes are called differently."""
     clauses: dict[str, Call] = field(default_factory=dict)
     """Clauses by attribute; one that stands where it would anyway has none."""
     body: Call | None = None
@@ -56,7 +62,23 @@ class RequestParts:
                 schema, place = self.properties[key]
                 parts[key] = {**part, "examples": types.fitting(schema, place, "in", part["examples"])}
         cut.apart = {key for key in self.parameters if not _has_text(parts[key], cut.definitions)}
+        for key in self.parameters:
+            self._settle_style(key, _types_of(parts[key], cut.definitions))
         return cut
+
+    def _settle_style(self, key: str, types: frozenset[str]) -> None:
+        """Write what a style stands for where OpenAPI leaves it open (OAS 3.1.1, 4.8.12.3).
+
+        The brackets of a list stand in its name, as PHP, Rails and Stripe take them.
+        """
+        parts = self.clauses[key].parts if key in self.clauses and types else ()
+        style = next((part.value for part in parts if isinstance(part, Named)), None)
+        if not isinstance(style, Value):
+            return
+        if style.value == "deepObject" and types == {"array"}:
+            self.clauses[key] = call("Param", literal(key), literal(f"{self.names.get(key, key)}[]"))
+        elif style.value in ("deepObject", "spaceDelimited", "pipeDelimited") and types <= _VALUES:
+            self.clauses[key] = call("Param", *(part for part in parts if not isinstance(part, Named)))
 
     def add(self, key: str, schema: object, place: str, *, required: bool) -> None:
         self.properties[key] = schema, place
@@ -82,7 +104,8 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
         if place == "path" and name not in variables:
             find(codes.ASSUMED, pointer, f"the path has no variable {name!r}", "remove the parameter")
             continue
-        key = name if name not in parts.properties and name not in taken else f"{name}_{place}"
+        key = identifier(name, "value") if key_fault(name) else name
+        key = key if key not in parts.properties and key not in taken else f"{key}_{place}"
         if key in parts.properties:
             raise UnreadableError(pointer, f"two parameters would be called {key!r}", "rename one of the two")
         _add_parameter(parts, key, name, place, parameter, pointer, find)
@@ -91,7 +114,8 @@ def request_of(operation: Operation, keys: set[tuple[str, str]], find: Callable[
     for name in variables:
         message = f"no parameter describes the path variable {name!r}; it is a required text"
         find(codes.ASSUMED, operation.pointer, message, "add the parameter")
-        key = name if name not in parts.properties and name not in taken else f"{name}_path"
+        key = identifier(name, "value") if key_fault(name) else name
+        key = key if key not in parts.properties and key not in taken else f"{key}_path"
         parts.add(key, {"type": "string"}, operation.pointer, required=True)
         if key != name:
             parts.clauses[key] = call("Param", literal(key), literal(name))
@@ -146,7 +170,14 @@ def _add_parameter(
     find: Callable[..., None],
 ) -> None:
     schema, at = parameter.get("schema", {}), joined(pointer, "schema")
-    if "schema" not in parameter and mapping(parameter.get("content")):
+    content = mapping(parameter.get("content"))
+    if place == "querystring":
+        media = mapping(content.get(FORMS[0]))
+        if not media:
+            message = f"the parameter {name!r} is the whole query, as {', '.join(content) or 'nothing'}"
+            raise UnreadableError(pointer, message, f"describe its content as {FORMS[0]}")
+        schema, at = media.get("schema", {}), joined(pointer, "content", FORMS[0], "schema")
+    elif "schema" not in parameter and content:
         message = f"the parameter {name!r} is JSON in a text; its argument is the text"
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         schema = {"type": "string"}
@@ -156,12 +187,18 @@ def _add_parameter(
     parts.parameters.append(key)
     named = _style(parameter, place)
     own = [literal(name)] if key != name else []
+    if own:
+        parts.names[key] = name
+    style = parameter.get("style")
+    if style is not None and style not in _STYLES[place]:
+        message = f"the parameter {name!r} has the style {style!r}, and is sent as {_STYLES[place][0]!r}"
+        find(codes.ASSUMED, pointer, message, f"write one of {', '.join(_STYLES[place])}")
     if place == "header":
         parts.clauses[key] = call("Header", literal(key), *own)
     elif place == "cookie":
         explode = [each for each in named if each.keyword == "explode"]
         parts.clauses[key] = call("Cookie", literal(key), *own, *explode)
-    elif place == "query" or named or own:
+    elif place in ("query", "querystring") or named or own:
         parts.clauses[key] = call("Param", literal(key), *own, *named)
 
 
@@ -196,6 +233,21 @@ def _has_text(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> bo
         is_flat = isinstance(items, dict) and items.get("type") != "array"
         return is_flat and _has_text(items, definitions, depth + 1)
     return (bool(types) and types <= _VALUES) or (not types and "enum" in schema)
+
+
+def _types_of(schema: Any, definitions: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
+    """Return the JSON types of a translated schema, null apart; none where it does not say them plainly."""
+    if not isinstance(schema, dict) or depth > 5:
+        return frozenset()
+    if isinstance(reference := schema.get("$ref"), str):
+        return _types_of(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema:
+            held = [_types_of(part, definitions, depth + 1) for part in listed(schema[word])]
+            return frozenset(each for types in held for each in types)
+    kinds = schema.get("type")
+    types = [kinds] if isinstance(kinds, str) else listed(kinds)
+    return frozenset(str(each) for each in types if each != "null")
 
 
 def _add_body(parts: RequestParts, body: RequestBody) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Final
 
 from toolgen.dsl.evaluation.transports.servers import is_address
 from toolgen.shapes import naming
 
 from . import codes
-from .clauses_layout import Call, Named, Part, Text, call, literal
+from .clauses_layout import Call, Named, Text, call, literal
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_texts import shown_text
 from .pointers import joined
 
 _PLACE: Final = "/components/securitySchemes"
+_FLOWS: Final = {
+    "authorizationCode": "AuthorizationCodeFlow",
+    "clientCredentials": "ClientCredentialsFlow",
+}
+"""The flows that a client offers, the one with a person first, with their clauses."""
 
 
 class Securities:
@@ -31,6 +37,8 @@ class Securities:
         self._names: dict[str, str] = {}
         self._keys: dict[str, tuple[str, str]] = {}
         self._scopes: dict[str, dict[str, str]] = {}
+        self._others: dict[str, list[str]] = {}
+        """The schemes of further flows, by that of the first."""
         self._oauth: dict[str, tuple[str, str, Call]] = {}
         self.clauses: dict[str, Call] = {}
         """The clauses of schemes by their variables."""
@@ -55,35 +63,31 @@ class Securities:
         clauses: dict[str, Call] = {}
         for each in listed(security):
             wanted = mapping(each)
-            if not wanted:
-                clause: Call | None = call("NoSecurity")
-            else:
-                clause = self._all_of(wanted)
-            if clause is not None:
-                clauses[clause.flat] = clause
+            held = self._all_of(wanted) if wanted else (call("NoSecurity"),)
+            clauses |= {clause.flat: clause for clause in held}
         if set(clauses) == {"NoSecurity()"}:
             return ()
         return tuple(clauses.values())
 
-    def _all_of(self, wanted: dict[str, object]) -> Call | None:
-        variables: list[Part] = []
-        scopes: dict[str, None] = {}
-        places: set[tuple[str, str]] = set()
-        for name, asked in wanted.items():
-            variable = self._variable(name)
-            place = self._keys.get(variable, ("header", "authorization"))
-            if not variable or place in places:
-                return None
-            places.add(place)
-            variables.append(variable)
-            if variable in self._oauth:
-                own = {str(scope): None for scope in listed(asked)}
-                scopes |= own
-                declared = self._scopes[variable]
-                declared |= {scope: scope for scope in own if scope not in declared}
-                self._write_oauth(variable)
-        named = [Named("scopes", literal(list(scopes)))] if scopes else []
-        return call("Security", *variables, *named)
+    def _all_of(self, wanted: dict[str, object]) -> tuple[Call, ...]:
+        """Return a clause for what is needed together, and one for each other flow of it."""
+        variables = [self._variable(name) for name in wanted]
+        places = [self._keys.get(variable, ("header", "authorization")) for variable in variables]
+        if not all(variables) or len(set(places)) < len(places):
+            return ()
+        clauses = []
+        for chosen in product(*([variable, *self._others.get(variable, ())] for variable in variables)):
+            scopes: dict[str, None] = {}
+            for variable, asked in zip(chosen, wanted.values(), strict=True):
+                if variable in self._oauth:
+                    own = {str(scope): None for scope in listed(asked)}
+                    scopes |= own
+                    declared = self._scopes[variable]
+                    declared |= {scope: scope for scope in own if scope not in declared}
+                    self._write_oauth(variable)
+            named = [Named("scopes", literal(list(scopes)))] if scopes else []
+            clauses.append(call("Security", *chosen, *named))
+        return tuple(clauses)
 
     def _variable(self, name: str) -> str:
         """Return the variable of a scheme; "" for one that no client offers."""
@@ -132,21 +136,24 @@ class Securities:
         return True
 
     def _oauth2(self, variable: str, described: str, flows: dict[str, object], place: str) -> None:
-        for kind, clause in (
-            ("authorizationCode", "AuthorizationCodeFlow"),
-            ("clientCredentials", "ClientCredentialsFlow"),
-        ):
+        """Write a scheme for each flow that a client offers; one without any is a bearer token."""
+        offered: list[str] = []
+        for kind, clause in _FLOWS.items():
             flow = mapping(flows.get(kind))
             addresses = dict(_addresses(flow, kind))
             if addresses and all(map(is_address, addresses.values())):
+                name = self._taken(f"{variable}_{naming.snake(kind)}") if offered else variable
+                offered.append(name)
                 named = [Named(name, literal(url)) for name, url in addresses.items()]
-                self._oauth[variable] = variable, described, call(clause, *named, *self._facts)
-                self._scopes[variable] = {
+                self._oauth[name] = name, described, call(clause, *named, *self._facts)
+                self._scopes[name] = {
                     scope: shown_text(text(meaning)) or scope
                     for scope, meaning in mapping(flow.get("scopes")).items()
                 }
-                self._write_oauth(variable)
-                return
+                self._write_oauth(name)
+        if offered:
+            self._others[variable] = offered[1:]
+            return
         listed_flows = ", ".join(flows) or "none"
         message = f"no client offers one of the flows of OAuth 2 ({listed_flows}); it is a bearer token"
         self._find(

@@ -25,21 +25,27 @@ class ServerOptions:
     """Whether the addresses of the document are chosen, so that they may be private ones."""
 
 
-def server_clauses(servers: object, options: ServerOptions) -> tuple[Call, ...]:
-    """Return the clauses of a list of servers; () where none has an absolute address."""
-    written = [_server(mapping(server), options) for server in listed(servers)]
+def server_clauses(servers: object, options: ServerOptions, base: str = "") -> tuple[Call, ...]:
+    """Return the clauses of a list of servers; () where none has an absolute address.
+
+    `base` is the address of the document, to which relative ones are (OAS 3.2.0, 4.5.2).
+    """
+    listed_servers = listed(servers) or ([{"url": "/"}] if base else [])
+    written = [_server(mapping(server), options, base) for server in listed_servers]
     clauses = {clause.flat: clause for clause in written if clause is not None}
     if not clauses and options.url:
         return (call("Server", literal(options.url.rstrip("/"))),)
     return tuple(clauses.values())
 
 
-def _server(server: dict[str, object], options: ServerOptions) -> Call | None:
+def _server(server: dict[str, object], options: ServerOptions, base: str) -> Call | None:
     url = text(server.get("url"))
     is_own = not re.match(r"(https?://|\{)", url, re.IGNORECASE)
     if options.url:
         url = urljoin(f"{options.url.rstrip('/')}/", url.lstrip("/")) if is_own else options.url
         server = server if is_own else {}
+    elif is_own:
+        url = urljoin(base, url)
     url = url.rstrip("/")
     variables = mapping(server.get("variables"))
     written, defaults = [], {}

@@ -194,6 +194,17 @@ class TypeBook:
         self._names.take([free])
         return free
 
+    def keep(self, names: Iterable[str]) -> bool:
+        """Let types of these names stay schemas; return whether any of them was none before."""
+        wanted = set(names)
+        keys = {key for key, name in self._called.items() if name in wanted and name in self.types}
+        self._failed |= keys
+        return bool(keys)
+
+    def statements(self) -> list[tuple[str, Call]]:
+        """Return schemas and types with their names, in order."""
+        return [*self.schemas.items(), *self.types.items()]
+
     def write(self) -> None:
         """Write all types; again while one that is the branch of a union turns out to stay a schema."""
         for _ in range(_MOST_ROUNDS):

@@ -68,13 +68,7 @@ def check_design(report: Report, name: str, source: Source) -> None:
 
 def check_key(report: Report, what: str, name: str, source: Source) -> bool:
     """Check a JSON key: the name of an attribute, a tag or a branch; return whether it is good."""
-    fault = ""
-    if not name:
-        fault = "is empty"
-    elif re.search(r"\s", name):
-        fault = "holds a space"
-    elif not name.isprintable():
-        fault = "holds a character that cannot be printed"
+    fault = key_fault(name)
     if fault:
         report.add(
             codes.BAD_NAME,
@@ -85,6 +79,15 @@ def check_key(report: Report, what: str, name: str, source: Source) -> bool:
             hint=_name_hint(name, _key(name), "write a JSON key"),
         )
     return not fault
+
+
+def key_fault(name: str) -> str:
+    """Return what keeps a name from being a JSON key; "" for a good one."""
+    if not name:
+        return "is empty"
+    if re.search(r"\s", name):
+        return "holds a space"
+    return "" if name.isprintable() else "holds a character that cannot be printed"
 
 
 def _key(name: str) -> str:

@@ -1,0 +1,106 @@
+"""What of an OpenAPI document a design may not hold costs as little as it can."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.importers.test_openapi import answer, body, design, operation
+
+SPACED = {"type": "object", "properties": {"two words": {"type": "integer"}}}
+OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+def test_a_name_that_no_attribute_may_have_keeps_its_schema() -> None:
+    files = operation(
+        body(SPACED) | {"responses": {"200": answer({"$ref": "#/components/schemas/Odd"})}},
+        schemas={"Odd": SPACED},
+    )
+    assert files.imported == 1
+    assert not files.findings
+    assert 'Odd = JSONSchema("api_schemas/Odd.json", name="Odd")' in design(files)
+
+
+def test_a_parameter_whose_name_holds_a_space_is_sent_by_that_name() -> None:
+    parameter = {"name": "two words", "in": "query", "schema": {"type": "string"}}
+    assert 'Param("two_words", "two words")' in design(operation({"parameters": [parameter]}))
+
+
+def test_a_tag_that_no_branch_may_be_called_keeps_the_schema_of_its_union() -> None:
+    union = {
+        "oneOf": [{"$ref": "#/components/schemas/A"}, {"$ref": "#/components/schemas/B"}],
+        "discriminator": {"propertyName": "kind", "mapping": {"of a": "#/components/schemas/A"}},
+    }
+    files = operation(body(union), schemas={"A": OBJECT, "B": OBJECT})
+    assert files.imported == 1
+    assert not files.findings
+
+
+def test_a_type_without_a_finite_value_is_a_schema() -> None:
+    node = {
+        "type": "object",
+        "required": ["parent"],
+        "properties": {"parent": {"$ref": "#/components/schemas/Node"}},
+    }
+    files = operation(body({"$ref": "#/components/schemas/Node"}), schemas={"Node": node})
+    assert files.imported == 1
+    assert 'Node = JSONSchema("api_schemas/Node.json", name="Node")' in design(files)
+
+
+def test_a_pattern_that_cannot_be_read_costs_its_schema_only() -> None:
+    schema = {"type": "string", "pattern": "(", "format": "odd"}
+    files = operation({"parameters": [{"name": "q", "in": "query", "schema": schema}]})
+    assert files.imported == 1
+    [finding] = files.findings
+    assert finding.code == "import-left-out"
+    assert "'(', which is no regular expression" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("style", "schema", "clause"),
+    [
+        ("deepObject", {"type": "array", "items": {"type": "string"}}, 'Param("q", "q[]")'),
+        ("deepObject", {"type": "object", "properties": {"a": {}}}, 'Param("q", style="deepObject")'),
+        ("deepObject", {"anyOf": [{"type": "integer"}, OBJECT]}, 'Param("q", style="deepObject")'),
+        ("deepObject", {"type": "string"}, 'HTTP(POST("/x"), Param("q"))'),
+        ("pipeDelimited", {"type": "string"}, 'HTTP(POST("/x"), Param("q"))'),
+    ],
+)
+def test_a_style_for_other_values_is_what_servers_take_it_for(
+    style: str, schema: dict[str, object], clause: str
+) -> None:
+    parameter = {"name": "q", "in": "query", "style": style, "explode": True, "schema": schema}
+    files = operation({"parameters": [parameter]})
+    assert files.imported == 1
+    assert clause in design(files)
+
+
+def test_an_empty_body_of_a_get_is_nothing_and_another_one_a_loss() -> None:
+    empty = {"type": "object", "properties": {}, "additionalProperties": False}
+    for schema, codes in ((empty, []), (OBJECT, ["import-left-out"])):
+        files = operation({}, get={"summary": "Get x.", **body(schema, required=False)})
+        assert [finding.code for finding in files.findings] == codes
+
+
+def test_a_form_whose_parts_are_written_otherwise_says_so() -> None:
+    media = {"schema": OBJECT, "encoding": {"a": {"style": "deepObject", "explode": True}}}
+    files = operation({"requestBody": {"content": {"application/x-www-form-urlencoded": media}}})
+    [finding] = files.findings
+    assert finding.code == "import-left-out"
+    assert finding.message == "the form has lists one by one and objects as JSON, a too"
+
+
+def test_two_flows_of_a_scheme_are_two_schemes_of_which_one_is_needed() -> None:
+    scopes = {"read": "Read."}
+    flows = {
+        "clientCredentials": {"tokenUrl": "https://x.example/token", "scopes": scopes},
+        "authorizationCode": {
+            "authorizationUrl": "https://x.example/authorize",
+            "tokenUrl": "https://x.example/token",
+            "scopes": scopes,
+        },
+    }
+    scheme = {"type": "oauth2", "flows": flows}
+    text = design(operation({"security": [{"login": ["read"]}]}, securitySchemes={"login": scheme}))
+    assert 'Security(login, scopes=["read"]), Security(login_client_credentials, scopes=["read"])' in text
+    assert 'login = OAuth2Security("login", "Login.", AuthorizationCodeFlow(' in text
+    assert 'login_client_credentials = OAuth2Security("login_client_credentials", ' in text
