@@ -285,17 +285,30 @@ class Union:
         return value
 
     def decode(self, value: Json) -> Json:
-        fitting = [branch for branch in self.branches if self.wire.fits(branch.wire, value)]
+        seen, fitting = value, self._fitting(value)
+        if not fitting:  # but for nulls of optional attributes, which whoever takes the document drops
+            seen = _without_nulls(value)
+            fitting = self._fitting(seen)
         if len(fitting) == 1:
             return fitting[0].codec.decode(value)
         decoded: list[Json] = []
         for branch in fitting:
             _count_branch()
             document = branch.codec.decode(value)
-            if self.own.fits(branch.schema, document):
+            if self.own.fits(branch.schema, document if seen is value else _without_nulls(document)):
                 return document
             decoded.append(document)
         return decoded[0] if decoded else value
+
+    def _fitting(self, value: Json) -> list[Branch]:
+        return [branch for branch in self.branches if self.wire.fits(branch.wire, value)]
+
+
+def _without_nulls(value: Json) -> Json:
+    """Return the value without the properties that are null, at any depth."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(slots=True)
