@@ -16,7 +16,7 @@ from toolgen.runtime import CallMeta, Runtime, Suspended
 from .cells import ASKING, Cell, Outcome
 from .doors.door import Door, Opening, Seen
 from .doors.host import Restarting
-from .ledger import QUESTIONS, REQUEST
+from .ledger import NOTE, QUESTIONS, REQUEST
 from .world import FACTS, World
 
 PATIENCE_S: Final = 30.0
@@ -71,6 +71,7 @@ async def check(world: World, opening: Opening) -> None:
         if delivered and door.agent:
             await _check_conversation(world, door)
         assert tuple(world.ledger.ran) == expected.ran
+        assert world.ledger.notes == [NOTE] * len(expected.ran)
     await _check_facts(world, door)
     await _check_events(world, door, seen, delivered)
 

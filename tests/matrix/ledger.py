@@ -38,6 +38,10 @@ QUESTIONS: Final[Mapping[Outcome, str]] = {
     "credential": "Sign in",
 }
 TEXT: Final[TypeCodec[str]] = TypeCodec(str, "str")
+ARGUMENTS: Final[dict[str, Json]] = {"note": None}
+"""Of every call of the matrix: null of an optional attribute, which means that it is absent."""
+NOTE: Final = "none"
+"""What stands for an absent note."""
 LIMIT_S: Final = 0.0625
 """Time limit of the tool that hangs."""
 Later = str | Unfinished | Pending[str]
@@ -49,46 +53,48 @@ class Ledger:
     def __init__(self, *, is_later: bool = False) -> None:
         self.ran: list[str] = []
         self.metas: list[CallMeta] = []
+        self.notes: list[str] = []
+        """The optional argument of each."""
         self._is_later = is_later
         """Each tool acknowledges its work where it would give its result."""
 
-    async def ok(self, ctx: ToolContext) -> Later:
+    async def ok(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Succeed."""
-        return self._end("ok", "done", ctx)
+        return self._end("ok", "done", ctx, note)
 
-    async def error(self, ctx: ToolContext) -> Later:
+    async def error(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Fail."""
-        self._end("error", "", ctx)
+        self._end("error", "", ctx, note)
         if self._is_later:
             return ToolOutcome.pending("job-1", "begun")
         raise ToolError("it broke")
 
-    async def confirm(self, ctx: ToolContext) -> Later:
+    async def confirm(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Succeed after an approval."""
-        return self._end("confirm", "done", ctx)
+        return self._end("confirm", "done", ctx, note)
 
-    async def ask(self, ctx: ToolContext) -> Later:
+    async def ask(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Succeed with what a person says."""
         if ctx.answer is None:
-            self._end("ask asks", "", ctx)
+            self._end("ask asks", "", ctx, note)
             return ToolOutcome.ask(QUESTIONS["ask"])
-        return self._end("ask", f"to {ctx.answer}", ctx)
+        return self._end("ask", f"to {ctx.answer}", ctx, note)
 
-    async def credential(self, ctx: ToolContext) -> Later:
+    async def credential(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Succeed with a credential."""
         if ctx.answer is None:
-            self._end("credential asks", "", ctx)
+            self._end("credential asks", "", ctx, note)
             return ToolOutcome.need_credential(REQUEST, QUESTIONS["credential"])
-        return self._end("credential", "done", ctx)
+        return self._end("credential", "done", ctx, note)
 
-    async def pending(self, ctx: ToolContext) -> Later:
+    async def pending(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Begin work that goes on elsewhere."""
-        self._end("pending", "", ctx)
+        self._end("pending", "", ctx, note)
         return ToolOutcome.pending("job-1", "begun")
 
-    async def unknown(self, ctx: ToolContext) -> Later:
+    async def unknown(self, ctx: ToolContext, note: str = NOTE) -> Later:
         """Begin, and never end."""
-        self._end("unknown", "", ctx)
+        self._end("unknown", "", ctx, note)
         await asyncio.Event().wait()
         return "never"
 
@@ -96,8 +102,9 @@ class Ledger:
         """Return the tools, with what a design says of them."""
         return bound_to(self, _tools(toolset, self._is_later))
 
-    def _end(self, what: str, result: str, ctx: ToolContext) -> Later:
+    def _end(self, what: str, result: str, ctx: ToolContext, note: str) -> Later:
         self.ran.append(what)
+        self.notes.append(note)
         self.metas.append(ctx.meta)
         return ToolOutcome.pending("job-1", "begun") if self._is_later and result else result
 
@@ -137,9 +144,9 @@ class _Executor:
             setattr(self, outcome, _method(getattr(ledger, outcome)))
 
 
-def _method(work: Callable[[ToolContext], Any]) -> Callable[..., Any]:
+def _method(work: Callable[[ToolContext, str], Any]) -> Callable[..., Any]:
     async def method(payload: Any, ctx: ToolContext) -> Any:
-        return await work(ctx)
+        return await work(ctx, payload.note)
 
     return method
 
@@ -172,7 +179,7 @@ def routed(toolset: str, agent: str, prefix: str) -> ToolsetRegistration:
 
 @cache
 def _routed_specs(toolset: str, prefix: str) -> tuple[ToolSpec[Any, Any], ...]:
-    def answer() -> str:
+    def answer(note: str = NOTE) -> str:
         """Answer."""
         return ""
 

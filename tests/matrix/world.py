@@ -33,7 +33,7 @@ from toolgen.runtime import Allow, CallMeta, Runtime, StaticToolset, ToolCall, T
 from toolgen.waiting.options import WaitOptions
 
 from .cells import Cell
-from .ledger import Dynamic, Ledger, function, routed, static
+from .ledger import ARGUMENTS, Dynamic, Ledger, function, routed, static
 
 FACTS: Final = CallMeta(session_id="s", requested_by="ann", labels={"tier": "gold"})
 """Of every call of the matrix."""
@@ -141,7 +141,7 @@ def _newest(given: PlanInput) -> ToolAnswer:
 
 
 def _call(tool: str) -> CallTools:
-    return CallTools(calls=(PlannedCall.of(tool, {}),))
+    return CallTools(calls=(PlannedCall.of(tool, ARGUMENTS),))
 
 
 class _Calling:

@@ -16,6 +16,7 @@ from google.genai import types
 
 from tests.conformance.adapters.frameworks.with_adk import CONFIRMATION, ScriptedLlm, asked_by, run
 from tests.matrix.doors.door import Door, Seen
+from tests.matrix.ledger import ARGUMENTS
 from tests.matrix.world import CALL, FACTS, World
 from toolgen.adapters.adk import FACTS as KEPT
 from toolgen.adapters.adk import adk_tools
@@ -31,7 +32,7 @@ async def adk(world: World) -> AsyncIterator[Door]:
     async with world.runtime() as runtime:
         door = ADK(runtime)
         tools = adk_tools(await snapshot_of(runtime), lambda _: FACTS)
-        call = types.Part(function_call=types.FunctionCall(id=CALL, name=world.tool, args={}))
+        call = types.Part(function_call=types.FunctionCall(id=CALL, name=world.tool, args=ARGUMENTS))
         agent = LlmAgent(
             name="fake",
             model=ScriptedLlm(model="scripted", calls=[call]),

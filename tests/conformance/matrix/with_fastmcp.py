@@ -13,6 +13,7 @@ from mcp_types import TextContent
 
 from tests.matrix.doors.door import Door, Seen, seen_result
 from tests.matrix.doors.person import Person
+from tests.matrix.ledger import ARGUMENTS
 from tests.matrix.world import FACTS, World
 from toolgen.adapters.fastmcp import fastmcp_provider
 from toolgen.contract.json_value import Json
@@ -62,7 +63,7 @@ class OfFastMCP:
         return seen_result(await self._runtime.waits.answer(asked.token, answer, session_id="s", by="bob"))
 
     async def _called(self) -> Seen:
-        result = await self._client.call_tool_mcp(self._world.tool, {})
+        result = await self._client.call_tool_mcp(self._world.tool, ARGUMENTS)
         (block, *_) = result.content
         assert isinstance(block, TextContent)
         if not result.is_error:

@@ -9,6 +9,7 @@ from langchain_core.messages import ToolCall, ToolMessage
 
 from tests.matrix.doors.door import Door, Seen
 from tests.matrix.doors.person import Person
+from tests.matrix.ledger import ARGUMENTS
 from tests.matrix.world import CALL, FACTS, World
 from toolgen.adapters.framework_calls import NamedAnswer
 from toolgen.adapters.langchain import langchain_tools
@@ -47,7 +48,7 @@ class LangChain:
 
         tools = langchain_tools(await snapshot_of(self._runtime), lambda _: FACTS, ask=ask)
         (tool,) = [one for one in tools if one.name == self._world.tool]
-        message = await tool.ainvoke(ToolCall(name=tool.name, args={}, id=CALL, type="tool_call"))
+        message = await tool.ainvoke(ToolCall(name=tool.name, args=ARGUMENTS, id=CALL, type="tool_call"))
         assert isinstance(message, ToolMessage)
         assert isinstance(message.content, str)
         return Seen(status=message.artifact["status"], text=message.content)

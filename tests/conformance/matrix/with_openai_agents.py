@@ -10,6 +10,7 @@ from agents import Agent, RunConfig, Runner, RunResult, ToolCallOutputItem, set_
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from tests.matrix.doors.door import Door, Seen
+from tests.matrix.ledger import ARGUMENTS
 from tests.matrix.world import CALL, FACTS, World
 from toolgen.adapters.openai_agents import openai_agents_question, openai_agents_tools
 from toolgen.contract.json_value import Json
@@ -43,7 +44,7 @@ class OpenAIAgents:
             may_ask=[spec.id for spec in snapshot.specs],
             answer=lambda context, asked: {"id": asked.id, "answer": self._answer},
         )
-        steps = [[function_call(world.tool, {}, call_id=CALL)], [assistant_message("done")]]
+        steps = [[function_call(world.tool, ARGUMENTS, call_id=CALL)], [assistant_message("done")]]
         self._agent: Agent[Any] = Agent("fake", model=ScriptedModel(steps), tools=list(tools))
         self._run: RunResult | None = None
 

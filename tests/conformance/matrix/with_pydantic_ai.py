@@ -11,6 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from tests.matrix.doors.door import Door, Seen
+from tests.matrix.ledger import ARGUMENTS
 from tests.matrix.world import CALL, FACTS, World
 from toolgen.adapters.pydantic_ai import pydantic_ai_toolset
 from toolgen.contract.json_value import Json
@@ -86,6 +87,6 @@ def _calling(tool: str) -> FunctionModel:
     async def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if any(isinstance(message, ModelResponse) for message in messages):
             return ModelResponse(parts=[TextPart("done")])
-        return ModelResponse(parts=[ToolCallPart(tool, {}, CALL)])
+        return ModelResponse(parts=[ToolCallPart(tool, ARGUMENTS, CALL)])
 
     return FunctionModel(respond)

@@ -14,6 +14,7 @@ from toolgen.adapters.mcp import server
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 
+from ..ledger import ARGUMENTS
 from ..world import FACTS, World
 from .door import Door, Seen, seen_result
 from .person import Person
@@ -62,7 +63,7 @@ class ByMcp:
         return seen_result(await self._runtime.waits.answer(asked.token, answer, session_id="s", by="bob"))
 
     async def _called(self) -> Seen:
-        result = await self._client.call_tool(self._world.tool, {})
+        result = await self._client.call_tool(self._world.tool, ARGUMENTS)
         (block, *_) = result.content
         assert isinstance(block, types.TextContent)
         if not result.is_error:

@@ -16,6 +16,7 @@ from toolgen.cli.call import LEFT_WORK
 from toolgen.contract.json_value import Json
 from toolgen.runtime import Runtime
 
+from ..ledger import ARGUMENTS
 from ..world import FACTS, World
 from .door import Door, Seen
 
@@ -55,7 +56,7 @@ class Commands:
     async def call(self) -> Seen:
         labels = [f"--label={name}={value}" for name, value in FACTS.labels.items()]
         facts = [f"--session={FACTS.session_id}", f"--requested-by={FACTS.requested_by}", *labels]
-        return await self._seen("call", f"m.tools.{self._world.tool}", "{}", *facts)
+        return await self._seen("call", f"m.tools.{self._world.tool}", json.dumps(ARGUMENTS), *facts)
 
     async def answer(self, answer: Json) -> Seen:
         given = [] if self._world.cell.outcome == "confirm" else ["--answer", json.dumps(answer)]

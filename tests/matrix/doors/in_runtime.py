@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -9,6 +10,7 @@ from dataclasses import replace
 from toolgen.contract.json_value import Json
 from toolgen.runtime import ReadonlyContext, Snapshot, ToolCall, ToolResult
 
+from ..ledger import ARGUMENTS
 from ..world import CALL, FACTS, World
 from .door import Door, Seen, seen_result
 from .host import Host, host_of
@@ -46,7 +48,7 @@ class Direct:
         return self._seen(await self._made(self._host.world.tool, within))
 
     async def _made(self, tool: str, within: Snapshot) -> ToolResult:
-        return await self._host.runtime.call(tool, {}, META, within=within)
+        return await self._host.runtime.call(tool, ARGUMENTS, META, within=within)
 
     async def answer(self, answer: Json) -> Seen:
         result = await self._host.runtime.waits.answer(self._token, answer, session_id="s", by="bob")
@@ -61,6 +63,6 @@ class AtOnce(Direct):
     """`Runtime.call_all`."""
 
     async def _made(self, tool: str, within: Snapshot) -> ToolResult:
-        call = ToolCall(tool=tool, payload_json=b"{}", meta=META)
+        call = ToolCall(tool=tool, payload_json=json.dumps(ARGUMENTS).encode(), meta=META)
         (result,) = await self._host.runtime.call_all([call], within=within)
         return result
