@@ -173,7 +173,12 @@ async def test_a_call_goes_from_json_to_json() -> None:
     assert (await called(search, {"query": "x", "limit": 2})).json == b'["x","x"]'
     refused = await called(search, {"limit": 0, "page": 1})
     assert json.loads(refused.json)["issues"] == [
-        {"path": "$.query", "constraint": "missing_field", "message": "is required and was left out"},
+        {
+            "path": "$.query",
+            "constraint": "missing_field",
+            "message": "is required and was left out",
+            "expected": "string",
+        },
         {"path": "$.limit", "constraint": "invalid_range", "message": "must be at least 1", "limit": 1},
         {
             "path": "$.page",

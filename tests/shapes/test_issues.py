@@ -24,7 +24,7 @@ from toolgen.shapes.fields import (
     StringType,
     UnionType,
 )
-from toolgen.shapes.issues import FieldIssue
+from toolgen.shapes.issues import FieldIssue, missing
 
 
 def field(name: str, type_: DataType, *, required: bool = False) -> Field:
@@ -70,7 +70,7 @@ def issues(value: Json) -> tuple[FieldIssue, ...]:
 @pytest.mark.parametrize(
     ("document", "path", "pointer", "constraint", "facts"),
     [
-        ({}, "$.name", "/name", "missing_field", {}),
+        ({}, "$.name", "/name", "missing_field", {"expected": "string"}),
         ({"name": 5}, "$.name", "/name", "invalid_type", {"expected": "string", "actual": "integer"}),
         ({"name": "a"}, "$.name", "/name", "invalid_length", {"limit": 2}),
         ({"name": "AB"}, "$.name", "/name", "invalid_pattern", {"expected": "^[a-z]"}),
@@ -260,3 +260,34 @@ def test_items_that_have_to_differ(items: DataType, different: list[Json], same:
 def test_a_long_array_is_not_compared() -> None:
     validator = Validator(ArrayType(items=StringType(), max_length=2, unique_items=True), {})
     assert [issue.constraint for issue in validator.issues(["a", "a", "a"])] == ["invalid_length"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected", "allowed"),
+    [
+        ({"type": "integer", "minimum": 1}, "integer", None),
+        ({"type": ["string", "null"]}, "string", None),
+        ({"type": ["string", "integer"]}, "string or integer", None),
+        ({"anyOf": [{"$ref": "#/$defs/Colour"}, {"type": "null"}]}, "string", ("red", "blue")),
+        ({"$ref": "#/$defs/Many"}, "string", None),
+        ({"oneOf": [{"const": "a", "title": "A."}, {"const": 2}]}, None, ("a", 2)),
+        ({"const": 1}, None, (1,)),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, None, None),
+        ({"oneOf": [True, {"const": 1}]}, None, None),
+        ({"$ref": "https://example.org/elsewhere"}, None, None),
+        (True, None, None),
+    ],
+)
+def test_what_was_left_out_is_described(
+    schema: Any, expected: str | None, allowed: tuple[Json, ...] | None
+) -> None:
+    root = {
+        "properties": {"list": {"items": {"properties": {"a": schema}}}},
+        "$defs": {
+            "Colour": {"type": "string", "enum": ["red", "blue"]},
+            "Many": {"type": "string", "enum": [f"v{number}" for number in range(21)]},
+        },
+    }
+    issue = missing(("list", 0, "a"), root)
+    assert (issue.expected, issue.allowed) == (expected, allowed)
+    assert missing(("list", 0, "a", "b"), root).expected is None

@@ -189,6 +189,8 @@ _WITH_ARTICLE: Final = {
     "object": "an object",
     "JSON value": "a JSON value",
 }
+_MOST_SHOWN: Final = 20
+"""Values of an enumeration that the issue of an absent one lists; the schema has them all."""
 LEFT_OUT: Final = "is required and was left out"
 UNKNOWN: Final = "is not a field here"
 
@@ -230,8 +232,44 @@ def invalid_value_issue(keys: Keys, message: str) -> FieldIssue:
     return FieldIssue(keys=keys, constraint="invalid_value", message=message)
 
 
-def missing(keys: Keys) -> FieldIssue:
-    return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
+def missing(keys: Keys, root: Any, node: Mapping[str, Any] | None = None) -> FieldIssue:
+    """Return the issue of a value that was left out: with its JSON type, and its values where they are few.
+
+    `node` is its schema in the whole, `root`; without one that which stands plainly in properties and items.
+    """
+    node = _referred(_node_at(root, keys) if node is None else node, root)
+    branches = [branch for branch in node.get("anyOf", ()) if branch != {"type": "null"}]
+    node = _referred(branches[0], root) if len(branches) == 1 else node
+    choices = [choice["const"] for choice in node.get("oneOf", ()) if "const" in _referred(choice, {})]
+    choices = choices if len(choices) == len(node.get("oneOf", ())) else []
+    values = choices or node.get("enum") or ([node["const"]] if "const" in node else [])
+    kinds = node.get("type", ())
+    expected = [kind for kind in ([kinds] if isinstance(kinds, str) else kinds) if kind != "null"]
+    return FieldIssue(
+        keys=keys,
+        constraint="missing_field",
+        message=LEFT_OUT,
+        expected=" or ".join(expected) or None,
+        allowed=tuple(values) if 0 < len(values) <= _MOST_SHOWN else None,
+    )
+
+
+def _node_at(root: Any, keys: Keys) -> Mapping[str, Any]:
+    """Return the schema at a place; an empty one where it is in a union or another keyword."""
+    node = root
+    for key in keys:
+        held = _referred(node, root)
+        node = held.get("items", {}) if isinstance(key, int) else held.get("properties", {}).get(key, {})
+    return node if isinstance(node, Mapping) else {}
+
+
+def _referred(node: Any, root: Any) -> Mapping[str, Any]:
+    """Return the definition that a schema is a reference to, or the schema; an empty one for a boolean."""
+    if not isinstance(node, Mapping):
+        return {}
+    name = str(node.get("$ref", ""))
+    held = root.get("$defs", {}).get(name.removeprefix("#/$defs/")) if isinstance(root, Mapping) else None
+    return held if name.startswith("#/$defs/") and isinstance(held, Mapping) else node
 
 
 def unknown(keys: Keys, allowed: tuple[Json, ...] | None) -> FieldIssue:

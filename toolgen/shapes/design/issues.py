@@ -21,6 +21,7 @@ from ..issues import (
     bound_issue,
     context_of,
     json_type,
+    missing,
     not_among,
     other_issue,
     type_issue,
@@ -88,7 +89,7 @@ class IssueReader:
         if (expected := TYPES.get(kind)) is not None:
             return type_issue(keys, (expected,), json_type(error["input"]))
         if kind == "missing":
-            return FieldIssue(keys=keys, constraint="missing_field", message=LEFT_OUT)
+            return missing(keys, self.schema, self._node(loc))
         if (bound := BOUNDS.get(kind)) is not None:
             return _bound_issue(keys, bound, error)
         match kind:

@@ -130,7 +130,7 @@ class ForeignReader:
             return LocatedIssue(issue, actual)
         match kind:
             case "missing":
-                return LocatedIssue(missing(keys), actual)
+                return LocatedIssue(missing(keys, self._schema), actual)
             case _ if kind == NOT_AMONG:
                 return LocatedIssue(not_among(keys, _allowed(facts)), actual)
             case _ if kind == UNKNOWN_KEY:

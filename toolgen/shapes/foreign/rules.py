@@ -206,7 +206,7 @@ class Rules:
                     for located in self._issues_at(inner, tuple(inner.instance_path))[:1]
                 ]
             case Kind.Required(property=name):
-                return (LocatedIssue(missing((*keys, name)), actual),)
+                return (LocatedIssue(missing((*keys, name), self._schema), actual),)
             case Kind.AdditionalProperties(unexpected=names) | Kind.UnevaluatedProperties(unexpected=names):
                 allowed = self._properties(error.schema_path)
                 return [LocatedIssue(unknown((*keys, name), allowed), actual) for name in names]
