@@ -10,7 +10,7 @@ import json
 import runpy
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,33 +44,36 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Tools]
         patch.syspath_prepend(folder)
         patch.setattr(sys, "dont_write_bytecode", True)
         for file in corpora.files():
-            found[file.stem] = _generated(folder, file)
+            found[file.stem] = generated_tools(folder, file.stem, corpora.part(corpora.records(file)))
         yield found
     for name in [name for name in sys.modules if name.partition(".")[0].startswith(PACKAGE)]:
         del sys.modules[name]
 
 
-def _generated(folder: Path, file: Path) -> Tools:
-    """Return the tools that can be imported; each has its number for a name, for names recur."""
-    records = {f"t{number}": record for number, record in enumerate(corpora.part(corpora.records(file)))}
+def generated_tools(folder: Path, name: str, of: Sequence[Record]) -> Tools:
+    """Return the tools that can be imported, generated as a package in a folder of `sys.path`.
+
+    Each has its number for a name, for names recur.
+    """
+    records = {f"t{number}": record for number, record in enumerate(of)}
     imported = tuple(
         ImportedTool(
-            name=name,
+            name=number,
             description="A tool.",
             arguments=record.input_schema,
             result=record.output_schema,
         )
-        for name, record in records.items()
+        for number, record in records.items()
     )
-    source = Source(name=file.stem, description="Tools.", tools=imported, findings=())
-    design = design_files(source, name=file.stem, service="others")
+    source = Source(name=name, description="Tools.", tools=imported, findings=())
+    design = design_files(source, name=name, service="others")
     write(folder, design.files)
     evaluation = build(runpy.run_path(str(folder / next(iter(design.files))))["design"])
     assert evaluation.design is not None, evaluation.diagnostics[:3]
-    texts = generate(evaluation.design, module=file.stem)
-    package = f"{PACKAGE}_{file.stem}"
+    texts = generate(evaluation.design, module=name)
+    package = f"{PACKAGE}_{name}"
     write(folder, {f"{package}/{path}": text for path, text in texts.items()})
-    specs = importlib.import_module(f"{package}.others.toolsets.{file.stem}").SPECS
+    specs = importlib.import_module(f"{package}.others.toolsets.{name}").SPECS
     return [(records[spec.name], spec) for spec in specs]
 
 
