@@ -247,6 +247,27 @@ def worker(
     raise typer.Exit(asyncio.run(run_worker(find_project(config), options)))
 
 
+@app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address of this machine to listen on.", metavar="HOST")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port; 0 is any that is free.", min=0, max=0xFFFF, metavar="PORT")
+    ] = 8765,
+    worker: Annotated[
+        bool, typer.Option(help="Execute the runs in this process, or be a client of another one.")
+    ] = True,
+    session: Annotated[str, typer.Option(help="session_id of calls that name none.", metavar="ID")] = "local",
+    config: Config = None,
+) -> None:
+    """Serve the project's runtime over HTTP to this machine, with MCP at /mcp."""
+    from .serve import SurfaceCommand, serve_project
+
+    command = SurfaceCommand(host=host, port=port, is_worker=worker, session=session)
+    raise typer.Exit(asyncio.run(serve_project(find_project(config), command)))
+
+
 @app.command("test")
 def examples(
     tool: Annotated[

@@ -75,7 +75,7 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
     if needing and not options.session and not options.verify:
         raise ToolgenError(f"{needing[0]} needs 'session_id', which no option gives", hint="add --session ID")
     person = CallMeta(session_id=options.session, requested_by=options.requested_by)
-    name, of_design = _named(project)
+    name, of_design = design_name(project)
     return server(
         runtime,
         name=name,
@@ -89,7 +89,7 @@ def _served(project: Project, runtime: Runtime, options: ServeOptions) -> MCPSer
     )
 
 
-def _named(project: Project) -> tuple[str, str]:
+def design_name(project: Project) -> tuple[str, str]:
     """Return the name and the version of the design; those of toolgen where no catalogue was generated."""
     try:
         catalogue = load_catalogue(project.catalog)

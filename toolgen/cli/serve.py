@@ -1,0 +1,119 @@
+"""`toolgen serve`: the runtime that the project configures over HTTP, for the person at this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from toolgen.contract.errors import ToolgenError
+from toolgen.ports.loopback import is_loopback
+from toolgen.runtime import CallMeta, Runtime
+from toolgen.shapes.naming import title
+
+from .config import Project
+from .mcp import design_name
+from .runtime import load_runtime
+from .terminal import user_name
+
+if TYPE_CHECKING:
+    from toolgen.adapters.http import HTTPSurface
+    from toolgen.adapters.http.serving import StartToken
+    from toolgen.adapters.mcp import MCPServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurfaceCommand:
+    """What the options say."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    is_worker: bool = True
+    """This process executes the runs; else it is a client of another one."""
+    session: str = "local"
+    """The session of calls that name none."""
+    drain_s: float = 30.0
+
+
+async def serve_project(project: Project, command: SurfaceCommand) -> int:
+    """Serve until the process is asked to end, let calls end, and return 0.
+
+    Raises:
+        ToolgenError: other machines could reach it, nobody can listen there, or another process executes the
+            runs.
+    """
+    from toolgen.adapters.http import Caller, HTTPSurface, SurfaceOptions
+    from toolgen.adapters.http.serving import StartToken, serve_surface, served_app
+
+    if not is_loopback(command.host):
+        raise ToolgenError(
+            f"{command.host} is reached by other machines, and one token is for one person",
+            hint="mount HTTPSurface in an application that knows who calls, or forward the port",
+        )
+    async with AsyncExitStack() as stack:
+        runtime = await load_runtime(project)
+        if not command.is_worker:
+            runtime.runs.be_client()
+        await stack.enter_async_context(runtime)
+        name, version = design_name(project)
+        token = StartToken(Caller(id=user_name() or "local", session_id=command.session, sees_all=True))
+        options = SurfaceOptions()
+        surface = HTTPSurface(runtime, caller=token, options=options, design=name, version=version)
+        served = _mcp_server(runtime, name, version, command.session)
+        further = [] if served is None else [_mcp_app(served, token)]
+        await serve_surface(
+            served_app(surface, token, options, title=title(name), further=further),
+            command.host,
+            command.port,
+            options,
+            close=lambda: _drain(surface, served, command.drain_s),
+            on_ready=lambda url: _show(url, token, has_mcp=served is not None),
+        )
+    return 0
+
+
+def _mcp_server(runtime: Runtime, name: str, version: str, session: str) -> MCPServer | None:
+    """Return the MCP server of the same runtime; None where its extra is not installed."""
+    try:
+        from toolgen.adapters.mcp import server
+    except ToolgenError as error:
+        print(f"without MCP: {error}", file=sys.stderr)
+        return None
+    return server(runtime, name=name, version=version, title=title(name), session_id=session)
+
+
+def _mcp_app(served: MCPServer, token: StartToken) -> Any:
+    """Return the ASGI application of an MCP server that asks for the same token."""
+    from toolgen.adapters.mcp import http_app
+
+    caller = token.caller
+    meta = CallMeta(session_id=caller.session_id, requested_by=caller.id)
+    return http_app(served, verify=lambda bearer: meta if token.is_given(bearer) else None)
+
+
+async def _drain(surface: HTTPSurface, served: MCPServer | None, seconds: float) -> None:
+    """End all streams, and let calls end for at most so many seconds; then they are cancelled."""
+    from toolgen.adapters.http.serving import drained
+
+    if served is None:
+        await drained(surface, seconds)
+        return
+    served.end_streams()
+    await asyncio.gather(drained(surface, seconds), _ended(served, seconds))
+
+
+async def _ended(served: MCPServer, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await served.executing.ended()
+    except TimeoutError:
+        return
+
+
+def _show(url: str, token: StartToken, *, has_mcp: bool) -> None:
+    print(f"serving {url}/?token={token.value}", file=sys.stderr)
+    if has_mcp:
+        print(f"MCP: {url}/mcp, with the token as a bearer", file=sys.stderr)
+    sys.stderr.flush()
