@@ -260,7 +260,7 @@ ClientKind: TypeAlias = Literal["client", "functions"]
 _CLIENTS: Final[Mapping[type[HTTP | Function], ClientKind]] = {HTTP: "client", Function: "functions"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Service:
     name: str
     description: str
@@ -276,7 +276,12 @@ class Service:
     servers: tuple[Server, ...] = ()
     """Where its methods over HTTP answer, the preferred one first."""
 
-    @property
+    @cached_property
+    def by_name(self) -> Mapping[str, Method]:
+        """The methods by name."""
+        return {method.name: method for method in self.methods}
+
+    @cached_property
     def clients(self) -> tuple[ClientKind, ...]:
         """The clients that are generated for it, by the transports of its methods."""
         return tuple(kind for kind in _CLIENTS.values() if self.methods_of(kind))
@@ -289,7 +294,7 @@ class Service:
             if method.transport and _CLIENTS[type(method.transport)] == client
         )
 
-    @property
+    @cached_property
     def client(self) -> ClientKind | None:
         """The client that implements all of its methods; None where somebody implements some of them."""
         is_whole = len(self.clients) == 1 and all(method.transport for method in self.methods)
@@ -320,8 +325,7 @@ class Design:
 
     def bound_method(self, binding: Binding) -> Method:
         """Return the method behind a tool."""
-        methods = self.by_name[binding.service].methods
-        return next(method for method in methods if method.name == binding.method)
+        return self.by_name[binding.service].by_name[binding.method]
 
     def needs_executor(self, toolset: Toolset) -> bool:
         """Return whether somebody writes what executes the tools: not where clients alone do it."""
