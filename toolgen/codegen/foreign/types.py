@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
-from toolgen.contract.json_value import Json
+from toolgen.contract.json_value import Json, compact
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import MEANINGS, Node, nodes_in, reference, target, targets
 from toolgen.shapes.naming import field_name
@@ -153,10 +153,18 @@ class ForeignTypes:
 
 
 def foreign_types(schemas: Sequence[tuple[str, Foreign]]) -> dict[Foreign, ForeignTypes]:
-    """Return the types of all schemas, each given with the name of its root, by one run."""
+    """Return the types of all schemas, each given with the name of its root, by one run.
+
+    Equal schemas are in that run once, such as the addresses of an API, each of which is a `uri`.
+    """
     if not schemas:
         return {}
-    definitions, attributes = combined(schemas)
+    different: dict[str, tuple[str, Foreign]] = {}
+    keys = [_content(name, foreign) for name, foreign in schemas]
+    for key, schema in zip(keys, schemas, strict=True):
+        different.setdefault(key, schema)
+    places = {key: index for index, key in enumerate(different)}
+    definitions, attributes = combined([*different.values()])
     module = ast.parse(_source(definitions, attributes))
     classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
     aliases = {
@@ -166,10 +174,17 @@ def foreign_types(schemas: Sequence[tuple[str, Foreign]]) -> dict[Foreign, Forei
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Call)
     }
-    return {
-        foreign: _types(name, foreign, _definition_names(index, foreign, name), classes, aliases)
-        for index, (name, foreign) in enumerate(schemas)
+    types = {
+        key: _types(name, foreign, _definition_names(places[key], foreign, name), classes, aliases)
+        for key, (name, foreign) in different.items()
     }
+    return {foreign: types[key] for key, (_, foreign) in zip(keys, schemas, strict=True)}
+
+
+def _content(name: str, foreign: Foreign) -> str:
+    """Return the same text for schemas of the same types: the names of classes are among them."""
+    content: Json = [name if name in foreign.classes else None, foreign.root, {**foreign.classes}]
+    return compact(content)
 
 
 def _types(
