@@ -171,9 +171,12 @@ def canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def sha256(text: str) -> str:
-    """Return the digest of a canonical text: `sha256:` and 64 hexadecimal digits."""
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+def sha256(*texts: str) -> str:
+    """Return the digest of a canonical text in parts: `sha256:` and 64 hexadecimal digits."""
+    counted = hashlib.sha256()
+    for text in texts:
+        counted.update(text.encode())
+    return f"sha256:{counted.hexdigest()}"
 
 
 def tool_digest(entry: Mapping[str, Json]) -> str:

@@ -31,17 +31,20 @@ class SharedTypes:
     """
 
     def __init__(self, tools: Iterable[Mapping[str, Any]]) -> None:
+        self._written: dict[int, tuple[Any, str]] = {}
+        """Each schema and its text, one for equal texts, by the schema's identity."""
+        self._same: dict[str, str] = {}
         roots: Counter[tuple[str, str]] = Counter()
         schemas: dict[tuple[str, str], Any] = {}
         for part in (part for tool in tools for part in typed_parts(tool)):
-            key = class_of(part), _text(part["schema"])
+            key = class_of(part), self._text(part["schema"])
             roots[key] += 1
             schemas[key] = part["schema"]
         counts = Counter(roots)
         is_ambiguous = any(f'"{_POINTER}' in text for _, text in roots)  # in a schema of somebody else
         for root in roots:
             for name, schema in _definitions(schemas[root]).items():
-                key = name, _text(schema)
+                key = name, self._text(schema)
                 counts[key] += 1
                 schemas[key] = schema
                 is_ambiguous |= bool(
@@ -74,8 +77,14 @@ class SharedTypes:
         return {**schema, "$defs": {name: self._reference(name, part) for name, part in definitions.items()}}
 
     def _reference(self, name: str, schema: Any) -> Any:
-        is_shared = name in self._texts and self._texts[name] == _text(schema)
+        is_shared = name in self._texts and self._texts[name] == self._text(schema)
         return {"$ref": _POINTER + name} if is_shared else schema
+
+    def _text(self, schema: Any) -> str:
+        if id(schema) not in self._written:
+            text = json.dumps(schema)
+            self._written[id(schema)] = schema, self._same.setdefault(text, text)
+        return self._written[id(schema)][1]
 
 
 def with_types(tool: Mapping[str, Any], types: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +146,3 @@ def _changed_at(value: Any, path: tuple[str, ...], change: Callable[[dict[str, A
 def _definitions(schema: Any) -> dict[str, Any]:
     """Return the `$defs` of a schema; the schemas true and false have none."""
     return schema.get("$defs", {}) if isinstance(schema, dict) else {}
-
-
-def _text(schema: Any) -> str:
-    return json.dumps(schema)

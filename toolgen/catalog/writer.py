@@ -7,11 +7,11 @@ design and those of agents have a tool a line. Formats 1 and 2 are indented by t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolgen.contract.json_value import Json, compact, without_surrogates
+from toolgen.contract.json_value import Json, compact, indented, without_surrogates
 from toolgen.contract.names import CATALOG_FORMAT, CatalogFormat
 from toolgen.shapes.design.schema import ASSERTED_FORMATS
 
@@ -100,39 +100,55 @@ def _difference(entry: dict[str, Json], root: dict[str, Json]) -> dict[str, Json
 
 def _catalog(head: Head, tools: list[CatalogEntry], facts: Mapping[str, Json]) -> dict[str, Json]:
     """Return the head of a catalogue; its digest covers whole tools, since format 2 all entries."""
-    canonical_tools = f"[{','.join(entry.canonical for entry in tools)}]"
     described: dict[str, Json] = {"format": head.format, "design": head.design}
     if head.format == 1:
-        return {**described, "digest": sha256(canonical_tools)}
+        return {**described, "digest": sha256(*_canonical_tools(tools))}
     if head.version:
         described["version"] = head.version
     described["asserted_formats"] = list(ASSERTED_FORMATS)
-    texts = {"tools": canonical_tools, **{key: canonical(value) for key, value in facts.items()}}
-    whole = ",".join(f"{canonical(key)}:{texts[key]}" for key in sorted(texts))
-    return {**described, "digest": sha256(f"{{{whole}}}")}
+    whole: list[str] = []
+    for key in sorted(["tools", *facts]):
+        whole += [",", canonical(key), ":"]
+        whole += _canonical_tools(tools) if key == "tools" else [canonical(facts[key])]
+    return {**described, "digest": sha256("{", *whole[1:], "}")}
+
+
+def _canonical_tools(tools: list[CatalogEntry]) -> list[str]:
+    """Return the text of all entries in parts, for as a whole it is as large as the catalogue."""
+    parts = [part for entry in tools for part in (",", entry.canonical)]
+    return ["[", *parts[1:], "]"]
 
 
 def _indented(document: Mapping[str, Json], margin: str) -> str:
     """Return JSON on several lines, but the head on one."""
     texts = {
-        key: json.dumps(value, indent=None if key == "catalog" else len(margin), ensure_ascii=False)
+        key: json.dumps(value, ensure_ascii=False) if key == "catalog" else indented(value, margin, margin)
         for key, value in document.items()
     }
-    lines = (f'{margin}"{key}": {text}'.replace("\n", f"\n{margin}") for key, text in texts.items())
+    lines = (f'{margin}"{key}": {text}' for key, text in texts.items())
     return without_surrogates("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def _in_lines(document: Mapping[str, Json]) -> str:
     """Return JSON with a tool, a type, an agent or a completion a line."""
-    return "{\n" + ",\n".join(f'"{key}":{_lines(key, value)}' for key, value in document.items()) + "\n}\n"
+    parts = [part for key, value in document.items() for part in (",\n", f'"{key}":', *_lines(key, value))]
+    return "".join(["{\n", *parts[1:], "\n}\n"])
 
 
-def _lines(key: str, value: Json) -> str:
+def _lines(key: str, value: Json) -> Iterator[str]:
+    """Yield the parts of a value, which stands on several lines where it holds several things."""
+    lines: Iterable[str]
     match value:
         case list() if value:
-            return "[\n" + ",\n".join(map(compact, value)) + "\n]"
+            lines = map(compact, value)
         case dict() if key == "types":
-            types = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
-            return "{\n" + ",\n".join(types) + "\n}"
+            lines = (f"{compact(name)}:{compact(schema)}" for name, schema in value.items())
         case _:
-            return compact(value)
+            yield compact(value)
+            return
+    before, after = "[]" if isinstance(value, list) else "{}"
+    for line in lines:
+        yield f"{before}\n"
+        yield line
+        before = ","
+    yield f"\n{after}"
