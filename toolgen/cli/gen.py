@@ -20,6 +20,7 @@ from toolgen.dsl.evaluation.clause_lookup import walk
 from toolgen.findings import Code, Finding, Format, Place
 
 from .config import Project
+from .garbage import rare_collections
 from .load import load_design, load_module
 from .outcome import Outcome, reported
 from .problem_codes import (
@@ -79,6 +80,7 @@ class _OutputPlan:
         return (self.python, *self.others)
 
 
+@rare_collections()
 def generate_output(project: Project, format: Format = "text") -> Outcome:
     """Write the generated code and missing stubs to disk."""
     with write_lock(project):
@@ -117,6 +119,7 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         return replace(outcome, is_current=not any(done.values()))
 
 
+@rare_collections()
 def check_output(project: Project, format: Format = "text") -> Outcome:
     """Report which files differ from the design; the exit code is 1 if there are any."""
     with read_lock(project):
@@ -133,6 +136,7 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         return reported(findings, format, code=1, summary=f"to bring it up to date, {repair}")
 
 
+@rare_collections()
 def diff_output(project: Project, format: Format = "text") -> Outcome:
     """Show what `generate_output` would change, as a diff; the exit code is 1 if there is a change."""
     with read_lock(project):

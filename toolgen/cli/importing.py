@@ -25,6 +25,7 @@ from toolgen.shapes.naming import LONGEST_NAME, snake
 
 from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
+from .garbage import rare_collections
 from .import_request import ImportRequest, is_name, name_of
 from .outcome import Outcome, reported
 from .reimporting import counted, last_import, planned_update
@@ -32,6 +33,7 @@ from .reimporting import counted, last_import, planned_update
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
 
+@rare_collections()
 def import_tools(request: ImportRequest) -> Outcome:
     """Write the design module and the schemas beside it, or report why not.
 
