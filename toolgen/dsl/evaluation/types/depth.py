@@ -104,18 +104,23 @@ def _report(step: _Step, root: str, module: Module, report: Report) -> None:
 def check_finite(modules: Iterable[Module], report: Report) -> None:
     """Report each cycle of required attributes once, at the attribute that begins it."""
     reported: set[str] = set()
+    shared: dict[int, set[str]] = {}
+    """Those of a module that others share, by its identity."""
     for module in modules:
-        objects = module.objects
-        finite = _finite(objects)
+        finite = shared[id(module)] = _finite(module, shared.get(id(module.shared), set()))
         for name in module.classes:
             if name not in finite:
                 _report_cycle(name, finite, module, reported, report)
 
 
-def _finite(objects: Objects) -> set[str]:
-    """Return the objects that have a finite value: the least fixed point over their required fields."""
-    finite: set[str] = set()
-    waiting = dict(objects)
+def _finite(module: Module, of_shared: set[str]) -> set[str]:
+    """Return the objects that have a finite value: the least fixed point over their required fields.
+
+    `of_shared` are those of the shared types, which refer to no other module.
+    """
+    objects = module.objects
+    finite = {name for name in of_shared if name not in module.classes}
+    waiting = dict(module.classes)
     while True:
         newly_finite = [
             name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +18,12 @@ from ..report import Report
 from .jsonvalues import json_value
 
 if TYPE_CHECKING:
-    from toolgen.schema_reader import Problem
+    from toolgen.schema_reader import Problem, Reading
 
 _LARGEST: Final = 5_000_000
 """Bytes of a schema's file."""
+_MOST_WORDS: Final = 4
+"""Keywords of a schema that is read once, however often it stands in a design."""
 _MOST_PLACES: Final = 3
 """Places of one schema that a warning names."""
 
@@ -35,14 +38,12 @@ def foreign(
     clause: JSONSchema, class_name: str, what: str, report: Report, *, arguments: bool = False
 ) -> Foreign | None:
     """Return the schema of a `JSONSchema` clause; None when it was reported."""
-    from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
-
     try:
         schema = _schema(clause)
     except _Unreadable as error:
         report.add(codes.UNREADABLE_SCHEMA, clause.source, what=what, fault=error.fault, hint=error.hint)
         return None
-    reading = read(schema, name=class_name, arguments=arguments)
+    reading = _read(schema, class_name, arguments=arguments)
     for problem in reading.problems:
         if not problem.is_warning:
             _report(codes.BAD_SCHEMA, problem, clause.source, what, report)
@@ -51,6 +52,28 @@ def foreign(
         if reading.foreign is not None and warnings:
             _report(rule, _shortened(warnings), clause.source, what, report)
     return reading.foreign
+
+
+def _read(schema: object, class_name: str, *, arguments: bool) -> Reading:
+    from toolgen.schema_reader import read  # with jsonschema-rs, which only these designs need
+
+    if not arguments and isinstance(schema, dict) and len(schema) <= _MOST_WORDS:
+        reading = _read_without_classes(json.dumps(schema))
+        if reading is not None:
+            return reading
+    return read(schema, name=class_name, arguments=arguments)
+
+
+@lru_cache(1_024)
+def _read_without_classes(text: str) -> Reading | None:
+    """Return what a schema says; None of one that has names of classes, which depend on where it stands.
+
+    A large design has the same few hundreds of times, such as that of an address.
+    """
+    from toolgen.schema_reader import read
+
+    reading = read(json.loads(text), name="Value")
+    return reading if reading.foreign is not None and not reading.foreign.classes else None
 
 
 def _report(rule: codes.Rule, problem: Problem, source: Source, what: str, report: Report) -> None:

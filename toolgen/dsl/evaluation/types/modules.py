@@ -23,7 +23,7 @@ class Module:
         self.classes: dict[str, ObjectType] = {}
         self._report = report
         self.names: Identifiers = Identifiers(report, where, shared.names if shared else None)
-        self._shared = shared
+        self.shared = shared
         self._sources: dict[tuple[str, str], Source] = {}
 
     def reserve(self, class_name: str, what: str, source: Source) -> None:
@@ -54,10 +54,10 @@ class Module:
     @property
     def objects(self) -> Objects:
         """The table in which the references of this module's types are resolved."""
-        return ChainMap(self.classes, self._shared.classes if self._shared else {})
+        return ChainMap(self.classes, self.shared.classes if self.shared else {})
 
     def source_of(self, class_name: str, field: Field | str) -> Source | None:
         """Return where a field was written; None for one that was added."""
         name = field if isinstance(field, str) else field.name
         source = self._sources.get((class_name, name))
-        return source or (self._shared.source_of(class_name, name) if self._shared else None)
+        return source or (self.shared.source_of(class_name, name) if self.shared else None)
