@@ -9,6 +9,8 @@ from typing import Any, Final
 from toolgen.contract.json_pointer import escaped
 from toolgen.schema_reader import read
 from toolgen.schema_reader.keywords import CONSTRAINTS
+from toolgen.schema_reader.reading import plainly_accepted
+from toolgen.schema_reader.validator import rejected_values
 from toolgen.shapes.constraints import FLAGS
 from toolgen.shapes.fields import Foreign
 from toolgen.shapes.foreign.nodes import Classes, Node, target, targets
@@ -156,6 +158,7 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
     """Return the shape without the examples that do not fit their schema."""
     root = target(shape.root)
     asked: dict[str, Node] = {}
+    fits: dict[str, bool] = {}
     classes: dict[str, Node] = {}
     for name, class_ in shape.classes.items():
         classes[name] = {**class_, "properties": dict(class_["properties"])}
@@ -166,21 +169,25 @@ def with_good_examples(shape: ClauseSource) -> ClauseSource:
                 continue
             for number, example in enumerate(_examples(property_)):
                 meant = shape.as_written.get(key, property_) if name == root else property_
-                asked[f"{name} {number} {key}"] = {**as_written(meant), "default": example}
-    if not asked:
+                schema = {**as_written(meant), "default": example}
+                is_accepted = plainly_accepted(schema)
+                fits[f"{name} {number} {key}"] = bool(is_accepted)
+                if is_accepted is None:
+                    asked[f"{name} {number} {key}"] = schema
+    if asked:
+        pointers = {place: f"/properties/{escaped(place)}" for place in asked}
+        values = [(pointers[place], schema["default"]) for place, schema in asked.items()]
+        rejected = rejected_values({"properties": asked, "$defs": dict(shape.classes)}, values)
+        fits |= {place: pointer not in rejected for place, pointer in pointers.items()}
+    if not fits:
         return replace(shape, classes=classes)
-    answers, _ = _read({"properties": asked, "$defs": dict(shape.classes)}, "Examples")
-    good = answers["Examples"]["properties"] if answers else {}
     for name, class_ in classes.items():
         for key, property_ in class_["properties"].items():
-            if not any(f"{name} {number} {key}" in asked for number in range(len(_examples(property_)))):
-                continue
-            fitting = [
-                example
-                for number, example in enumerate(_examples(property_))
-                if "default" in good.get(f"{name} {number} {key}", {})
-            ]
-            class_["properties"][key] = {**property_, "examples": fitting}
+            places = [f"{name} {number} {key}" for number in range(len(_examples(property_)))]
+            if any(place in fits for place in places):
+                pairs = zip(places, _examples(property_), strict=True)
+                fitting = [example for place, example in pairs if fits[place]]
+                class_["properties"][key] = {**property_, "examples": fitting}
     leaves = {
         key: {**node, "examples": _examples(classes[root]["properties"][key])}
         for key, node in shape.as_written.items()

@@ -80,11 +80,12 @@ def unreadable(survey: SchemaIndex, dialect: Dialect) -> list[Problem]:
     ]
 
 
-def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> None:
+def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> bool:
     """Rewrite the schemas of the survey in place to 2020-12, with the same meaning.
 
-    References follow what moves. Annotations and unknown keywords stay.
+    References follow what moves. Annotations and unknown keywords stay. Returns whether any schema changed.
     """
+    is_changed = False
     moves: dict[tuple[str, str], str] = {}
     for pointer, schema in survey.places.values():
         new = _upgraded(schema, dialect, is_root=not pointer)
@@ -95,13 +96,16 @@ def upgrade(survey: SchemaIndex, dialect: Dialect, *, base: str = "") -> None:
             moves[pointer, "additionalItems"] = "items"
         if "dependencies" in schema:
             moves[pointer, "dependencies"] = "dependentSchemas"
-        if list(new) != list(schema) or "items" in schema:
+        if list(new) != list(schema) or new.get("items") is not schema.get("items"):
             schema.clear()
             schema.update(new)
+            is_changed = True
     for _, schema in survey.places.values():
         ref = schema.get("$ref")
         if isinstance(ref, str) and not survey.is_embedded(schema):
-            schema["$ref"] = _moved(ref, moves, base)
+            schema["$ref"] = moved = _moved(ref, moves, base)
+            is_changed = is_changed or moved != ref
+    return is_changed
 
 
 def _upgraded(schema: Schema, dialect: Dialect, *, is_root: bool) -> Schema:

@@ -81,8 +81,7 @@ def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
     dialect = dialect_of(document)
     if isinstance(dialect, Problem):
         return survey, [dialect]
-    if dialect is UNDECLARED:
-        upgrade(survey, dialect, base=base)
+    is_changed = dialect is UNDECLARED and upgrade(survey, dialect, base=base)
     problems = validator.metaschema_problems(document, dialect.metaschema)
     unnamed = set(survey.unnamed)
     for pointer, schema in survey.places.values():
@@ -94,7 +93,9 @@ def _upgraded(document: Schema) -> tuple[SchemaIndex, list[Problem]]:
     if problems:
         return survey, problems
     if dialect is not UNDECLARED:
-        upgrade(survey, dialect, base=base)
+        is_changed = upgrade(survey, dialect, base=base)
+    if not (is_changed or base):
+        return survey, []
     again = SchemaIndex(document)
     return again, again.problems
 
@@ -189,7 +190,7 @@ _ARTICLES: Final = {"null": "null", "array": "an array", "object": "an object", 
 def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     """Return a warning for each default that fails the schema it stands in, in the survey's order."""
     defaults = {pointer: schema for pointer, schema in survey.places.values() if "default" in schema}
-    plain = {pointer: _plainly_accepted(schema) for pointer, schema in defaults.items()}
+    plain = {pointer: plainly_accepted(schema) for pointer, schema in defaults.items()}
     unknown = [(pointer, defaults[pointer]["default"]) for pointer, fits in plain.items() if fits is None]
     failing = {pointer for pointer, fits in plain.items() if fits is False}
     if unknown:
@@ -197,8 +198,8 @@ def invalid_defaults(survey: SchemaIndex) -> list[Problem]:
     return [_warning(pointer, defaults[pointer]["default"]) for pointer in defaults if pointer in failing]
 
 
-def _plainly_accepted(schema: Schema) -> bool | None:
-    """Return whether a schema of `type` and `enum` only accepts its default; None if there is more."""
+def plainly_accepted(schema: Schema) -> bool | None:
+    """Return whether a schema of `type` and `enum` only accepts its default; None if it says more."""
     words = {word for word in schema if word in CONSTRAINTS}
     value = schema["default"]
     if words - {"type", "enum"}:
