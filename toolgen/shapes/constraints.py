@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from functools import cache
 from operator import ge, gt, le, lt
 from typing import Any, Final, Literal, TypeAlias
 
@@ -36,7 +37,7 @@ Takes = Literal["choice", "bound", "step", "length", "flag", "text"]
 """What is written: values, a limit of the value, a step, a limit of the size, whether it holds, a text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Constraint:
     """One row of the table."""
 
@@ -269,6 +270,7 @@ def held_by(holder: Holder) -> tuple[Constraint, ...]:
     return tuple(row for row in CONSTRAINTS if holder in row.holders)
 
 
+@cache
 def limits_of(holder: Holder, takes: Takes | None = None) -> tuple[Constraint, ...]:
     """Return the constraints of a kind of type that are limits; with `takes`, only those of this value."""
     return tuple(row for row in LIMITS if holder in row.holders and takes in (None, row.takes))
@@ -298,14 +300,18 @@ def holder_of(type_: DataType) -> Holder | None:
 
 
 def constraints_in(
-    type_: DataType, rows: Iterable[Constraint] = CONSTRAINTS
+    type_: DataType, rows: tuple[Constraint, ...] = CONSTRAINTS
 ) -> Iterator[tuple[Constraint, Any]]:
     """Yield the constraints that a type has, each with its value."""
-    holder = holder_of(type_)
-    for row in rows:
-        value = getattr(type_, row.name, None) if holder in row.holders else None
+    for row in _rows_of(holder_of(type_), rows):
+        value = getattr(type_, row.name, None)
         if value is not None and value is not False:
             yield row, value
+
+
+@cache
+def _rows_of(holder: Holder | None, rows: tuple[Constraint, ...]) -> tuple[Constraint, ...]:
+    return tuple(row for row in rows if holder in row.holders)
 
 
 def core_keywords(type_: DataType) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 TOOL_NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -105,10 +106,13 @@ def completion_functions(completion: str) -> tuple[str, str]:
     return f"complete_{completion}", f"stream_{completion}"
 
 
-def _split(name: str) -> list[str]:
+@lru_cache(4_096)
+def _split(name: str) -> tuple[str, ...]:
     """Return the words of a name with the capitals inside them kept (`HTTPServer` stays)."""
-    plain = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
-    return re.findall("[A-Za-z0-9]+", plain) or ["Field"]
+    if not name.isascii():
+        decomposed = unicodedata.normalize("NFKD", name)
+        name = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return tuple(re.findall("[A-Za-z0-9]+", name)) or ("Field",)
 
 
 def _readable(name: str) -> str:

@@ -51,6 +51,7 @@ _SCALARS: dict[ScalarKind, Schema] = {
     "decimal": {"type": "string", "pattern": DECIMAL},
     "any": {},
 }
+_LIMITS_AND_FLAGS: Final = (*LIMITS, *FLAGS)
 ASSERTED_FORMATS: Final = tuple(
     sorted({*STRING_FORMATS, *(str(schema["format"]) for schema in _SCALARS.values() if "format" in schema)})
 )
@@ -218,7 +219,7 @@ def _nullable(schema: Schema) -> Schema:
 
 
 def _limits(type_: DataType) -> Schema:
-    return {row.keyword: plain(value) for row, value in constraints_in(type_, (*LIMITS, *FLAGS))}
+    return {row.keyword: plain(value) for row, value in constraints_in(type_, _LIMITS_AND_FLAGS)}
 
 
 def limits_sentence(type_: DataType) -> str:
