@@ -20,6 +20,7 @@ from toolgen.dsl import (
     Confirm,
     DateTime,
     Enum,
+    Error,
     Float,
     Int,
     JSONSchema,
@@ -231,3 +232,20 @@ def test_toolsets_of_one_name_are_properties_of_two() -> None:
     assert properties == [("oneTypes", "TypesTools"), ("two2Types", "TypesTools_")]
     assert 'import { TypesTools as TypesTools_ } from "./two_2/types.js";' in tree["client.ts"]
     assert 'export * as two2Types from "./two_2/types.js";' in tree["index.ts"]
+
+
+def test_details_that_may_be_empty_may_be_left_out() -> None:
+    why = Object(Attribute("why", String, "Why."))
+    what = Object(Attribute("what", String, "What.", required=True))
+    text = of_tool(
+        Return(), Error("odd", why, "Odd."), Error("even", what, "Even."), Error("bare", description="Bare.")
+    )
+    assert (
+        "export type FindCall = Call<\n"
+        "  FindResult,\n"
+        "  never,\n"
+        '  | DeclaredError<"odd", FindOdd | undefined>\n'
+        '  | DeclaredError<"even", FindEven>\n'
+        '  | DeclaredError<"bare">\n'
+        ">;"
+    ) in text

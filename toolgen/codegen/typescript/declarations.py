@@ -59,6 +59,10 @@ class TypePrinter:
         own = self._scope.names[side][name]
         return self._imports.name(self._types, own) if self._types and own in self._scope.shared else own
 
+    def may_be_empty(self, name: str) -> bool:
+        """Return whether what is received of an object may have no properties."""
+        return may_be_empty(self._scope.objects[name], "received")
+
     def used(self, name: str) -> str:
         """Return a name of the client's runtime."""
         return self._imports.name(self._surface, name)
@@ -95,7 +99,6 @@ class TypePrinter:
         return _interface(name, text, members, is_open=object_.open)
 
     def _property(self, field: Field, side: Side) -> MemberView:
-        is_optional = not field.required and (side == "sent" or field.default is MISSING)
         is_sent = not field.sensitive or side == "sent"
         described = " ".join(filter(None, (field.description, *(notes(field.type) if is_sent else ()))))
         texts = [described, meanings(field.type)]
@@ -109,7 +112,7 @@ class TypePrinter:
             self._members(field, side),
             "\n\n".join(filter(None, texts)),
             tags,
-            is_optional=is_optional,
+            is_optional=_is_optional(field, side),
             is_deprecated=field.deprecated,
         )
 
@@ -151,6 +154,17 @@ class TypePrinter:
 
     def _speller(self, side: Side) -> Speller:
         return Speller(partial(self.reference, side), self.used)
+
+
+def may_be_empty(object_: ObjectType, side: Side) -> bool:
+    """Return whether the object may have no properties."""
+    if object_.foreign is not None:
+        return not object_.foreign.classes.get(object_.name, {"required": True})["required"]
+    return all(_is_optional(field, side) for field in object_.fields)
+
+
+def _is_optional(field: Field, side: Side) -> bool:
+    return not field.required and (side == "sent" or field.default is MISSING)
 
 
 def _interface(name: str, text: str, members: tuple[MemberView, ...], *, is_open: bool) -> TypeView:

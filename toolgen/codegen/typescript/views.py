@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from toolgen.contract.tool_facts import Error
 from toolgen.expr.tree import Design, Tool, Toolset
 
 from ..views.types import roles
-from .declarations import TypePrinter, TypeView
+from .declarations import TypePrinter, TypeView, may_be_empty
 from .imports import TypeImports
 from .layout import (
     CLIENT,
@@ -25,7 +25,11 @@ from .layout import (
     toolset_class,
     toolset_file,
 )
+from .spelling import Members
 from .text import WIDTH, comment, quote, union, value
+
+_NEVER: Final = ("never",)
+_BREAK: Final = "\n  "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +124,13 @@ def toolset_view(toolset: Toolset, scope: Scope, name: str) -> ToolsetView:
     )
 
 
-def _generic(name: str, parameters: list[str], before: str) -> str:
-    """Return a generic type with its parameters, each on its line where they are too long for one."""
-    line = f" {name}<{', '.join(parameters)}>"
+def _generic(name: str, parameters: list[Members], before: str) -> str:
+    """Return a generic type with its parameters, each on lines of its own where they are too long for one."""
+    line = f" {name}<{', '.join(map(' | '.join, parameters))}>"
     if len(before) + len(line) <= WIDTH:
         return line
-    listed = ",\n".join(f"  {parameter}" for parameter in parameters)
-    return f" {name}<\n{listed}\n>"
+    listed = (union(members, indent=0, taken=3).lstrip() for members in parameters)
+    return f" {name}<{','.join(f'{_BREAK}{each}' for each in listed)}\n>"
 
 
 class _OwnNames:
@@ -141,27 +145,29 @@ class _OwnNames:
         return name
 
 
-def _parameters(tool: Tool, printer: TypePrinter) -> list[str]:
+def _parameters(tool: Tool, printer: TypePrinter) -> list[Members]:
     """Return the type parameters of a call: result, artifacts, declared errors, acknowledgement."""
-    artifacts = " | ".join(
+    artifacts = tuple(
         f"{printer.used('Artifact')}<{quote(part.kind)}, {printer.reference('received', part.type)}>"
         for part in tool.artifacts
     )
-    errors = " | ".join(_error(error, printer) for error in tool.errors)
+    errors = tuple(_error(error, printer) for error in tool.errors)
     ack = tool.long_running.ack if tool.long_running else None
     parameters = [
-        printer.reference("received", tool.result.name),
-        artifacts or "never",
-        errors or "never",
-        printer.reference("received", ack) if ack else "never",
+        (printer.reference("received", tool.result.name),),
+        artifacts or _NEVER,
+        errors or _NEVER,
+        (printer.reference("received", ack),) if ack else _NEVER,
     ]
-    while parameters[-1] == "never":
+    while parameters[-1] == _NEVER:
         parameters.pop()
     return parameters
 
 
 def _error(error: Error[str], printer: TypePrinter) -> str:
     details = f", {printer.reference('received', error.type)}" if error.type else ""
+    if error.type and printer.may_be_empty(error.type):
+        details += " | undefined"  # the surface leaves out what is empty
     return f"{printer.used('DeclaredError')}<{quote(error.name)}{details}>"
 
 
@@ -202,10 +208,7 @@ def _signature(name: str, parameters: list[str], call: str) -> str:
 
 def _required(tool: Tool) -> bool:
     """Return whether the arguments of a tool may not be empty."""
-    foreign = tool.payload.foreign
-    if foreign is not None:
-        return bool(foreign.classes.get(tool.payload.name, {"required": True})["required"])
-    return any(field.required for field in tool.payload.fields)
+    return not may_be_empty(tool.payload, "sent")
 
 
 def _description(tool: Tool) -> str:
