@@ -400,7 +400,7 @@ export class EventStream implements AsyncIterable<RuntimeEvent> {
           const event = JSON.parse(data) as RuntimeEvent;
           this.lastEventId = id ?? this.lastEventId;
           yield event;
-          if (this.#run && event.type === "run_stream_end" && event.run_id === this.#run) return;
+          if (signal?.aborted || this.#isLast(event)) return;
         }
       } catch (error) {
         if (signal?.aborted) return;
@@ -413,6 +413,10 @@ export class EventStream implements AsyncIterable<RuntimeEvent> {
       await pause(delay, signal);
       delay = Math.min(delay * 2, LONGEST_DELAY_MS);
     }
+  }
+
+  #isLast(event: RuntimeEvent): boolean {
+    return this.#run !== "" && event.type === "run_stream_end" && event.run_id === this.#run;
   }
 
   #open(signal: AbortSignal): Promise<Response> {
