@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import get_args
+from typing import Any, get_args
+
+import pytest
+from pydantic import TypeAdapter
 
 from tests.typescript.event_types import FILE, event_types
+from toolgen.adapters.http import records
+from toolgen.adapters.http.problems import PROBLEMS
 from toolgen.calls.results import ToolStatus
 from toolgen.calls.steps.result_encoding import truncate_document
 from toolgen.contract.names import RESERVED_CODES, ArtifactView
@@ -27,6 +32,57 @@ def test_events_are_those_of_their_records() -> None:
     if os.environ.get("UPDATE"):
         FILE.write_text(event_types(), "utf-8")
     assert FILE.read_text("utf-8") == event_types(), "`UPDATE=1 pytest tests/typescript` rewrites it"
+
+
+def properties(name: str) -> dict[str, bool]:
+    """Return the properties of an interface, with those that it extends, and whether each has to be there."""
+    (found,) = re.findall(
+        rf"^export interface {name}(?:<.*?>)?( extends \w+)? \{{\n(.*?)^\}}", RECORDS, re.M | re.S
+    )
+    base = properties(found[0].removeprefix(" extends ")) if found[0] else {}
+    own = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
+    return base | {key: mark == "" for key, mark in own}
+
+
+def served(record: Any) -> dict[str, bool]:
+    """Return the same of a record of the surface."""
+    schema = TypeAdapter(record).json_schema()
+    schema = schema["$defs"][record.__name__] if "$defs" in schema and "$ref" in schema else schema
+    return {key: key in schema["required"] for key in schema["properties"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("Issue", records.Issue),
+        ("Bounds", records.Bounds),
+        ("Artifact", records.ArtifactRecord),
+        ("AnyError", records.CallFailure),
+        ("Wait", records.Wait),
+        ("Answered", records.Answered),
+        ("Run", records.Run),
+        ("Session", records.SessionRecord),
+        ("ToolAnswer", records.MessageAnswer),
+        ("Turn", records.TurnRecord),
+    ],
+)
+def test_records_are_those_of_the_surface(name: str, record: Any) -> None:
+    assert properties(name) == served(record)
+
+
+def test_a_call_has_the_facts_of_the_surface_by_its_outcome() -> None:
+    outcomes = ("Ok", "Error", "Denied", "Pending", "Suspended", "Unknown")
+    keys = {key for outcome in outcomes for key in properties(f"{outcome}Call")}
+    call = served(records.Call)
+    assert keys == call.keys()
+    facts = properties("CallFacts")
+    assert facts == {key: is_there for key, is_there in call.items() if key in facts}
+
+
+def test_problems_are_those_of_the_surface() -> None:
+    text = FILE.with_name("surface.ts").read_text("utf-8")
+    union = text.partition("export type ProblemName =")[2].partition(";")[0]
+    assert set(re.findall(r'"([^"]*)"', union)) == set(PROBLEMS)
 
 
 def test_words_are_those_of_the_runtime() -> None:
