@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 import random
 import re
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from ruff import find_ruff_bin
 from tests.conformance import corpora
 from tests.importers.evolving_api import VERSIONS, document
 from tests.selection import volume
+from toolgen.cli import main
 from toolgen.cli.atomic_write import formatted
 from toolgen.importers.design import design_files
 from toolgen.importers.openapi import OpenAPIOptions, openapi_files
@@ -48,6 +51,25 @@ def test_edits_survive_a_new_version(seed: int) -> None:
         assert again.text == merged.text
     assert again.changes == ()
     _defined(merged.text)
+
+
+@pytest.mark.parametrize("corpus", corpora.files(), ids=lambda file: file.stem)
+def test_real_tools_that_did_not_change_change_nothing(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tools = [
+        {"name": f"t{number}", "description": "A tool.", "inputSchema": record.input_schema}
+        for number, record in enumerate(corpora.records(corpus)[:: corpora.STRIDE])
+    ]
+    Path("tools.json").write_text(json.dumps(tools), "utf-8")
+    main(("import", "mcp", "tools.json"))
+    design = Path("tools_design.py")
+    design.write_text(f"# mine\n{design.read_text('utf-8')}", "utf-8")
+    before = {file: file.read_bytes() for file in sorted(Path().rglob("*")) if file.is_file()}
+    for options in ((), ("--check",)):
+        code = main(("import", "mcp", "tools.json", "--allow-losses", *options))
+        assert (code, {file: file.read_bytes() for file in before}) == (0, before)
 
 
 def _defined(text: str) -> None:

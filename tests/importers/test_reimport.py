@@ -21,6 +21,7 @@ from ..findings import findings_in
 
 DESIGN = "library_design.py"
 LOCK = "library_design.import.json"
+CATALOG = Path(__file__).parents[2] / "gen/tool_schemas.json"
 
 
 class Library:
@@ -72,6 +73,8 @@ class Library:
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Library:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Library(tmp_path, capsys)
 
 
@@ -260,6 +263,68 @@ def test_programs_get_findings(library: Library) -> None:
     assert library.run("--strict").code == 1
     assert library.design.splitlines() == before
     assert library.run("--allow-losses").code == 0
+
+
+TOOL = {
+    "name": "Find-Books",
+    "description": "Find.",
+    "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "not": {"required": ["b"]}},
+}
+FUNCTIONS = '''"""Rooms."""
+
+
+def book(room: str, seats: int = 4) -> str:
+    """Book a room."""
+    return room
+'''
+SOURCES = {
+    "mcp": ("shelf.json", json.dumps({"tools": [TOOL]})),
+    "jsonschema": ("shelf.json", json.dumps([TOOL])),
+    "openapi": ("shelf.json", json.dumps({**document(3), "servers": [{"url": "https://books.example"}]})),
+    "catalog": ("shelf.json", CATALOG.read_text("utf-8")),
+    "python": ("shelf_of_rooms.py", FUNCTIONS),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_source_that_did_not_change_changes_nothing(library: Library, kind: str) -> None:
+    name, text = SOURCES[kind]
+    Path(name).write_text(text, "utf-8")
+    assert library.command(kind, name, "--allow-losses").code == 0
+    (design,) = Path().glob("*_design.py")
+    design.write_text(f"# mine\n{design.read_text('utf-8')}\n# and mine\n", "utf-8")
+    before = library.state()
+    for command in (
+        (kind, name, "--allow-losses"),
+        ("--allow-losses",),
+        (kind, name, "--check"),
+        ("--check",),
+    ):
+        done = library.command(*command)
+        assert (done.code, done.out) == (0, "")
+        assert library.state() == before
+    Path(name).write_text(text.replace("Find", "Look for").replace("seats", "chairs"), "utf-8")
+    sys.modules.pop("shelf_of_rooms", None)
+    assert library.command("--check").code == 1
+    assert library.command(kind, name, "--allow-losses").code == 0
+    assert library.command("--check").code == 0
+    assert design.read_text("utf-8").startswith("# mine\n")
+
+
+def test_all_imports_of_a_folder_are_made_again(library: Library, tmp_path: Path) -> None:
+    assert library.command("--check").code == 2
+    library.imported(1, "--out", "designs")
+    Path("shelf.json").write_text(json.dumps([TOOL]), "utf-8")
+    library.command("mcp", "shelf.json", "--out", "designs/shelf.py")
+    library.publish(2)
+    done = library.command("--check", "--out", "designs")
+    assert done.code == 1
+    assert "designs/shelf.py has what shelf.json says\n" in done.err
+    assert "library.json has changed: 1 added, 1 changed; run" in done.err
+    assert library.command("--check", "--out", "designs/shelf.py").code == 0
+    assert library.command("--out", "designs").code == 0
+    assert library.command("--check", "--out", "designs").code == 0
+    assert library.command("--check", "--name", "other").code == 2
 
 
 def test_a_tool_that_cannot_be_read_any_more_stays(library: Library) -> None:

@@ -12,7 +12,10 @@ from toolgen.findings import Format
 from toolgen.importers.tool import Kind
 
 OutputFormat = Annotated[Format, typer.Option(help="How problems are printed; json and github go to stdout.")]
-SourceKind = Annotated[Kind, typer.Argument(help="What the source is.")]
+SourceKind = Annotated[
+    Kind | None,
+    typer.Argument(help="What the source is; without it, all imports in the folder of --out are made again."),
+]
 SourceName = Annotated[
     str,
     typer.Argument(
@@ -74,7 +77,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files."
 
 
 def import_source(
-    kind: SourceKind,
+    kind: SourceKind = None,
     source: SourceName = "",
     out: Out = None,
     stdio: Stdio = "",
@@ -98,25 +101,30 @@ def import_source(
 ) -> None:
     """Import existing tools: write a design module of them, which you then edit, or a server's lock."""
     from .import_request import Chosen, ImportRequest
-    from .importing import import_tools
+    from .importing import follow_imports, import_tools
     from .outcome import print_error_records, print_outcome
     from .server_lock import LockRequest, lock_server
 
     tags, ids, others, names = (tuple(written or ()) for written in (tag, only, exclude, rename))
     chosen = Chosen(tags, ids, others, names, read_only, server, accept_server)
     is_live = bool(stdio or url or header or insecure) or (kind == "mcp" and check and not source)
-    _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen())
+    if kind is None and (is_live or name or service or force or chosen != Chosen()):
+        raise typer.BadParameter("without KIND, imports are made again with the options that they had")
+    if kind is not None:
+        _require_source(kind, source, is_live=is_live, is_openapi=chosen != Chosen())
     headers = tuple(header or ())
     lock = LockRequest(
         stdio=stdio, url=url, headers=headers, is_insecure=insecure, out=out, is_check=check, is_forced=force
     )
     request = ImportRequest(
-        kind=kind, source=source, out=out or Path(), name=name, service=service, openapi=chosen
+        kind=kind or "openapi", source=source, out=out or Path(), name=name, service=service, openapi=chosen
     )
     request = replace(
         request, is_strict=strict, may_lose=allow_losses, is_forced=force, is_check=check, format=format
     )
     with print_error_records(format):
+        if kind is None:
+            raise typer.Exit(max(map(print_outcome, follow_imports(request))))
         raise typer.Exit(print_outcome(lock_server(lock) if is_live else import_tools(request)))
 
 

@@ -131,6 +131,12 @@ class ImportRequest:
         )
 
 
+def located_source(kind: Kind, stored: str, folder: Path) -> str:
+    """Return the source that a lock in a folder names, as it is seen from the working directory."""
+    is_path = kind != "python" or ".py" in Path(stored.partition(":")[0]).suffixes
+    return os.path.relpath(folder / stored) if is_path else stored
+
+
 def is_name(text: str) -> bool:
     """Return whether a toolset can have a name."""
     return bool(TOOL_NAME.fullmatch(text)) and len(text) <= LONGEST_NAME and not keyword.iskeyword(text)

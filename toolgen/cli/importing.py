@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, assert_never
@@ -18,7 +19,7 @@ from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import openapi_files
 from toolgen.importers.python_functions import read_functions
-from toolgen.importers.reimport import ImportLock, digest, lock_path, lock_text
+from toolgen.importers.reimport import LOCK_SUFFIX, ImportLock, design_path, digest, lock_path, lock_text
 from toolgen.importers.text import read_document, read_relative
 from toolgen.importers.tool import Kind, Source
 from toolgen.shapes.naming import LONGEST_NAME, snake
@@ -26,9 +27,9 @@ from toolgen.shapes.naming import LONGEST_NAME, snake
 from .atomic_write import formatted, replace_files, write_files_atomically
 from .functions import find_functions
 from .garbage import rare_collections
-from .import_request import ImportRequest, is_name, name_of
+from .import_request import ImportRequest, is_name, located_source, name_of
 from .outcome import Outcome, reported
-from .reimporting import counted, last_import, planned_update
+from .reimporting import counted, last_import, planned_update, stored_lock
 
 _LACKING: Final = "the design lacks something of the source (--allow-losses exits 0)"
 
@@ -78,6 +79,23 @@ def import_tools(request: ImportRequest) -> Outcome:
         notes=_next_steps(source.file, list(schemas)),
         summary="; ".join(parts),
     )
+
+
+def follow_imports(request: ImportRequest) -> Iterator[Outcome]:
+    """Yield the outcomes of imports made again, of all designs with a lock in a folder, or of one design.
+
+    Raises:
+        ToolgenError: there is none, or one of the sources or designs cannot be read.
+    """
+    out = request.out
+    locks = [Path(lock_path(out))] if out.suffix == ".py" else sorted(out.glob(f"*{LOCK_SUFFIX}"))
+    if not any(map(Path.exists, locks)):
+        hint = "name KIND and SOURCE to import something"
+        raise ToolgenError(f"there is no import of before in {out}", hint=hint)
+    for file in locks:
+        lock = stored_lock(file)
+        source = located_source(lock.kind, lock.source, file.parent)
+        yield import_tools(replace(request, kind=lock.kind, source=source, out=Path(design_path(file))))
 
 
 def _follow(

@@ -13,14 +13,13 @@ from .matching import (
     Labelled,
     Requests,
     clause_of,
-    is_same,
     labelled,
     name_in,
     own_matches,
     slot_index,
     source_matches,
 )
-from .source_text import Arguments, Chunk, Statement
+from .source_text import Arguments, Chunk, Statement, is_same
 
 Path: TypeAlias = tuple[Key, ...]
 """The keys from a statement of the module to what stands in it."""
@@ -56,6 +55,9 @@ class Piece:
     @property
     def text(self) -> str:
         return self.statement.text_of(self.node)
+
+    def is_same(self, other: Piece) -> bool:
+        return self.text == other.text or is_same(self.node, other.node)
 
     @property
     def is_commented(self) -> bool:
@@ -99,9 +101,9 @@ class ClauseMerge:
 
     def expression(self, base: Piece, ours: Piece, theirs: Piece, path: Path) -> MergedNode:
         """Return the merged expression."""
-        if is_same(base.node, theirs.node) or is_same(ours.node, theirs.node):
+        if base.is_same(theirs) or ours.is_same(theirs):
             return ours.node, ours.text
-        is_untouched = is_same(base.node, ours.node)
+        is_untouched = base.is_same(ours)
         new = theirs.text_at(ours.statement.line_indent(ours.node))
         inner = self._inner(base, ours, theirs, path)
         if is_untouched and base.text == ours.text:

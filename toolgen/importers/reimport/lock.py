@@ -6,10 +6,17 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, get_args
+
+from ..tool import Kind
 
 _FORMAT: Final = "toolgen-import-1"
-_KINDS: Final = frozenset(["openapi", "mcp", "jsonschema", "catalog", "python"])
+LOCK_SUFFIX: Final = ".import.json"
+
+
+def is_kind(text: str) -> TypeGuard[Kind]:
+    """Return whether a text is a kind of sources."""
+    return text in get_args(Kind)
 
 
 class ImportLockError(Exception):
@@ -20,7 +27,7 @@ class ImportLockError(Exception):
 class ImportLock:
     """What the last import wrote, and of what."""
 
-    kind: str
+    kind: Kind
     source: str
     """The source, a file seen from the folder of the lock."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -33,7 +40,12 @@ class ImportLock:
 
 def lock_path(design: PurePath) -> PurePath:
     """Return the path of the lock beside a design module."""
-    return design.with_suffix(".import.json")
+    return design.with_suffix(LOCK_SUFFIX)
+
+
+def design_path(lock: PurePath) -> PurePath:
+    """Return the path of the design module beside a lock."""
+    return lock.with_name(f"{lock.name.removesuffix(LOCK_SUFFIX)}.py")
 
 
 def digest(text: str) -> str:
@@ -72,7 +84,7 @@ def read_lock(text: str) -> ImportLock:
             "options": dict(options),
             "files": dict(files),
             "module": list(lines),
-        } if kind in _KINDS and all(isinstance(each, str) for each in [*lines, *files.values()]):
+        } if is_kind(kind) and all(isinstance(each, str) for each in [*lines, *files.values()]):
             module = "\n".join(lines)
             return ImportLock(kind=kind, source=source, options=options, files=files, module=module)
         case {"format": str(other)} if other != _FORMAT:

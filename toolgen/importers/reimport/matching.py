@@ -27,11 +27,6 @@ _TELLING: Final = 60
 """Characters of a dumped argument that two clauses hardly share by chance."""
 
 
-def is_same(left: ast.AST, right: ast.AST) -> bool:
-    """Return whether two expressions are the same, however they are laid out."""
-    return left is right or ast.dump(left) == ast.dump(right)
-
-
 def clause_of(node: ast.AST) -> str:
     """Return the name of the clause that an expression calls; empty for anything else."""
     match node:
@@ -107,9 +102,16 @@ def source_matches(
     )
 
 
-def requests_in(tree: ast.AST) -> Requests:
+def requests_in(tree: ast.Module) -> Requests:
     """Return what each method of an API requests, or which function it calls."""
-    return {name_in(node): _request(node) for node in ast.walk(tree) if clause_of(node) == "Method"}
+    values = [each.value for each in tree.body if isinstance(each, ast.Assign)]
+    requests: Requests = {}
+    for node in values:
+        if isinstance(node, ast.Call) and clause_of(node) in ("Design", "Service"):
+            values += node.args
+        elif clause_of(node) == "Method":
+            requests[name_in(node)] = _request(node)
+    return requests
 
 
 def _matches(

@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
-from .matching import Key, clause_of, is_same, method_of, name_in, requests_in
+from .matching import Key, clause_of, method_of, name_in, requests_in
 from .module_parts import Item, bound_by, imports_in, place_of, rewritten, with_imports
 from .places import line_of, variable_of
-from .source_text import SourceText, Statement, UnreadableDesignError
+from .source_text import SourceText, Statement, UnreadableDesignError, is_same
 
 Formatter = Callable[[list[str]], list[str]]
 """Formats modules, as imports are formatted."""
@@ -39,10 +39,13 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
     Raises:
         UnreadableDesignError: the design cannot be changed in places.
     """
-    mine = SourceText(ours)
-    renamed = _renamed(SourceText(base), mine)
-    before, new = (SourceText(_with_names(text, renamed)) for text in (base, theirs))
-    if is_same(before.tree, new.tree):
+    if base == theirs:
+        return Merged(text=ours, changes=(), is_same=True)
+    mine, before = SourceText(ours), SourceText(base)
+    if renamed := _renamed(before, mine):
+        before = SourceText(_with_names(base, renamed))
+    new = SourceText(_with_names(theirs, renamed))
+    if _are_same(before.statements, new.statements):
         return Merged(text=ours, changes=(), is_same=True)
     keep: set[Path] = set()
     while True:
@@ -54,8 +57,8 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
     is_whole = ours == base and not done.clauses.retained
     text = new.text if is_whole else rewritten(mine, items, _formatted(items, formatted))
     merged = SourceText(text)
-    expected = new.tree if is_whole else ast.Module(body=[item.node for item in items], type_ignores=[])
-    if not is_same(merged.tree, expected):
+    expected = [item.node for item in items]
+    if not is_whole and not is_same(merged.tree.body, expected):
         raise UnreadableDesignError("cannot be merged: what would be written is not what is meant")
     _check_order(items)
     changes = [
@@ -65,6 +68,10 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
     if not changes and text != ours:
         changes = [Change(kind="changed", path=())]
     return Merged(text=text, changes=tuple(sorted(changes, key=lambda change: change.line)))
+
+
+def _are_same(left: tuple[Statement, ...], right: tuple[Statement, ...]) -> bool:
+    return len(left) == len(right) and all(one.is_same(other) for one, other in zip(left, right, strict=True))
 
 
 def _formatted(items: list[Item], formatted: Formatter) -> dict[int, str]:
@@ -107,7 +114,7 @@ class _ModuleMerge:
         items = [item for each in self._ours.statements if (item := self._item(each)) is not None]
         for name, statement in self._base.items():
             now = self._theirs.get(name)
-            if name not in here and now is not None and not is_same(statement.node, now.node):
+            if name not in here and now is not None and not statement.is_same(now):
                 self._change("declined", name, now.text)
         previous: list[str] = []
         for name, statement in self._theirs.items():
@@ -125,10 +132,10 @@ class _ModuleMerge:
         if not name or (base is None and theirs is None):
             return same
         if base is None or theirs is None:
-            if theirs is not None and not is_same(statement.node, theirs.node):
+            if theirs is not None and not statement.is_same(theirs):
                 self._change("conflict", name, theirs.text)
             return None if base is not None and self._goes(base, statement, name) else same
-        if is_same(base.node, theirs.node) or is_same(statement.node, theirs.node):
+        if base.is_same(theirs) or statement.is_same(theirs):
             return same
         pieces = (_value(base), _value(statement), _value(theirs))
         retained = self.clauses.retained
@@ -149,9 +156,7 @@ class _ModuleMerge:
 
     def _goes(self, base: Statement, ours: Statement, name: str) -> bool:
         path = (("$", name),)
-        is_untouched = (
-            is_same(base.node, ours.node) and ours.is_alone and not ours.has_comment(ours.start, ours.end)
-        )
+        is_untouched = base.is_same(ours) and ours.is_alone and not ours.has_comment(ours.start, ours.end)
         if is_untouched and path not in self.clauses.keep:
             self._change("removed", name)
             self.clauses.deleted.append(path)
@@ -207,6 +212,8 @@ def _with_names(text: str, renamed: dict[str, str]) -> str:
 
 def _missing(items: list[Item], deleted: list[Path]) -> Iterator[Path]:
     """Yield what was deleted although something that stays refers to it."""
+    if not deleted:
+        return
     nodes = [node for item in items for node in ast.walk(item.node)]
     loaded = {node.id for node in nodes if isinstance(node, ast.Name)}
     tools = [node for node in nodes if clause_of(node) == "Tool"]

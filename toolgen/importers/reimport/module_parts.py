@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from toolgen import dsl
@@ -16,7 +17,7 @@ _DSL: Final = "toolgen.dsl"
 _BLANK: Final = re.compile(r"[ \t]*\n(?:[ \t]*\n)*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """A statement of a merged module."""
 
@@ -24,6 +25,20 @@ class Item:
     text: str
     statement: Statement | None = None
     """The author's, of which it is what it becomes; None for a new one."""
+
+    @cached_property
+    def loaded(self) -> frozenset[str]:
+        """The names that it reads."""
+        return frozenset(
+            node.id
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that it binds."""
+        return frozenset(bound_by(self.node))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,35 +82,25 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
             yield from bound_by(node)
 
 
-def names_loaded(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the names that are read somewhere in these nodes."""
-    return {
-        node.id
-        for each in nodes
-        for node in ast.walk(each)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-
-
 def place_of(items: list[Item], name: str, previous: list[str]) -> int:
     """Return where a variable stands: behind the last of `previous` that is there, above its first use."""
     head = next((at for at, item in enumerate(items) if not _is_head(item.node)), len(items))
-    behind = [at + 1 for at, item in enumerate(items) if {*bound_by(item.node)}.intersection(previous[-1:])]
+    behind = [at + 1 for at, item in enumerate(items) if item.bound.intersection(previous[-1:])]
     for earlier in reversed(previous[:-1]):
         if behind:
             break
-        behind = [at + 1 for at, item in enumerate(items) if earlier in bound_by(item.node)]
-    used = [at for at, item in enumerate(items) if name in names_loaded([item.node])]
+        behind = [at + 1 for at, item in enumerate(items) if earlier in item.bound]
+    used = [at for at, item in enumerate(items) if name in item.loaded]
     return max(head, min([*(behind or [head])[-1:], *used]))
 
 
 def with_imports(items: list[Item], base: Imports, theirs: Imports) -> list[Item]:
     """Return the statements with the imports that they need now."""
-    loaded = names_loaded(item.node for item in items)
-    bound = {name for item in items for name in bound_by(item.node)}
+    loaded = {name for item in items for name in item.loaded}
+    bound = {name for item in items for name in item.bound}
     missing = (theirs.clauses & loaded) - bound
     items = [_import_changed(item, base, missing, loaded) for item in items]
-    bound = {name for item in items for name in bound_by(item.node)}
+    bound = {name for item in items for name in item.bound}
     new: list[Item] = []
     for name, statement in theirs.modules.items():
         if name in loaded - bound:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Span: TypeAlias = "tuple[int, int]"
 """Where a text begins, and the place behind its end."""
@@ -28,6 +28,26 @@ class UnreadableDesignError(Exception):
     def __init__(self, message: str, line: int = 1) -> None:
         super().__init__(message)
         self.line = line
+
+
+def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> bool:
+    """Return whether two trees are the same, however they are laid out."""
+    waiting: list[tuple[Any, Any]] = [(left, right)]
+    while waiting:
+        one, other = waiting.pop()
+        if one is other:
+            continue
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            waiting += [(getattr(one, name, None), getattr(other, name, None)) for name in one._fields]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            waiting += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +153,9 @@ class Statement:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def is_same(self, other: Statement) -> bool:
+        return self.text == other.text or is_same(self.node, other.node)
+
     @cached_property
     def is_alone(self) -> bool:
         """No other statement and no comment is on its lines, and no comment stands right above it."""
@@ -169,12 +192,14 @@ class Statement:
         while tokens[index][1] != "(":
             index += 1
         opened = tokens[index][3]
-        nodes = iter(arguments_in(call))
+        nodes = arguments_in(call)
+        spans = [self.source.span(node) for _, node in nodes]
         chunks: list[Chunk] = []
         lead_start = opened
-        for first, last, comma in self._parts(index + 1):
-            keyword, node = next(nodes)
-            value_start, value_end = self.source.span(node)
+        parts = self._parts(index + 1, [stop for _, stop in spans])
+        for (keyword, node), (value_start, value_end), (first, last, comma) in zip(
+            nodes, spans, parts, strict=True
+        ):
             content_start, content_end = tokens[first][2], tokens[last][3]
             comma_end = tokens[comma][3] if comma is not None else content_end
             trail_end = self._trail_end(comma + 1 if comma is not None else last + 1, comma_end)
@@ -194,17 +219,20 @@ class Statement:
             lead_start = trail_end
         return Arguments(head=text[start:opened], chunks=tuple(chunks), tail=text[lead_start:end])
 
-    def _parts(self, index: int) -> Iterator[tuple[int, int, int | None]]:
-        """Yield first and last token of each argument from a token on, and its comma."""
+    def _parts(self, index: int, ends: list[int]) -> Iterator[tuple[int, int, int | None]]:
+        """Yield first and last token of each argument, and its comma; the values end at `ends`."""
         tokens, depth = self._tokens, 0
+        left = iter(ends)
+        end = next(left, 0)
         first: int | None = None
         last = index
         while True:
-            kind, text, _, _ = tokens[index]
+            kind, text, start, _ = tokens[index]
             if kind in _TRIVIA:
                 pass
-            elif depth == 0 and (text == "," or text in _CLOSING):
+            elif depth == 0 and start >= end and (text == "," or text in _CLOSING):
                 if first is not None:
+                    end = next(left, 0)
                     yield first, last, index if text == "," else None
                 if text != ",":
                     return
