@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from .clause_merge import Change, ChangeKind, ClauseMerge, Path, Piece
 from .matching import Key, clause_of, method_of, name_in, requests_in
-from .module_parts import Item, bound_by, imports_in, place_of, rewritten, with_imports
+from .module_parts import Item, bound_by, imports_in, loaded_by, place_of, rewritten, with_imports
 from .places import line_of, variable_of
 from .source_text import SourceText, Statement, UnreadableDesignError, is_same
 
@@ -71,7 +71,9 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
 
 
 def _are_same(left: tuple[Statement, ...], right: tuple[Statement, ...]) -> bool:
-    return len(left) == len(right) and all(one.is_same(other) for one, other in zip(left, right, strict=True))
+    return len(left) == len(right) and all(
+        each.is_same(other) for each, other in zip(left, right, strict=True)
+    )
 
 
 def _formatted(items: list[Item], formatted: Formatter) -> dict[int, str]:
@@ -237,13 +239,11 @@ def _check_order(items: list[Item]) -> None:
         for name in bound_by(item.node):
             first.setdefault(name, index)
     for index, item in enumerate(items):
-        if not variable_of(item.node) or (item.statement is not None and item.text == item.statement.text):
-            continue
-        for node in ast.walk(item.node):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                is_later = first.get(node.id, -1) > index or node.id not in first
-                if is_later and not hasattr(builtins, node.id):
-                    raise UnreadableDesignError(
-                        f"has {variable_of(item.node)!r} above {node.id!r}, which it needs; move it below",
-                        item.statement.node.lineno if item.statement else 1,
-                    )
+        old = loaded_by(item.statement.node) if item.statement else frozenset()
+        for name in sorted(item.loaded - old) if variable_of(item.node) else ():
+            is_bound = first.get(name, index + 1) <= index or hasattr(builtins, name)
+            if not is_bound:
+                raise UnreadableDesignError(
+                    f"has {variable_of(item.node)!r} above {name!r}, which it needs; move it below",
+                    item.statement.node.lineno if item.statement else 1,
+                )

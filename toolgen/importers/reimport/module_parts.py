@@ -29,11 +29,7 @@ class Item:
     @cached_property
     def loaded(self) -> frozenset[str]:
         """The names that it reads."""
-        return frozenset(
-            node.id
-            for node in ast.walk(self.node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        )
+        return loaded_by(self.node)
 
     @cached_property
     def bound(self) -> frozenset[str]:
@@ -80,6 +76,12 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.stmt) and node is not statement:
             yield from bound_by(node)
+
+
+def loaded_by(statement: ast.stmt) -> frozenset[str]:
+    """Return the names that a statement reads."""
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in nodes if isinstance(node.ctx, ast.Load))
 
 
 def place_of(items: list[Item], name: str, previous: list[str]) -> int:

@@ -34,18 +34,18 @@ def is_same(left: ast.AST | list[ast.stmt], right: ast.AST | list[ast.stmt]) -> 
     """Return whether two trees are the same, however they are laid out."""
     waiting: list[tuple[Any, Any]] = [(left, right)]
     while waiting:
-        one, other = waiting.pop()
-        if one is other:
+        node, other = waiting.pop()
+        if node is other:
             continue
-        if type(one) is not type(other):
+        if type(node) is not type(other):
             return False
-        if isinstance(one, ast.AST):
-            waiting += [(getattr(one, name, None), getattr(other, name, None)) for name in one._fields]
-        elif isinstance(one, list):
-            if len(one) != len(other):
+        if isinstance(node, ast.AST):
+            waiting += [(getattr(node, name, None), getattr(other, name, None)) for name in node._fields]
+        elif isinstance(node, list):
+            if len(node) != len(other):
                 return False
-            waiting += zip(one, other, strict=True)
-        elif one != other:
+            waiting += zip(node, other, strict=True)
+        elif node != other:
             return False
     return True
 
