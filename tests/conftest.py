@@ -113,7 +113,7 @@ class ProjectFolder:
         forget()
         linecache.clearcache()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.StringIO(piped))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))
             code = main(args)
         captured = self.capsys.readouterr()
         return Done(code, captured.out, captured.err)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 
 import pytest
 
@@ -62,9 +60,8 @@ def test_a_call_prints_exactly_what_the_model_sees(greeter: ProjectFolder) -> No
     assert (done.code, done.out, done.err) == (0, '{"text":"Good day, Ada of s-9! ☀"}\n', "")
 
 
-def test_the_json_may_come_from_stdin(greeter: ProjectFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"name": "Ada"}')))
-    assert greeter.run("call", "greet", "-", "--session", "s-9").code == 0
+def test_the_json_may_come_from_stdin(greeter: ProjectFolder) -> None:
+    assert greeter.run("call", "greet", "-", "--session", "s-9", piped='{"name": "Ada"}').code == 0
 
 
 def test_a_call_without_arguments_needs_no_json(greeter: ProjectFolder) -> None:

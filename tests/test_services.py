@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import re
 import shutil
@@ -208,8 +207,7 @@ def test_a_missing_credential_is_waited_for_and_kept(
     waits = tariffs.run("call", "list_prices", '{"zone": "north"}', "--session", "s")
     assert (waits.code, waits.out) == (0, "")
     id_ = tariffs.run("approve").out.split()[0]
-    monkeypatch.setattr(sys, "stdin", io.StringIO("k-1\n"))
-    given = tariffs.run("approve", id_, "--scope", "service")
+    given = tariffs.run("approve", id_, "--scope", "service", piped="k-1\n")
     assert (given.code, json.loads(given.out)["returned"]) == (0, 1), given.err
     assert tariffs.run("call", "list_prices", '{"zone": "north"}').code == 0
     assert (tariffs.path / "runs.db.credentials").exists()
