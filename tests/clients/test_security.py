@@ -14,6 +14,7 @@ from pydantic import Field
 
 from tests.clients.books import Book, Books, GetBook, operation
 from tests.clients.servers import Received, Respond, answer, answering, serving
+from tests.selection import diagonal
 from toolgen.clients import HTTP, OAuthFlow, Paging, Parameter, Requirement, Response, SecurityScheme, calling
 from toolgen.contract.credentials import Credential
 from toolgen.contract.secrets import HIDDEN
@@ -295,9 +296,10 @@ def forms(secret: str) -> list[str]:
     return [secret, QUOTED, b64encode(f"frank:{secret}".encode()).decode()]
 
 
-@pytest.mark.parametrize("scheme", [KEY, IN_QUERY, IN_COOKIE, BASIC, BEARER, OAUTH])
-@pytest.mark.parametrize("status", [200, 302, 400, 401, 500])
-@pytest.mark.parametrize("is_given", [False, True])
+@pytest.mark.parametrize(
+    ("scheme", "status", "is_given"),
+    diagonal([KEY, IN_QUERY, IN_COOKIE, BASIC, BEARER, OAUTH], [200, 302, 400, 401, 500], [False, True]),
+)
 async def test_nothing_tells_a_secret(
     scheme: SecurityScheme, status: int, is_given: bool, caplog: pytest.LogCaptureFixture
 ) -> None:

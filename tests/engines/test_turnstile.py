@@ -21,7 +21,7 @@ from .toys import Toys, call, play
 
 Arguments = TypeVarTuple("Arguments")
 
-MANY = 5_000
+MANY = 2_000
 
 
 class Turns:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import ProjectFolder, in_a_process
 from tests.conftest import project as project
+from tests.selection import first
 
 MODULE = '''\
 """Rooms of an office."""
@@ -100,7 +101,7 @@ def answer(project: ProjectFolder, tool: str, arguments: object) -> object:
     return json.loads(done.out)
 
 
-@pytest.mark.parametrize("source", ["app.rooms", "app/rooms.py"])
+@pytest.mark.parametrize("source", first(["app.rooms", "app/rooms.py"]))
 def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
     assert imported(project, source, "rooms").endswith("imported 4 tools\n")
     arguments = {"point": {"x": 2}, "options": {"deep": True}, "schema": "s", "copy": 3}

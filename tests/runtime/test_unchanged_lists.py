@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.selection import diagonal
 from toolgen.calls.toolsets import dynamic
 from toolgen.calls.toolsets.dynamic import ListedTools
 from toolgen.calls.toolsets.registration import registered_bound_tools
@@ -81,9 +82,8 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return Counted(monkeypatch)
 
 
-@pytest.mark.parametrize("number", [1, 1_000])
+@pytest.mark.parametrize(("is_static", "number"), diagonal([False, True], [1, 1_000]))
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("is_static", [False, True])
 async def test_an_unchanged_list_is_registered_once(
     view: str, number: int, is_static: bool, counted: Counted
 ) -> None:

@@ -162,6 +162,9 @@ async def test_tools_beyond_the_work_of_the_patterns_of_a_list_are_left_out(
     assert 0 < len(made.threads) <= most
     assert found["mcp.s.t99"] == "with others its patterns exceed the work of 40000 for those of a list"
     assert found["mcp.s.t0"] == "made of t0"
+
+
+async def test_the_patterns_of_many_plain_tools_are_within_the_work_of_a_list() -> None:
     plain = await Made().left_out_of(*[patterned(f"t{number}", [UUID] * 2) for number in range(1_500)])
     assert all(reason.startswith("made of") for reason in plain.values())
 
