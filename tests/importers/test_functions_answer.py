@@ -16,6 +16,7 @@ MODULE = '''\
 import datetime as dt
 import enum
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypedDict
 
 from pydantic import BaseModel, Field
@@ -43,6 +44,10 @@ class Report(BaseModel):
     kind: Kind
     point: Point
     children: list["Report"] = []
+
+
+class Named(BaseModel):
+    name: str = Field(default="none", alias="theName")
 
 
 class Desk:
@@ -80,6 +85,16 @@ async def day(of: dt.date | None = None) -> dict[str, int]:
 
 def forget(name: str) -> None:
     """Forget it."""
+
+
+def rename(named: Named, at: Path = Path("a")) -> Named:
+    """Rename it."""
+    return Named(theName=f"{named.name} {at}")
+
+
+def place(of: str) -> Path:
+    """Find its place."""
+    return Path("/", of)
 '''
 SETTINGS = '[tool.toolgen]\ndesign = "app.{}_design"\nout = "app/gen"\n'
 
@@ -103,7 +118,7 @@ def answer(project: ProjectFolder, tool: str, arguments: object) -> object:
 
 @pytest.mark.parametrize("source", first(["app.rooms", "app/rooms.py"]))
 def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
-    assert imported(project, source, "rooms").endswith("imported 4 tools\n")
+    assert imported(project, source, "rooms").endswith("\nimported 6 tools\n")
     arguments = {"point": {"x": 2}, "options": {"deep": True}, "schema": "s", "copy": 3}
     assert answer(project, "report", {**arguments, "kind": "small"}) == {
         "when": "2026-01-03",
@@ -117,6 +132,8 @@ def test_a_whole_module_answers(project: ProjectFolder, source: str) -> None:
     assert answer(project, "day", {"of": "2026-02-05"}) == {"result": {"day": 5}}
     assert answer(project, "day", {}) == {"result": {}}
     assert answer(project, "forget", {"name": "x"}) == {}
+    assert answer(project, "rename", {"named": {"theName": "x"}, "at": "b"}) == {"theName": "x b"}
+    assert answer(project, "place", {"of": "x"}) == {"result": "/x"}
     refused = project.run("call", "report", json.dumps({**arguments, "copy": 0}))
     assert json.loads(refused.out)["issues"][0]["path"] == "$.copy"
 

@@ -8,7 +8,7 @@ import enum
 import functools
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict
 
@@ -267,6 +267,14 @@ async def test_null_leaves_out_a_parameter_that_has_a_default() -> None:
     found = properties(find)
     assert found["note"] == {"type": "string", "title": "Note"}
     assert found["mark"] == {"type": ["string", "null"], "title": "Mark", "default": "m"}
+
+
+async def test_a_default_may_be_any_iterable() -> None:
+    def count(words: Iterable[str] = (), more: Sequence[str] = ()) -> int:
+        return len([*words, *more])
+
+    assert (await called(count, {})).json == b"0"
+    assert (await called(count, {"words": ["a"], "more": ["b"]})).json == b"2"
 
 
 def test_arguments_are_frozen_and_written_as_they_were_decoded() -> None:

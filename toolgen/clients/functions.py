@@ -19,6 +19,7 @@ from toolgen.calls.steps.bridge import CallEndedError
 from toolgen.calls.steps.methods import is_async
 from toolgen.calls.steps.thread_pool import NoThreadError, ThreadPool
 from toolgen.contract.transport import Function
+from toolgen.shapes.design.model import ToolModel
 from toolgen.shapes.python.annotations import readable
 from toolgen.shapes.python.functions import type_hints, yielded
 from toolgen.shapes.python.yielding import Report, with_progress
@@ -232,7 +233,7 @@ class _Method:
         if isinstance(self._result, type) and isinstance(returned, self._result):
             return returned
         try:
-            documents = list(self._documents(_plain(returned)))
+            documents = list(self._documents(_plain(returned, self._reader)))
         except (TypeError, ValueError, RecursionError) as error:
             raise MalformedResultError(f"{self.target} returned what has no JSON form: {error}") from None
         misfits = list[MisfitError]()
@@ -301,8 +302,10 @@ def _branches(type_: Any) -> tuple[Any, ...]:
     return get_args(type_) if get_origin(type_) in (Union, UnionType) else ()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, reader: Reader[Any]) -> Any:
     """Return the JSON of a value; that of models and dataclasses has the names of their attributes as keys.
+
+    An author's own model has the alias of one as key, where the result has an attribute of that alias.
 
     Raises:
         TypeError: it has none.
@@ -310,17 +313,29 @@ def _plain(value: Any) -> Any:
     match value:
         case BaseModel():
             names = (*type(value).model_fields, *(value.model_extra or {}))
-            return {name: _plain(inner) for name in names if (inner := getattr(value, name)) is not None}
+            return {
+                _key(value, name, reader): _plain(inner, reader)
+                for name in names
+                if (inner := getattr(value, name)) is not None
+            }
         case Mapping():
             if not all(isinstance(key, str) for key in value):
                 raise TypeError("the keys of its mappings are not all texts")
-            return {key: _plain(inner) for key, inner in value.items()}
+            return {key: _plain(inner, reader) for key, inner in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [_plain(item) for item in value]
+            return [_plain(item, reader) for item in value]
         case _ if dataclasses.is_dataclass(value):
-            return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {
+                field.name: _plain(getattr(value, field.name), reader) for field in dataclasses.fields(value)
+            }
         case _:
             return plain(value)
+
+
+def _key(model: BaseModel, name: str, reader: Reader[Any]) -> str:
+    field = type(model).model_fields.get(name)
+    alias = None if field is None or isinstance(model, ToolModel) else field.serialization_alias
+    return alias if alias is not None and alias in reader.keys else name
 
 
 def _raise_problems(client: str, problems: Sequence[str]) -> None:

@@ -66,6 +66,11 @@ class Reader(Generic[T]):
         return None
 
     @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys that the classes of the type have."""
+        return frozenset(_known_keys(_core_schema(self._type)))
+
+    @cached_property
     def _attributes(self) -> dict[str, SchemaValidator]:
         """Validators of the attributes of a class, by key."""
         core = tolerant(_core_schema(self._type))

@@ -176,7 +176,8 @@ def _schema(type_: Any, mode: JsonSchemaMode) -> dict[str, Any] | str:
             return error.message.splitlines()[0].split(". ")[0].rstrip(".")
         except (TypeError, ValueError, AttributeError, NameError, RecursionError) as error:
             return f"{type(error).__name__}: {error}"
-    for name, definition in schema.get("$defs", {}).items():
+    named = {getattr(type_, "__name__", ""): schema} | schema.get("$defs", {})
+    for name, definition in named.items():
         if definition.get("title") == name:
             del definition["title"]
     return schema

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
+from pathlib import PurePath
 
 from toolgen.contract.json_value import Json
 
@@ -37,6 +38,8 @@ def plain(value: object) -> Json:
             return {_key(key): plain(item) for key, item in value.items()}
         case Enum():
             return plain(value.value)
+        case PurePath():
+            return str(value)
         case _:
             raise TypeError(f"a {type(value).__name__} has no JSON form")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -231,6 +231,8 @@ def _annotated_text(annotation: Any) -> str:
 def payload_field(parameter: Parameter, attribute: str) -> tuple[Any, Any]:
     """Return the annotation and the default of a parameter's field in a class of the arguments."""
     annotation, default = readable(parameter.annotation), parameter.default
+    if isinstance(default, tuple) and get_origin(annotation) is Iterable:
+        default = list(default)  # as documents give it, and as it is written again
     own_fields = [info for info in (*get_args(annotation), default) if isinstance(info, FieldInfo)]
     facts: dict[str, Any] = {}
     if parameter.description and not any(info.description for info in own_fields):
