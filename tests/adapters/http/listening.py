@@ -63,6 +63,8 @@ class Reader:
         assert self.answer.status_code == 200, await self.answer.aread()
         self._lines = self.answer.aiter_lines()
         assert await anext(self._lines) == "retry: 1000"  # it has begun to listen
+        if (line := await anext(self._lines)).startswith("id: "):
+            self.last = line.removeprefix("id: ")
         return self
 
     async def __aexit__(self, *error: Any) -> None:

@@ -22,21 +22,28 @@ _PIECE: Final = 100
 
 
 class KeptEvent:
-    """An event with its number, and with its JSON once somebody has asked for it."""
+    """An event with its id, and with its lines once somebody has asked for them."""
 
-    __slots__ = ("_data", "event", "number")
+    __slots__ = ("_lines", "event", "id", "number")
 
-    def __init__(self, number: int, event: Event) -> None:
+    def __init__(self, start: str, number: int, event: Event) -> None:
+        self.id = f"{start}.{number}"
         self.number = number
         self.event = event
-        self._data = b""
+        self._lines = b""
 
     @property
-    def data(self) -> bytes:
-        """The event as JSON; made once, for all readers."""
-        if not self._data:
-            self._data = to_json(as_json(self.event))
-        return self._data
+    def lines(self) -> bytes:
+        """The event as a reader gets it; made once, for all readers."""
+        if not self._lines:
+            self._lines = lines_of(self.event, self.id)
+        return self._lines
+
+
+def lines_of(event: Event, id_: str) -> bytes:
+    """Return the lines of one event; without an id a reader that comes again does not name it."""
+    head = b"id: " + id_.encode() + b"\n" if id_ else b""
+    return head + b"data: " + to_json(as_json(event)) + b"\n\n"
 
 
 class EventRing:
@@ -78,7 +85,7 @@ class EventRing:
                         self.newest += event.count
                     else:
                         self.newest += 1
-                        self._newest_events.append(KeptEvent(self.newest, event))
+                        self._newest_events.append(KeptEvent(self.start, self.newest, event))
                 self._wake()
         finally:
             subscription.close()
@@ -107,7 +114,7 @@ class EventRing:
             oldest = self.newest - len(self._newest_events) + 1
             if seen + 1 < oldest:
                 missed, seen = oldest - seen - 1, oldest - 1
-                yield [KeptEvent(seen, EventsDropped(count=missed, total=missed))]
+                yield [KeptEvent(self.start, seen, EventsDropped(count=missed, total=missed))]
             elif seen < self.newest:
                 first = seen + 1 - oldest
                 piece = list(islice(self._newest_events, first, first + _PIECE))

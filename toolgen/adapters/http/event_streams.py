@@ -8,19 +8,18 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from typing import Final, get_args
 
-from pydantic_core import to_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from toolgen.contract.logs import log_failure, logger
-from toolgen.events import Event, EventsDropped, as_json
+from toolgen.events import Event, EventsDropped
 from toolgen.ports.requests import waits_for_client
 from toolgen.runtime import Runtime
 
 from .bodies import number_of
 from .callers import Caller
-from .event_ring import EventRing
+from .event_ring import EventRing, lines_of
 from .gate import Gate
 from .options import SurfaceOptions
 from .problems import Problem
@@ -31,7 +30,7 @@ log = logger("toolgen.http")
 _TYPES: Final = frozenset(kind.__dataclass_fields__["type"].default for kind in get_args(Event))
 _MOST_SESSIONS: Final = 1_000
 """Sessions of which a reader remembers whether they are its own."""
-_RETRY: Final = b"retry: 1000\n\n"
+_RETRY: Final = b"retry: 1000\n"
 """Milliseconds after which a client that was cut off comes again."""
 _COMMENT: Final = b": waiting\n\n"
 
@@ -92,30 +91,35 @@ class EventStreams:
         if unknown := types - _TYPES:
             raise Problem("malformed-request", f"there is no event {', '.join(sorted(unknown))}")
         self._ring.open()
-        last = request.headers.get("last-event-id") or request.query_params.get("after", "")
-        return self._stream(caller, self._all_sessions(self._ring, caller, last, session, types))
+        place = self._ring.place_of(
+            request.headers.get("last-event-id") or request.query_params.get("after", "")
+        )
+        lines = self._all_sessions(self._ring, caller, place, session, types)
+        # An id without data is kept by a reader: it can come again before its first event.
+        return self._stream(caller, lines, f"id: {self._ring.start}.{place[0]}\n".encode())
 
-    def _stream(self, caller: Caller, lines: AsyncGenerator[bytes, None]) -> Response:
-        return _EventStream(lines, self._gate, caller, self._options.comment_s, self._open)
+    def _stream(self, caller: Caller, lines: AsyncGenerator[bytes, None], head: bytes = b"") -> Response:
+        opening = _RETRY + head + b"\n"
+        return _EventStream(opening, lines, self._gate, caller, self._options.comment_s, self._open)
 
     async def _logged(self, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
         async for event in self._runtime.runs.follow(run_id, after=after):
-            yield _lines(to_json(as_json(event)), str(event.seq) if event.seq else "")
+            yield lines_of(event, str(event.seq) if event.seq else "")
 
     async def _all_sessions(
-        self, ring: EventRing, caller: Caller, last: str, session: str, types: frozenset[str]
+        self, ring: EventRing, caller: Caller, place: tuple[int, bool], session: str, types: frozenset[str]
     ) -> AsyncGenerator[bytes, None]:
         own = _OwnSessions(caller)
-        seen, is_lost = ring.place_of(last)
+        seen, is_lost = place
         if is_lost:
-            yield _lines(to_json(as_json(EventsDropped(count=0, total=0))), f"{ring.start}.{seen}")
+            yield lines_of(EventsDropped(count=0, total=0), f"{ring.start}.{seen}")
         async for piece in ring.read(seen):
             lines = []
             for item in piece:
                 event = item.event
                 is_asked = event.session_id == session if session else await own.has(event.session_id)
                 if event.type == "events_dropped" or (is_asked and (not types or event.type in types)):
-                    lines.append(_lines(item.data, f"{ring.start}.{item.number}"))
+                    lines.append(item.lines)
             if lines:
                 yield b"".join(lines)
 
@@ -143,6 +147,7 @@ class _EventStream(Response):
 
     def __init__(
         self,
+        opening: bytes,
         lines: AsyncGenerator[bytes, None],
         gate: Gate,
         caller: Caller,
@@ -153,6 +158,7 @@ class _EventStream(Response):
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=self.media_type
         )
         del self.headers["content-length"]
+        self._opening = opening
         self._lines = lines
         self._comment_s = comment_s
         self._sent_at = asyncio.get_running_loop().time()
@@ -199,17 +205,11 @@ class _EventStream(Response):
         async with aclosing(self._lines) as lines:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             self._has_begun = True
-            await send({"type": "http.response.body", "body": _RETRY, "more_body": True})
+            await send({"type": "http.response.body", "body": self._opening, "more_body": True})
             async for piece in lines:
                 async with self._lock:
                     self._sent_at = loop.time()
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-
-
-def _lines(data: bytes, id_: str) -> bytes:
-    """Return the lines of one event; without an id a reader that comes again does not name it."""
-    head = b"id: " + id_.encode() + b"\n" if id_ else b""
-    return head + b"data: " + data + b"\n\n"
 
 
 def _last_seq(request: Request) -> int:
