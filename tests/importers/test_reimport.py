@@ -233,6 +233,11 @@ def test_a_lock_that_is_none_is_refused(library: Library) -> None:
     done = library.run()
     assert done.code == 2
     assert f"error: {LOCK} is no lock of an import" in done.err
+    library.imported(1, "--force")
+    lock = json.loads(Path(LOCK).read_text("utf-8"))
+    Path(LOCK).write_text(json.dumps({**lock, "module": ["a ="]}), "utf-8")
+    done = library.run()
+    assert (done.code, "is beside a lock whose design does not parse; nothing" in done.err) == (2, True)
     assert library.imported(1, "--force").code == 0
     assert library.run().code == 0
 
@@ -342,6 +347,27 @@ def test_a_tool_that_cannot_be_read_any_more_stays(library: Library) -> None:
     assert 'Tool("keep", "Keep."' in library.design
     assert before != library.design
     library.built()
+
+
+def test_an_operation_that_cannot_be_read_any_more_stays(library: Library) -> None:
+    def publish(**body: object) -> None:
+        changed = document(1)
+        lending = changed["paths"]["/books/{number}/loans"]["post"]
+        lending["operationId"] = "lendBook"
+        lending |= body
+        Path("library.json").write_text(json.dumps(changed), "utf-8")
+
+    publish()
+    assert library.run("--server", "https://books.example").code == 0
+    before = library.design
+    publish(requestBody={"$ref": "#/components/requestBodies/Gone"})
+    done = library.run()
+    assert done.code == 1
+    assert "tool 'lendBook'" in done.err
+    assert [line for line in before.splitlines() if line not in library.design.splitlines()] == []
+    assert [tool.name for tool in library.built().services[0].toolsets[0].tools][2] == "lend_book"
+    publish()
+    assert (library.run().code, library.design) == (0, before)
 
 
 def test_schemas_beside_a_design_follow(library: Library) -> None:

@@ -15,6 +15,7 @@ from toolgen.findings import Finding
 from toolgen.importers.catalog import read_catalog
 from toolgen.importers.codes import NOT_IMPORTABLE, finding_at, is_loss
 from toolgen.importers.design import DesignFiles, design_files
+from toolgen.importers.design_types import identifier
 from toolgen.importers.json_schema import read_schemas
 from toolgen.importers.mcp import read_mcp
 from toolgen.importers.openapi import openapi_files
@@ -61,7 +62,7 @@ def import_tools(request: ImportRequest) -> Outcome:
         summary = f"{reason}: {faults or 'the source has none'}; nothing was written"
         return reported(findings, request.format, code=1, summary=summary)
     if source.last is not None:
-        unread = {finding.tool for finding in errors if finding.tool}
+        unread = {name for finding in errors for name in (finding.tool, identifier(finding.tool, "tool"))}
         return _follow(source, source.last, request, findings, unread)
     if request.is_check:
         hint = "import it without --check first, and keep the .import.json beside the design"

@@ -41,7 +41,11 @@ def merge(base: str, ours: str, theirs: str, *, unread: Collection[str] = (), fo
     """
     if base == theirs:
         return Merged(text=ours, changes=(), is_same=True)
-    mine, before = SourceText(ours), SourceText(base)
+    mine = SourceText(ours)
+    try:
+        before = SourceText(base)
+    except UnreadableDesignError as error:
+        raise UnreadableDesignError("is beside a lock whose design does not parse") from error
     if renamed := _renamed(before, mine):
         before = SourceText(_with_names(base, renamed))
     new = SourceText(_with_names(theirs, renamed))
