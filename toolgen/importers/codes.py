@@ -120,7 +120,8 @@ NOTE_LEFT_OUT: Final = Code(
 ODD_SCHEMA: Final = Code(
     "import-odd-schema",
     "A schema contradicts itself in a place that does not keep the tool from being imported, such as a "
-    "default that the schema refuses, or a choice among values that the type beside it refuses.",
+    "default or an example that the schema refuses, or a choice among values that the type beside it "
+    "refuses.",
     "warning",
 )
 REPAIRED_SCHEMA: Final = Code(

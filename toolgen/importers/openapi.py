@@ -24,7 +24,9 @@ from .design_types import Names
 from .openapi_answers import Answers, AnswerWriter, answers_of
 from .openapi_components import Components
 from .openapi_cuts import Cut
-from .openapi_document import API, UnreadableError, text
+from .openapi_document import API, UnreadableError, listed, mapping, text
+from .openapi_kept import MISFIT, MISFIT_HINT
+from .openapi_ledger import lost_parts
 from .openapi_module import Module, ServiceParts
 from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_requests import RequestParts, request_of
@@ -111,7 +113,7 @@ class _Importer:
         self._options = options
         self._findings: list[Finding] = []
         self._components = Components(api)
-        self._module = Module(name, service, _about(api, name))
+        self._module = Module(name, service, _about(api, name), _tags(api))
         self._types = TypeBook(self._components, name, self._find)
         self._securities = Securities(
             api, self._module.variable, self._find, is_accepted=options.servers.is_accepted
@@ -125,6 +127,7 @@ class _Importer:
         self._types.avoid(naming.class_name(draft.name, side) for draft in drafts for side in sides)
         self._types.scan([cut for draft in drafts for cut in (draft.payload, *draft.answers.cuts())])
         self._module.reserve(self._types.names())
+        self._findings += lost_parts(self._api, (draft.operation for draft in drafts))
         files: dict[str, str] = {}
         services: list[ServiceParts] = []
         while drafts and not files:
@@ -166,6 +169,14 @@ class _Importer:
         quoted = re.compile(r"[.']([^'.]+)'")
         words = {word: fault for fault in faults for word in quoted.findall(fault)}
         refused = {draft.name: words[draft.name] for draft in drafts if draft.name in words}
+        odd = [draft for draft in drafts if draft.name in refused and draft.request.example]
+        for draft in odd:
+            draft.request.example = {}
+            self._find(
+                codes.ODD_SCHEMA, draft.operation.pointer, MISFIT, MISFIT_HINT, tool=draft.operation.id
+            )
+        if odd:
+            return drafts
         if not refused:
             refused = self._culprit(drafts, faults)
         for draft in drafts:
@@ -218,7 +229,7 @@ class _Importer:
         security = self._securities.of(operation.value)
         effective = security or self._securities.common()
         request = request_of(operation, self._securities.keys(effective), find)
-        payload = request.cut(self._types)
+        payload = request.cut(self._types, find)
         answers = answers_of(operation, self._types, find)
         return _Draft(
             operation=operation,
@@ -279,10 +290,11 @@ class _Importer:
         about = title or description.split("\n")[0]
         service.methods[name] = literal(name), Text(about), method
         service.tools.setdefault(operation.tags[0] if operation.tags else "", []).append(
-            self._tool(operation, name, title, description)
+            self._tool(draft, title, description)
         )
 
-    def _tool(self, operation: Operation, name: str, title: str, description: str) -> Call:
+    def _tool(self, draft: _Draft, title: str, description: str) -> Call:
+        operation, name = draft.operation, draft.name
         facts = ImportedTool(
             name=operation.id,
             description=description,
@@ -292,8 +304,9 @@ class _Importer:
         )
         is_telling = bool(title) and naming.words(title) != naming.words(name)
         named = [Named("title", Text(title))] if is_telling else []
-        bound = call("BindTo", literal(name))
-        return call("Tool", literal(name), Text(description), bound, *fact_clauses(facts, name), *named)
+        example = [call("Example", literal(draft.request.example))] if draft.request.example else []
+        clauses = call("BindTo", literal(name)), *fact_clauses(facts, name), *example
+        return call("Tool", literal(name), Text(description), *clauses, *named)
 
     def _find(self, code: Code, pointer: str, message: str, hint: str = "", *, tool: str = "") -> None:
         self._findings.append(finding_at(code, pointer, message, hint=hint, tool=tool))
@@ -303,3 +316,9 @@ def _about(api: API, name: str) -> str:
     info = api.document.get("info")
     info = info if isinstance(info, dict) else {}
     return shown_text(text(info.get("description")) or text(info.get("title"))) or f"{naming.title(name)}."
+
+
+def _tags(api: API) -> dict[str, str]:
+    """Return the descriptions of tags by name."""
+    tags = map(mapping, listed(api.document.get("tags")))
+    return {text(tag.get("name")): shown_text(text(tag.get("description"))) for tag in tags}

@@ -22,6 +22,8 @@ from .openapi_schemas import Tag, Translator, pinned
 
 _MOST_KEPT: Final = 20_000
 """Values of a schema that stays a schema, with all that it refers to."""
+MISFIT: Final = "has an example that its schema refuses; it is left out"
+MISFIT_HINT: Final = "correct the example or the schema"
 
 
 class KeptSchemas:
@@ -46,6 +48,7 @@ class KeptSchemas:
         self._taken: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._parts: dict[tuple[str, Direction], tuple[Any, list[str]]] = {}
+        self._examples: dict[tuple[str, Direction], list[Call]] = {}
         self._small: dict[str, Part | None] = {}
         """What stands for schemas in place; None for those that are named."""
         self.clauses: dict[str, Call] = {}
@@ -104,6 +107,29 @@ class KeptSchemas:
         if not isinstance(whole, dict):
             return []
         return [value for value in values if not rejected_values(whole, [("", value)])]
+
+    def examples(self, address: str, direction: Direction) -> list[Call]:
+        """Return the examples of an object of its own as clauses; those that do not fit are findings."""
+        if (address, direction) not in self._examples:
+            schema = self._api.find(address)
+            held = schema if isinstance(schema, dict) else {}
+            values = held.get("examples", [held["example"]] if "example" in held else [])
+            values = values if isinstance(values, list) else []
+            good = [
+                each for each in self.fitting(schema, address, direction, values) if isinstance(each, dict)
+            ]
+            if len(good) < len(values):
+                self._find(codes.ODD_SCHEMA, address, MISFIT, MISFIT_HINT)
+            self._examples[address, direction] = [call("Example", literal(each)) for each in good]
+        return self._examples[address, direction]
+
+    def drop_examples(self, address: str, direction: Direction) -> bool:
+        """Leave out the examples of an object, which a design refuses; return whether there were any."""
+        if not self._examples.get((address, direction)):
+            return False
+        self._examples[address, direction] = []
+        self._find(codes.ODD_SCHEMA, address, MISFIT, MISFIT_HINT)
+        return True
 
     def whole(self, schema: object, place: str, direction: Direction) -> Any:
         """Return a schema with all that it refers to in its `$defs`."""

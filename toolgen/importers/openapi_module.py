@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from toolgen.shapes import naming
@@ -33,8 +33,10 @@ class ServiceParts:
 class Module:
     """One module; `variable` gives names that it has not given yet."""
 
-    def __init__(self, name: str, service: str, description: str) -> None:
+    def __init__(self, name: str, service: str, description: str, tags: Mapping[str, str]) -> None:
         self._name = name
+        self._tags = tags
+        """What tags are described as, by name."""
         self._service = service
         self._description = description
         self._taken = {"design", *MODULES, *CLAUSE_NAMES, *dir(builtins), *keyword.kwlist}
@@ -110,7 +112,7 @@ class Module:
             name = self._toolset(tag)
             variable = self.variable(name)
             toolsets.append(variable)
-            text = f"{naming.title(tag)}." if tag else self._description
+            text = (self._tags.get(tag) or f"{naming.title(tag)}.") if tag else self._description
             yield variable, call("Toolset", literal(name), Text(text), *tools)
         title = self._service if not number else f"{self._service}_{number + 1}"
         variable = self.variable(f"{naming.snake(title)}_service")

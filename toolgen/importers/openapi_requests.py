@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from toolgen.dsl.evaluation.checks.names import key_fault
+from toolgen.schema_reader.validator import rejected_values
 
 from . import codes
 from .clauses_layout import Call, Named, Part, Value, call, literal
@@ -17,6 +18,7 @@ from .openapi_bodies import FORMS, RequestBody, body_of
 from .openapi_cuts import Cut
 from .openapi_document import UnreadableError, listed, mapping
 from .openapi_examples import with_facts
+from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
 from .openapi_types import TypeBook
 from .pointers import joined
@@ -51,8 +53,10 @@ class RequestParts:
     is_whole: bool = False
     """Whether one attribute is the body."""
     path: str = ""
+    example: dict[str, object] = field(default_factory=dict)
+    """Arguments, each the first example of its attribute; none where a required one has no example."""
 
-    def cut(self, types: TypeBook) -> Cut:
+    def cut(self, types: TypeBook, find: Callable[..., None]) -> Cut:
         """Return the payload as an object whose types are known to the book."""
         cut = types.cut_object(self.properties, self.required, "in")
         cut.fixed = self.fixed
@@ -60,11 +64,29 @@ class RequestParts:
         for key, part in parts.items():
             if key not in self.parameters and isinstance(part, dict) and part.get("examples"):
                 schema, place = self.properties[key]
-                parts[key] = {**part, "examples": types.fitting(schema, place, "in", part["examples"])}
+                good = types.fitting(schema, place, "in", part["examples"])
+                if len(good) < len(part["examples"]):
+                    find(codes.ODD_SCHEMA, place, MISFIT, MISFIT_HINT)
+                parts[key] = {**part, "examples": good}
+        self._take_example(cut, find)
         cut.apart = {key for key in self.parameters if not _has_text(parts[key], cut.definitions)}
         for key in self.parameters:
             self._settle_style(key, _types_of(parts[key], cut.definitions))
         return cut
+
+    def _take_example(self, cut: Cut, find: Callable[..., None]) -> None:
+        """Take the first example of each attribute, where those that are required have one."""
+        parts = cut.schema["properties"]
+        examples = {
+            key: part["examples"][0]
+            for key, part in parts.items()
+            if isinstance(part, dict) and part.get("examples") and key not in self.fixed
+        }
+        if examples and examples.keys() >= set(self.required):
+            if rejected_values(cut.whole, [("", examples)]):
+                find(codes.ODD_SCHEMA, self.properties[next(iter(examples))][1], MISFIT, MISFIT_HINT)
+            else:
+                self.example = examples
 
     def _settle_style(self, key: str, types: frozenset[str]) -> None:
         """Write what a style stands for where OpenAPI leaves it open (OAS 3.1.1, 4.8.12.3).

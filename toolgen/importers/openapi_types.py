@@ -195,10 +195,10 @@ class TypeBook:
         return free
 
     def keep(self, names: Iterable[str]) -> bool:
-        """Let types of these names stay schemas; return whether any of them was none before."""
+        """Let types of these names be without examples, or stay schemas; return whether that changes one."""
         wanted = set(names)
         keys = {key for key, name in self._called.items() if name in wanted and name in self.types}
-        self._failed |= keys
+        self._failed |= {key for key in keys if not self._schemas.drop_examples(key.address, key.direction)}
         return bool(keys)
 
     def statements(self) -> list[tuple[str, Call]]:
@@ -228,7 +228,11 @@ class TypeBook:
                     self.types[name] = self._union(cut, name, key)
                 else:
                     written = self.written(cut, name, key, without=key.tag)
-                    self.types[name] = call("Type", literal(name), self._description(key), *written.parts)
+                    examples = [] if key.tag else self._schemas.examples(key.address, key.direction)
+                    named = [part for part in written.parts if isinstance(part, Named)]
+                    parts = [part for part in written.parts if not isinstance(part, Named)]
+                    about = literal(name), self._description(key)
+                    self.types[name] = call("Type", *about, *parts, *examples, *named)
                 return
             except NotExpressibleError:
                 self._failed.add(key)

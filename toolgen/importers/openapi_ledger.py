@@ -1,0 +1,51 @@
+"""The ledger of an OpenAPI document: what it says of operations that no clause carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from toolgen.findings import Finding
+
+from . import codes
+from .codes import finding_at
+from .openapi_document import API, UnreadableError, mapping
+from .openapi_operations import Operation
+from .pointers import joined
+
+_HINT: Final = "write it into a description, if a model should read it"
+
+
+def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
+    """Yield a finding for each kind of thing that the design does not carry, at the first place of it."""
+    places: dict[str, list[str]] = {}
+    for what, place in _lost(api, operations):
+        places.setdefault(what, []).append(place)
+    for what, found_at in places.items():
+        count = f"{len(found_at):,} place{'' if len(found_at) == 1 else 's'}"
+        yield finding_at(
+            codes.NOTE_LEFT_OUT, found_at[0], f"the design does not carry {what} ({count})", hint=_HINT
+        )
+
+
+def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]]:
+    if api.document.get("webhooks"):
+        yield "what the API calls itself, its webhooks", "/webhooks"
+    for operation in operations:
+        for key in ("callbacks", "externalDocs"):
+            if operation.value.get(key):
+                yield key, joined(operation.pointer, key)
+        for status, response in mapping(operation.value.get("responses")).items():
+            place = joined(operation.pointer, "responses", status)
+            try:
+                held, at = api.followed(response, place)
+            except UnreadableError:
+                continue
+            yield from (
+                (f"{key} of answers", joined(at, key)) for key in ("headers", "links") if held.get(key)
+            )
+            for kind, media in mapping(held.get("content")).items():
+                if {"example", "examples"} & mapping(media).keys():
+                    yield "examples of answers", joined(at, "content", kind)
+                if "itemSchema" in mapping(media):
+                    yield "the schemas of items of a stream", joined(at, "content", kind, "itemSchema")
