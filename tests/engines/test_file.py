@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 import sqlite3
 import stat
 import threading
@@ -269,6 +270,37 @@ async def test_what_must_not_happen_twice_ends_as_unknown(tmp_path: Path) -> Non
             await asyncio.wait_for(both.wait(), 60)
         await engine.close()
     assert sorted(begun) == ["began", "not yet", "not yet"]
+
+
+def send_to_clients(folder: Path, *messages: bytes) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+        for bell in folder.glob("runs.db.*.bell"):
+            for message in messages:
+                stranger.sendto(message, str(bell))
+
+
+async def test_a_client_gets_the_reports_of_the_worker(open_engine: Open, tmp_path: Path) -> None:
+    await open_engine()
+    client = await open_engine(worker=False)
+    other = await open_engine(worker=False)
+    steps = [{"publish": {"type": "began"}}, {"wait": ["go"]}, {"calls": [call("a", emit=5)]}]
+    await play(client, steps, run_id="r")
+    seen: dict[InProcessEngine, list[Any]] = {client: [], other: []}
+
+    async def follow(engine: InProcessEngine) -> None:
+        async for offset, event in engine.events("r"):
+            seen[engine].append(event.get("number", event["type"]))
+            if offset == 1:
+                began.release()
+
+    began = asyncio.Semaphore(0)
+    following = [asyncio.ensure_future(follow(engine)) for engine in seen]
+    for _ in following:
+        await began.acquire()
+    send_to_clients(tmp_path, b"{", b"[1]", b'["r", 1]')
+    await client.signal("r", "go", 1, signal_id="1")
+    await asyncio.gather(*following)
+    assert list(seen.values()) == [["began", *range(5), "run_stream_end"]] * 2
 
 
 async def test_one_engine_works_and_others_are_clients(open_engine: Open, toys: Toys) -> None:

@@ -254,7 +254,7 @@ async def test_after_a_look_that_fails_comes_the_next_one(tmp_path: Path) -> Non
     def fail() -> None:
         raise ValueError("a row that nobody expected")
 
-    watch = FileWatch(tmp_path / "runs.db", later, fail)
+    watch = FileWatch(tmp_path / "runs.db", later, fail, lambda message: None)
     watch.start(is_worker=False)
     with pytest.raises(ValueError, match="nobody expected"):
         looks.pop()()

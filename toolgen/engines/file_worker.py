@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
+from toolgen.contract.json_value import Json
 from toolgen.contract.logs import logger
 from toolgen.contract.tasks import CallLater, Timer, start_task
 from toolgen.runs import EngineError, LostJournal
@@ -16,7 +17,7 @@ from toolgen.stores.file_watch import FileWatch
 from toolgen.stores.own_file import Lease, create_key, read_key
 
 from .file_clock import release, released_at, time_before_leap
-from .journal import CANCEL, NULL, decode
+from .journal import CANCEL, NULL, decode, report_message
 from .pruning import PRUNE, Pruning, Tree
 from .runs import Runs
 from .sqlite_records import DUE, NEW, NUMBERED, require_sound_tree
@@ -61,7 +62,8 @@ class FileWorker:
         self._keep_runs = keep_runs
         self._keep_s = keep_s
         self._lease = Lease(self._path.with_name(f"{self._path.name}.lock"))
-        self._watch = FileWatch(self._path, call_later, self._on_change)
+        self._watch = FileWatch(self._path, call_later, self._on_change, runs.followers.take_message)
+        runs.events.on_report = self._send_report
         self._version: tuple[sqlite3.Connection, int] | None = None
         self._secret: bytes | None = None
         self._timer: Timer | None = None
@@ -171,6 +173,11 @@ class FileWorker:
         if version is None or version != self._version:
             self._version = version
             self._runs.followers.wake_all()
+
+    def _send_report(self, run_id: str, after: int, event: Mapping[str, Json]) -> None:
+        """Send a report to the clients of the file; best effort, and not where it is long."""
+        if self._watch.has_clients:
+            self._watch.send(report_message(run_id, after, event))
 
     async def start(self, *, worker: bool, only: Collection[str] | None) -> None:
         """Watch the file; as its worker take the lease, and resume the runs that are neither over nor parked.

@@ -136,6 +136,8 @@ class EventLog:
         """Construct the log; `add_event` appends an event with a new key, and returns its offset."""
         self._add_event = add_event
         self.on_event: OnEvent | None = None
+        self.on_report: Callable[[str, int, Mapping[str, Json]], None] | None = None
+        """Gets each report for other processes, with its run and the number of events before it."""
         self.followers = Followers()
 
     def append(self, record: RunRecord, key: str | None, text: bytes, event: Mapping[str, Json]) -> None:
@@ -152,6 +154,8 @@ class EventLog:
         """Pass an ephemeral report to followers; it is not in the log and has offset 0."""
         if "run_stream_end" not in record.keys:
             self.followers.publish(record.run_id, len(record.events), event)
+            if self.on_report is not None:
+                self.on_report(record.run_id, len(record.events), event)
             tell(self.on_event, record.run_id, record.loop, 0, event)
 
 
@@ -254,6 +258,17 @@ class Followers:
         for reports in self._reports.get(run_id, ()):
             reports.add(after, event)
 
+    def take_message(self, message: bytes) -> None:
+        """Publish a report of another process, a `report_message`, to those who follow its run now."""
+        try:
+            run_id, after, event = decode(message)
+            followers = self._reports.get(run_id, ())
+        except (TypeError, ValueError):
+            log.warning("a message of another process is no report")
+            return
+        for reports in followers:
+            reports.add(after, event)
+
     async def change(self, run_id: str) -> None:
         """Wait until the state of a run may have changed."""
         await self._changes.setdefault(run_id, asyncio.Event()).wait()
@@ -277,6 +292,11 @@ class Followers:
     def forget(self, run_id: str) -> None:
         """Drop the reports of a run that is over."""
         self._recent.pop(run_id, None)
+
+
+def report_message(run_id: str, after: int, event: Mapping[str, Json]) -> bytes:
+    """Return the message by which other processes get a report, with the number of events before it."""
+    return encode([run_id, after, dict(event)], "a report")[0]
 
 
 def log_key(key: str | None, event: Mapping[str, Json]) -> str | None:

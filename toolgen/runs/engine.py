@@ -320,8 +320,8 @@ class Engine(Protocol):
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
         """Yield the events of a run with their offsets, from 1 without gaps, to its `run_stream_end`.
 
-        Between them comes what its activities report in this process meanwhile, with the offset 0. Without
-        `follow` only the events that are there now.
+        Between them comes what its activities report meanwhile, with the offset 0: in this process all of it,
+        of another one what that passes on. Without `follow` only the events that are there now.
 
         Raises:
             UnknownRunError: no run has the id.

@@ -1,7 +1,8 @@
 """Watches a file for changes by other processes, by notifications and by a look each second.
 
 Sockets for datagrams stand beside the file. The worker has one of a fixed name; clients announce theirs to
-it, and it notifies them. A datagram may be lost, or find no socket, and so there is the look.
+it, and it notifies them; a notification may have a message. A datagram may be lost, or find no socket, and
+so there is the look. Messages are best effort: what no socket takes at once is lost.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from toolgen.contract.tasks import CallLater, Timer
 
 _POLL_S: Final = 1.0
 _MODE: Final = 0o600
+MESSAGE_BYTES: Final = 2**15
+"""Size of a message; a longer one is not sent."""
 _ADDRESS_BYTES: Final = 100
 """What fits into a socket address (`sockaddr_un`); a descriptor of the folder leads to a longer one."""
 
@@ -28,12 +31,20 @@ _ADDRESS_BYTES: Final = 100
 class FileWatch:
     """Calls back when the file may have changed; belongs to the event loop that started it."""
 
-    def __init__(self, path: Path, call_later: CallLater, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        call_later: CallLater,
+        on_change: Callable[[], None],
+        on_message: Callable[[bytes], None],
+    ) -> None:
+        """Take what is called when the file may have changed, and what a client calls with each message."""
         self._folder = path.parent
         self._worker = f"{path.name}.bell"
         self._pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.bell")
         self._call_later = call_later
         self._on_change = on_change
+        self._on_message = on_message
         self._is_worker = False
         self._timer: Timer | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -82,6 +93,17 @@ class FileWatch:
                     (self._folder / name).unlink(missing_ok=True)
         return True
 
+    @property
+    def has_clients(self) -> bool:
+        """Whether this is the worker's, and somebody else watches the file."""
+        return bool(self._clients)
+
+    def send(self, message: bytes) -> None:
+        """Send a message to all clients that take it now; only the worker does."""
+        if 0 < len(message) <= MESSAGE_BYTES:
+            for name in self._clients:
+                self._send(name, message)
+
     def _poll(self) -> None:
         try:
             self._on_change()
@@ -125,9 +147,13 @@ class FileWatch:
         assert self._socket is not None, "only a socket that is open is read"
         with suppress(BlockingIOError):
             while True:
-                name = self._socket.recv(256).decode("utf-8", "replace")
-                if self._pattern.fullmatch(name):
-                    self._clients.add(name)
+                message = self._socket.recv(MESSAGE_BYTES)
+                if self._is_worker:
+                    name = message.decode("utf-8", "replace")
+                    if self._pattern.fullmatch(name):
+                        self._clients.add(name)
+                elif message:
+                    self._on_message(message)
         self._on_change()
 
     def _address(self, name: str) -> str:
