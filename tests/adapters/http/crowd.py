@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -57,7 +58,7 @@ class Follower:
             writer.close()
 
 
-async def _events_of(reader: asyncio.StreamReader) -> Any:
+async def _events_of(reader: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the id and the document of each event; lines of the chunked coding stand between them."""
     id_ = ""
     while line := await reader.readline():

@@ -83,12 +83,14 @@ class Calls:
     async def _run_of(self, name: CallName, meta: CallMeta) -> str:
         """Return the id of the run of a named call: of one that never began, it may have been made anew."""
         assert self._runtime.engine is not None
+        run_id = name.run_id(meta)
         for edits in count(1):
-            with suppress(UnknownRunError):
-                await self._runtime.engine.status(name.run_id(meta, edits))
-                continue
-            break
-        return name.run_id(meta, edits - 1)
+            try:
+                status = await self._runtime.engine.status(name.run_id(meta, edits))
+            except UnknownRunError:
+                break
+            run_id = status.run_id
+        return run_id
 
     async def read(self, caller: Caller, call_id: str) -> Call:
         """Return a call that is kept, with its result as it stands.

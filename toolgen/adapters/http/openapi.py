@@ -72,7 +72,7 @@ def _schemas() -> dict[str, Any]:
     events = event.pop("$defs")
     prefixed = {name: f"Event{name}" for name in events if name in schemas}
     for name, schema in events.items():
-        schemas[prefixed.get(name, name)] = _renamed(schema, prefixed)
+        schemas[prefixed.get(name) or name] = _renamed(schema, prefixed)
     schemas["Event"] = _renamed({key: value for key, value in event.items() if key[0] != "$"}, prefixed)
     return dict(sorted(schemas.items()))
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Final
+
+_PERIODS: Final = ("body_s", "comment_s", "answer_s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,5 +45,6 @@ class SurfaceOptions:
             value = getattr(self, option.name)
             if option.name.startswith(("max_", "kept_")) and value is not None and not value >= 1:
                 raise ValueError(f"SurfaceOptions({option.name}={value}); it must be at least 1")
-            if option.name.endswith("_s") and not value > 0:
-                raise ValueError(f"SurfaceOptions({option.name}={value}); it must be more than 0")
+        for name in _PERIODS:
+            if not (seconds := getattr(self, name)) > 0:
+                raise ValueError(f"SurfaceOptions({name}={seconds}); it must be more than 0")
