@@ -32,12 +32,23 @@ class OwnNames:
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Iterable[str], origins: Iterable[str] = (), refuse: Refuse = _plain
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        origins: Iterable[str] = (),
+        refuse: Refuse = _plain,
+        *,
+        is_same_origin: bool = False,
     ) -> None:
-        """Take the names of this server, and whole origins of others whose pages are let through too."""
+        """Take the names of this server, and whole origins of others whose pages are let through too.
+
+        With `is_same_origin` its own pages are those at the `Host` and port of the request alone: a browser
+        sends cookies to all ports of a host (RFC 6265, 8.5), and so to this server from pages of another one.
+        """
         self._app = app
         self._others = frozenset(origins)
         self._refuse = refuse
+        self._is_same_origin = is_same_origin
         names = "|".join(map(re.escape, hosts))
         self._host = re.compile(f"({names}){_PORT}", re.ASCII | re.IGNORECASE)
         self._origin = re.compile(f"https?://({names}){_PORT}", re.ASCII | re.IGNORECASE)
@@ -47,13 +58,16 @@ class OwnNames:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or self._host.fullmatch(hosts[0]) is None:
             await self._refuse(421, "the Host is no name of this server")(scope, receive, send)
-        elif not all(map(self._is_own, origins)):
+        elif not all(self._is_own(origin, hosts[0]) for origin in origins):
             await self._refuse(403, "the Origin is no name of this server")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _is_own(self, origin: str) -> bool:
-        return origin in self._others or self._origin.fullmatch(origin) is not None
+    def _is_own(self, origin: str, host: str) -> bool:
+        if origin in self._others:
+            return True
+        is_here = origin.partition("://")[2].lower() == host.lower() or not self._is_same_origin
+        return is_here and self._origin.fullmatch(origin) is not None
 
 
 class BodyDeadline:

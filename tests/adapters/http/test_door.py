@@ -45,7 +45,10 @@ async def test_a_function_of_the_host_that_fails_lets_nobody_in(said: Any) -> No
         ({"host": "localhost:80@evil.example"}, (421, "wrong-host")),
         ({"origin": "https://evil.example"}, (403, "not-allowed")),
         ({"origin": "null"}, (403, "not-allowed")),
-        ({"host": "127.0.0.1:9", "origin": "http://localhost:9"}, None),
+        ({"host": "127.0.0.1:9", "origin": "http://localhost:9"}, (403, "not-allowed")),
+        ({"host": "localhost:9", "origin": "http://localhost:10"}, (403, "not-allowed")),
+        ({"host": "localhost:9", "origin": "http://localhost:9"}, None),
+        ({"host": "LOCALHOST", "origin": "https://localhost"}, None),
     ],
 )
 async def test_host_and_origin_are_names_of_the_server(

@@ -89,7 +89,8 @@ class HTTPSurface:
                 expose_headers=_EXPOSED,
                 allow_credentials=True,
             )
-        names = OwnNames(endpoint, options.hosts or LOOPBACK_NAMES, options.origins, _refused)
+        hosts = options.hosts or LOOPBACK_NAMES
+        names = OwnNames(endpoint, hosts, options.origins, _refused, is_same_origin=True)
         self._served: ASGIApp = AdmittedRequests(names)
         self._router = router
         self.routes = tuple(router.routes)

@@ -1,0 +1,54 @@
+"""The example over HTTP: pages of a bounded result, artifacts with their view, and a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from examples.home.app import runtime_for_tests
+from toolgen.adapters.http import Caller, HTTPSurface
+
+from .shop import BASE
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx.AsyncClient]:
+    with runtime_for_tests() as runtime:
+        async with runtime:
+            caller = Caller(id="mira", sessions="s-mira", session_id="s-mira")
+            transport = httpx.ASGITransport(HTTPSurface(runtime, caller=lambda _: caller))
+            async with httpx.AsyncClient(transport=transport, base_url=BASE) as opened:
+                yield opened
+
+
+async def test_the_next_page_is_a_call_away(client: httpx.AsyncClient) -> None:
+    arguments, devices, totals = {"site_id": "harbour", "limit": 7}, list[str](), set[int]()
+    while arguments:
+        call = (await client.post("/tools/list_devices/calls", json={"arguments": arguments})).json()
+        assert call["bounds"]["returned"] == len(call["result"]["devices"])
+        devices += [device["id"] for device in call["result"]["devices"]]
+        totals.add(call["bounds"]["total"])
+        arguments = call.get("next_arguments")
+        assert (arguments is not None) == call["bounds"]["truncated"]
+    assert totals == {len(devices)} == {len(set(devices))}
+
+
+async def test_an_artifact_has_its_view_and_its_data(client: httpx.AsyncClient) -> None:
+    catalogue = (await client.get("/catalog")).json()
+    [tool] = [tool for tool in catalogue["tools"] if tool["name"] == "get_time_series"]
+    body = {"arguments": tool["payload"]["examples"][0]}
+    call = (await client.post("/tools/get_time_series/calls", json=body)).json()
+    [artifact] = call["artifacts"]
+    assert (artifact["kind"], artifact["view"]) == ("time_series", "chart.line")
+    assert artifact["media_type"] == "application/json"
+    assert artifact["data"]
+
+
+async def test_examples_of_the_catalogue_are_accepted(client: httpx.AsyncClient) -> None:
+    catalogue = (await client.get("/catalog")).json()
+    for tool in catalogue["tools"]:
+        for example in tool["payload"].get("examples", ()):
+            call = (await client.post(f"/tools/{tool['id']}/calls", json={"arguments": example})).json()
+            assert call["outcome"] in ("ok", "pending", "suspended"), call
