@@ -98,11 +98,15 @@ async def test_the_client_of_the_example_is_served(tmp_path: Path) -> None:
     }
     runs = got["runs"]
     assert runs.pop("turns") == [["user", "assistant", "tools", "assistant", "tools", "assistant"]]
+    for stream in ("cut", "silent"):
+        assert int(runs[stream].pop("last")) > 10
+        assert runs.pop(stream) == {
+            "types": ["run_started", "run_stream_end"],
+            "isWhole": True,
+            "resumed": True,
+            "states": ["open", True, "open"],
+        }
     assert runs == {
-        "types": ["run_started", "run_stream_end"],
-        "isWhole": True,
-        "connections": True,
-        "states": ["open", True, "open"],
         "late": True,
         "after": True,
         "ended": [

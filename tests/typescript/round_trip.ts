@@ -19,8 +19,8 @@ async function refusal(request: Promise<unknown>): Promise<Refusal> {
   throw reason;
 }
 
-/** Return what was sent, after which the connection is lost once so many bytes have come. */
-function cutting(bytes: number): { fetch: typeof fetch; connections: string[] } {
+/** Return a `fetch` whose first connections are lost, or fall silent, once so many bytes have come. */
+function cutting(bytes: number, isSilent: boolean): { fetch: typeof fetch; connections: string[] } {
   const connections: string[] = [];
   return {
     connections,
@@ -30,9 +30,9 @@ function cutting(bytes: number): { fetch: typeof fetch; connections: string[] } 
       let left = connections.length < 4 ? bytes : Infinity;
       const cut = new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
+          if (left > 0) controller.enqueue(chunk.subarray(0, left));
           left -= chunk.length;
-          if (left < 0) controller.error(new TypeError("the connection is lost"));
-          else controller.enqueue(chunk);
+          if (left < 0 && !isSilent) controller.terminate();
         },
       });
       const { status, headers } = response;
@@ -122,20 +122,35 @@ async function waits(): Promise<object> {
   };
 }
 
-async function runs(): Promise<object> {
-  const message = "Which lights at the harbour do not answer?";
-  const run = await client.runs.start({ agent: "assistant.chat", message, ...session }, { idempotencyKey: "run-1" });
-  const { fetch, connections } = cutting(3000);
+/** Follow a run whose stream is cut off or falls silent several times. */
+async function followed(id: string, isSilent: boolean): Promise<Record<string, unknown> & { last: string }> {
+  const { fetch, connections } = cutting(3000, isSilent);
   const states: string[] = [];
-  const events = new Client({ baseUrl, token, fetch }).runs.events(run.id, {
+  const events = new Client({ baseUrl, token, fetch }).runs.events(id, {
     onConnection: (state) => states.push(state),
+    silenceSeconds: isSilent ? 0.3 : undefined,
   });
   const seen: RuntimeEvent[] = [];
   for await (const event of events) seen.push(event);
   const numbers = seen.map((event) => event.seq).filter((seq) => seq > 0);
+  return {
+    types: [seen[0]?.type, seen.at(-1)?.type],
+    isWhole: numbers.every((seq, place) => seq === place + 1) && String(numbers.length) === events.lastEventId,
+    resumed: connections.length > 1 && connections.slice(1).every((last) => Number(last) > 0),
+    states: [states[0], states.includes("lost"), states.at(-1)],
+    last: events.lastEventId,
+  };
+}
+
+async function runs(): Promise<object> {
+  const message = "Which lights at the harbour do not answer?";
+  const run = await client.runs.start({ agent: "assistant.chat", message, ...session }, { idempotencyKey: "run-1" });
+  const cut = await followed(run.id, false);
+  const silent = await followed(run.id, true);
+  const count = Number(cut.last);
   const late: string[] = [];
   for await (const event of client.runs.events(run.id, { lastEventId: "2" })) late.push(event.type);
-  const over = client.runs.events(run.id, { lastEventId: events.lastEventId });
+  const over = client.runs.events(run.id, { lastEventId: cut.last });
   const after = await over[Symbol.asyncIterator]().next();
 
   const ended = await client.runs.get(run.id);
@@ -144,11 +159,9 @@ async function runs(): Promise<object> {
   const listed = await client.runs.list({ ...session, limit: 1 });
   const sessions = await client.sessions.list();
   return {
-    types: [seen[0]?.type, seen.at(-1)?.type],
-    isWhole: numbers.every((seq, place) => seq === place + 1) && String(numbers.length) === events.lastEventId,
-    connections: connections.length > 1 && connections.slice(1).every((id) => Number(id) > 0),
-    states: [states[0], states.includes("lost"), states.at(-1)],
-    late: late.length === numbers.length - 2,
+    cut,
+    silent,
+    late: late.length === count - 2,
     after: after.done,
     ended: [ended.state, ended.agent, ended.text],
     turns: turns.map((turn) => turn.messages.map((each) => each.type)),

@@ -137,6 +137,8 @@ interface Filter {
 export interface StreamOptions extends RequestOptions {
   /** Where to go on: `lastEventId` of a stream that was read before. */
   lastEventId?: string | undefined;
+  /** After how many seconds without even a comment a stream is lost; 45 where nothing is said. */
+  silenceSeconds?: number | undefined;
   /** Hears when the stream is open, and when it was lost and is opened again. */
   onConnection?: ((state: "open" | "lost") => void) | undefined;
 }
@@ -358,7 +360,7 @@ export class Artifacts {
   }
 }
 
-const IDLE_MS = 45_000;
+const SILENCE_SECONDS = 45;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 30_000;
 
@@ -388,7 +390,7 @@ export class EventStream implements AsyncIterable<RuntimeEvent> {
     let first = FIRST_DELAY_MS;
     let delay = first;
     while (!signal?.aborted) {
-      const silence = new Silence(signal);
+      const silence = new Silence(signal, this.#options.silenceSeconds ?? SILENCE_SECONDS);
       try {
         const response = await silence.until(this.#open(silence.signal));
         if (response.status === 204 || response.body === null) return;
@@ -435,7 +437,10 @@ class Silence {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
 
-  constructor(outer: AbortSignal | undefined) {
+  readonly #seconds: number;
+
+  constructor(outer: AbortSignal | undefined, seconds: number) {
+    this.#seconds = seconds;
     this.signal = outer ? AbortSignal.any([outer, this.#controller.signal]) : this.#controller.signal;
   }
 
@@ -443,7 +448,7 @@ class Silence {
   async until<Value>(coming: Promise<Value>): Promise<Value> {
     const timer = setTimeout(() => {
       this.end();
-    }, IDLE_MS);
+    }, this.#seconds * 1000);
     try {
       return await coming;
     } finally {
