@@ -20,8 +20,8 @@ def codecs() -> dict[str, Codec[Any]]:
     """Return the codecs of everything that crosses the JSON boundary, by a name for reports."""
     return {
         f"{package}:{spec.id}:{codec.name}": codec
-        for package in _packages()
-        for spec in _specs(package)
+        for package in packages()
+        for spec in specs_of(package)
         for codec in codecs_of(spec)
     }
 
@@ -36,7 +36,7 @@ def codecs_of(spec: ToolSpec[Any, Any]) -> Iterator[Codec[Any]]:
     yield from (codec for codec in beside if codec)
 
 
-def _packages() -> Iterator[str]:
+def packages() -> Iterator[str]:
     for catalogue in [
         ROOT / "gen/tool_schemas.json",
         *sorted(ROOT.glob("tests/cases/*/gen/tool_schemas.json")),
@@ -44,7 +44,7 @@ def _packages() -> Iterator[str]:
         yield ".".join(catalogue.parent.relative_to(ROOT).parts)
 
 
-def _specs(package: str) -> Iterator[ToolSpec[Any, Any]]:
+def specs_of(package: str) -> Iterator[ToolSpec[Any, Any]]:
     for tool in load_catalogue(ROOT / package.replace(".", "/") / "tool_schemas.json").tools:
         if tool["kind"] == "native":
             continue  # the provider's own; it has no schemas

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import given
 
 from tests import golden
 from tests.conformance import corpora
-from tests.conformance.agreement import drawing
+from tests.conformance.agreement import decoded, documents, drawing
 from tests.conformance.compiler import linted, project, refused
+from tests.conformance.generated import packages, specs_of
 from tests.conformance.random_designs import designs
 from tests.conformance.test_imported_designs import FILES, corpus
 from tests.importers.test_design import built, imported, tool
@@ -21,11 +23,19 @@ from tests.selection import volume
 from tests.typescript.test_doc import blocks, home
 from toolgen import dsl
 from toolgen.codegen.languages import generate_language
-from toolgen.codegen.typescript.layout import PLAIN
+from toolgen.codegen.typescript.layout import (
+    PLAIN,
+    Scope,
+    shared_scope,
+    toolset_file,
+    toolset_scope,
+    toolsets_of,
+)
+from toolgen.codegen.typescript.sides import Side
 from toolgen.codegen.typescript.text import quote
 from toolgen.dsl import build
 from toolgen.expr.tree import Design, Tool
-from toolgen.runtime import ToolValidationError, json_schema_codec
+from toolgen.runtime import Codec, ToolSpec, ToolValidationError, json_schema_codec
 
 SHAPES = {"missing_field", "unknown_field", "invalid_type", "invalid_enum_value"}
 """What types say of a document; they know no limits, patterns and formats."""
@@ -116,11 +126,77 @@ def test_types_of_the_corpora_take_what_their_schemas_take(name: str, tmp_path: 
     assert linted(folder, f"{name}/{toolset.service}") == ""
 
 
+@pytest.mark.volume
+def test_each_side_takes_what_crosses_it(tmp_path: Path) -> None:
+    """Arguments as their schema takes them; results as the codec writes them and the surface shows them."""
+    checked = build(import_module("examples.home.design").design).design
+    assert checked is not None
+    by_package = {"gen": checked, **{f"tests.cases.{name}.gen": golden.design(name) for name in golden.NAMES}}
+    texts: dict[str, str] = {}
+    lines = 0
+    for package in [*packages()][:: volume(3, lab=1)]:
+        design = by_package[package]
+        name = package.split(".")[-2] if "." in package else "home"
+        specs = {spec.id: spec for spec in specs_of(package)}
+        texts |= trees(design, name)
+        shared = shared_scope(design)
+        for toolset in toolsets_of(design):
+            scope = toolset_scope(toolset, shared)
+            found = [_typed(*each) for tool in toolset.tools for each in _crossing(specs[tool.id], scope)]
+            place = toolset_file(toolset).removesuffix(".ts")
+            modules = {
+                "own": f"./{PurePosixPath(place).name}.js",
+                "shared": "../" * (place.count("/")) + "types.js",
+            }
+            used = [alias for alias in modules if any(f": {alias}." in line for line in found)]
+            heads = [f'import type * as {alias} from "{modules[alias]}";' for alias in used]
+            texts[f"{name}/{place}_documents.ts"] = "\n".join([*heads, *_numbered(found)]) + "\n"
+            lines += len(found)
+    assert lines > 100
+    assert refused(project(tmp_path, texts)) == {}
+
+
+def _crossing(spec: ToolSpec[Any, Any], scope: Scope) -> Iterator[tuple[str, Any]]:
+    """Yield documents that cross the surface, each with its type."""
+    sent = [spec.payload, *([spec.confirm.payload] if spec.confirm and spec.confirm.payload else [])]
+    late = spec.long_running
+    sent += [spec.result] if late else []
+    received = [spec.result, *(artifact.codec for artifact in spec.artifacts.values())]
+    received += [error.codec for error in spec.errors.values() if error.codec]
+    received += [codec for codec in (late.ack, late.progress) if codec] if late else []
+    for codec in sent:
+        for document in _drawn(codec):
+            yield _name(codec, "sent", scope), document
+    for codec in received:
+        for document in _drawn(codec):
+            value = decoded(codec, document)[0]
+            yield _name(codec, "received", scope), codec.public(json.loads(codec.encode(value)))
+
+
+def _name(codec: Codec[Any], side: Side, scope: Scope) -> str:
+    name = scope.names[side][codec.name]
+    return f"{'shared' if name in scope.shared else 'own'}.{name}"
+
+
+def _drawn(codec: Codec[Any]) -> list[Any]:
+    """Return documents that the codec takes."""
+    taken: list[Any] = []
+
+    @drawing(volume(4, lab=30))
+    @given(documents(codec.schema))
+    def collect(document: Any) -> None:
+        if not decoded(codec, document)[1]:
+            taken.append(document)
+
+    collect()
+    return taken
+
+
 def _right(of: Tool, record: dict[str, Any]) -> list[str]:
     results = [*record.get("valid_outputs", ()), *(call["result"] for call in record.get("calls") or ())]
-    lines = [_typed(of.payload.name, each) for each in record.get("valid_args", ())]
+    lines = [_typed(f"t.{of.payload.name}", each) for each in record.get("valid_args", ())]
     if record.get("output_schema") is not None:
-        lines += [_typed(of.result.name, each) for each in results]
+        lines += [_typed(f"t.{of.result.name}", each) for each in results]
     return lines
 
 
@@ -132,12 +208,12 @@ def _wrong(of: Tool, record: dict[str, Any]) -> list[str]:
             codec.decode_as_sent(json.dumps(each["args"]))
         except ToolValidationError as error:
             if SHAPES.intersection(issue.constraint for issue in error.issues):
-                lines.append(_typed(of.payload.name, each["args"]))
+                lines.append(_typed(f"t.{of.payload.name}", each["args"]))
     return lines
 
 
 def _typed(name: str, value: Any) -> str:
-    return f": t.{name} = {_expression(value)};"
+    return f": {name} = {_expression(value)};"
 
 
 def _numbered(lines: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ProjectFolder
+from tests.conftest import ProjectFolder, in_a_process
 
 FILE = "web/api/hall/people.ts"
 
@@ -94,3 +94,11 @@ def test_the_folder_of_the_settings_is_inside_the_project(project: ProjectFolder
     done = project.run("gen")
     assert done.code == 2
     assert "typescript '../web' is not a folder inside the project" in done.err
+
+
+def test_a_project_without_it_loads_nothing_of_it(project: ProjectFolder) -> None:
+    code = (
+        "import sys; from toolgen.cli import main; assert main(('gen',)) == 0; "
+        "print([name for name in sys.modules if 'typescript' in name])"
+    )
+    assert in_a_process(project.path, "-c", code).stdout == "[]\n"
