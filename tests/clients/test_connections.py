@@ -243,6 +243,37 @@ async def test_headers_of_a_given_client_are_sent() -> None:
     assert (headers["accept"], headers["accept-encoding"]) == ("application/json", "gzip, deflate")
 
 
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+async def test_a_hook_of_a_given_client_may_read_answers(coding: str) -> None:
+    async def read(response: httpx.Response) -> None:
+        await response.aread()
+
+    packed = gzip.compress(BOOK) if coding == "gzip" else BOOK
+    async with (
+        serving(answering(answer(200, packed, Content_Encoding=coding))) as server,
+        httpx.AsyncClient(event_hooks={"response": [read]}) as http,
+        Books(server=server.url, http=http) as client,
+    ):
+        assert await client.send(GET_BOOK, GetBook(id="1")) == Book(id="1", title="Dune")
+        short = Books(server=server.url, http=http, max_response_bytes=5)
+        with pytest.raises(ToolError, match="more than 5 bytes"):
+            await short.send(GET_BOOK, GetBook(id="1"))
+
+
+async def test_a_hook_of_a_given_client_may_take_answers() -> None:
+    async def take(response: httpx.Response) -> None:
+        async for _ in response.aiter_raw():
+            pass
+
+    async with (
+        serving(answering(answer(200, BOOK))) as server,
+        httpx.AsyncClient(event_hooks={"response": [take]}) as http,
+        Books(server=server.url, http=http) as client,
+    ):
+        with pytest.raises(ToolError, match="a hook of its client has taken the answer"):
+            await client.send(GET_BOOK, GetBook(id="1"))
+
+
 async def test_a_given_client_stays_open_and_has_no_say_in_what_is_followed() -> None:
     redirect = answer(302, b"", Location="http://books.other/")
     async with (

@@ -227,6 +227,12 @@ async def _unpacked(response: httpx.Response, verb: str) -> AsyncGenerator[bytes
     Raises:
         AnswerLostError: it is not packed as it says, or in a way that was not asked for.
     """
+    if response.is_stream_consumed:  # by a hook of the given client
+        try:
+            yield response.content
+        except httpx.ResponseNotRead:
+            raise AnswerLostError("a hook of its client has taken the answer") from None
+        return
     codings = [
         coding
         for text in response.headers.get_list("content-encoding", split_commas=True)
