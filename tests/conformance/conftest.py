@@ -18,6 +18,7 @@ LONGEST: Final = tuple(
     FOLDER / name
     for name in (
         "test_temporal_commands.py",
+        "openapi/test_prism.py",
         "test_corpora.py",
         "test_generated_contract.py",
         "test_corpora_in_clauses.py",
@@ -30,6 +31,7 @@ LONGEST: Final = tuple(
         "adapters/test_mcp_processes.py",
         "mcp/test_suite.py",
         "test_imported_designs.py",
+        "openapi/test_cases.py",
         "engines/test_upgrades.py",
         "engines/test_races.py",
         "engines/test_offloading.py",

