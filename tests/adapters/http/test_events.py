@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import httpx
 import pytest
 
 from toolgen.adapters.http import SurfaceOptions
-from toolgen.adapters.http.event_ring import EventRing
-from toolgen.events import Events, RunPhase
+from toolgen.adapters.http.event_ring import EventRing, RingEvent
+from toolgen.events import AssistantReply, Events, RunPhase, ToolUpdate
 from toolgen.runtime import CallMeta
 
 from .listening import Reader, listening
@@ -143,7 +144,7 @@ async def test_a_stream_without_events_gets_comments() -> None:
 @pytest.mark.parametrize("many", [0, 1, 250])
 async def test_a_reader_that_is_overtaken_is_told_how_much_is_missing(many: int) -> None:
     hub = Events()
-    ring = EventRing(hub, 100)
+    ring = EventRing(hub, 100, 2**20)
     ring.open()
     hub.emit(RunPhase(phase="planning"))
     reading = ring.read(0)
@@ -152,11 +153,36 @@ async def test_a_reader_that_is_overtaken_is_told_how_much_is_missing(many: int)
         hub.emit(RunPhase(phase="waiting"))
     hub.close()
     pieces = [piece async for piece in reading]
-    events = [kept.event for piece in pieces for kept in piece]
+    events = [event for piece in pieces for event in piece]
     assert first.number == 1
-    dropped = [event.count for event in events if event.type == "events_dropped"]
+    dropped = [document_of(event)["count"] for event in events if event.type == "events_dropped"]
     assert sum(dropped) + sum(event.type == "run_phase" for event in events) == many
-    assert [kept.number for piece in pieces for kept in piece][-1:] == ([many + 1] if many else [])
+    assert [event.number for event in events][-1:] == ([many + 1] if many else [])
+    await ring.close()
+
+
+def document_of(event: RingEvent) -> Any:
+    [(_, document)] = events_in(event.lines.decode())
+    return document
+
+
+async def test_a_ring_has_so_many_bytes() -> None:
+    hub = Events()
+    ring = EventRing(hub, 100, 2_000)
+    ring.open()
+    for number in range(20):
+        hub.emit(AssistantReply(text=f"{number} {'x' * 500}"))
+    hub.emit(ToolUpdate(tool="a", value=object()))
+    hub.close()
+    documents = [document_of(event) async for piece in ring.read(0) for event in piece]
+    assert [one["type"] for one in documents] == [
+        "events_dropped",
+        "assistant_reply",
+        "assistant_reply",
+        "events_dropped",
+    ]
+    assert [one["count"] for one in documents if "count" in one] == [18, 1]
+    assert documents[2]["text"].startswith("19 ")
     await ring.close()
 
 

@@ -8,36 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic_core import to_json
 
+from toolgen.contract.logs import logger
 from toolgen.events import Event, Events, EventsDropped, Subscription, as_json
+
+log = logger("toolgen.http")
 
 _PIECE: Final = 100
 """Events that a reader takes out of the ring at once."""
 
 
-class KeptEvent:
-    """An event with its id, and with its lines once somebody has asked for them."""
+@dataclass(frozen=True, slots=True)
+class RingEvent:
+    """An event as its readers get it, and what they choose it by."""
 
-    __slots__ = ("_lines", "event", "id", "number")
-
-    def __init__(self, start: str, number: int, event: Event) -> None:
-        self.id = f"{start}.{number}"
-        self.number = number
-        self.event = event
-        self._lines = b""
-
-    @property
-    def lines(self) -> bytes:
-        """The event as a reader gets it; made once, for all readers."""
-        if not self._lines:
-            self._lines = lines_of(self.event, self.id)
-        return self._lines
+    number: int
+    type: str
+    session_id: str
+    lines: bytes
 
 
 def lines_of(event: Event, id_: str) -> bytes:
@@ -49,15 +42,18 @@ def lines_of(event: Event, id_: str) -> bytes:
 class EventRing:
     """The newest events of one hub, since its first reader came."""
 
-    def __init__(self, events: Events, size: int) -> None:
-        """Construct the ring of a hub with the most events that it has at once."""
+    def __init__(self, events: Events, size: int, most_bytes: int) -> None:
+        """Construct the ring of a hub, with the most events and bytes of them that it has at once."""
         self._events = events
         self._size = size
-        self._newest_events: deque[KeptEvent] = deque(maxlen=size)
+        self._most_bytes = most_bytes
+        self._ring: dict[int, RingEvent] = {}
+        """Events by number, without gaps up to the newest."""
+        self._bytes = 0
         self.start = secrets.token_hex(4)
         """Names this ring: an id of another one says nothing of what was missed here."""
         self.newest = 0
-        """The number of the newest event; those that are kept end with it."""
+        """The number of the newest event; those in the ring end with it."""
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._is_over = False
@@ -80,17 +76,40 @@ class EventRing:
         try:
             while events := await subscription.batch():
                 for event in events:
-                    if isinstance(event, EventsDropped):  # as many as are kept have come since
-                        self._newest_events.clear()
-                        self.newest += event.count
-                    else:
-                        self.newest += 1
-                        self._newest_events.append(KeptEvent(self.start, self.newest, event))
+                    self._add(event)
                 self._wake()
         finally:
             subscription.close()
             self._is_over = True
             self._wake()
+
+    def _add(self, event: Event) -> None:
+        """Add an event at the end; the oldest give way."""
+        if isinstance(event, EventsDropped):  # since the gap as many have come as the ring takes
+            self._ring.clear()
+            self._bytes = 0
+            self.newest += event.count
+            return
+        self.newest += 1
+        added = self._ring[self.newest] = self._event(self.newest, event)
+        self._bytes += len(added.lines)
+        while len(self._ring) > self._size or (self._bytes > self._most_bytes and len(self._ring) > 1):
+            self._bytes -= len(self._ring.pop(self._oldest).lines)
+
+    def _event(self, number: int, event: Event) -> RingEvent:
+        id_ = f"{self.start}.{number}"
+        try:
+            lines = lines_of(event, id_)
+        except (ValueError, RecursionError):  # somebody has put into it what is no JSON
+            log.warning("an event %s is no JSON, and is not sent", event.type)
+            event = EventsDropped(count=1, total=1)
+            lines = lines_of(event, id_)
+        return RingEvent(number, event.type, event.session_id, lines)
+
+    @property
+    def _oldest(self) -> int:
+        """The number of the oldest event in the ring; that of the next one where it is empty."""
+        return self.newest - len(self._ring) + 1
 
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
@@ -108,18 +127,15 @@ class EventRing:
         seen = int(number) if is_ours else self.newest
         return min(seen, self.newest), not is_ours or seen > self.newest
 
-    async def read(self, seen: int) -> AsyncIterator[Sequence[KeptEvent]]:
-        """Yield the events after a number, some at once; an `EventsDropped` for those not kept any more."""
+    async def read(self, seen: int) -> AsyncIterator[Sequence[RingEvent]]:
+        """Yield the events after a number, some at once; an `EventsDropped` for those that are gone."""
         while True:
-            oldest = self.newest - len(self._newest_events) + 1
-            if seen + 1 < oldest:
-                missed, seen = oldest - seen - 1, oldest - 1
-                yield [KeptEvent(self.start, seen, EventsDropped(count=missed, total=missed))]
+            if seen + 1 < self._oldest:
+                missed, seen = self._oldest - seen - 1, self._oldest - 1
+                yield [self._event(seen, EventsDropped(count=missed, total=missed))]
             elif seen < self.newest:
-                first = seen + 1 - oldest
-                piece = list(islice(self._newest_events, first, first + _PIECE))
-                seen = piece[-1].number
-                yield piece
+                first, seen = seen + 1, min(seen + _PIECE, self.newest)
+                yield [self._ring[number] for number in range(first, seen + 1)]
             elif self._is_over:
                 return
             else:

@@ -44,7 +44,11 @@ class EventStreams:
         self._gate = Gate(
             "streams", options.max_streams, options.max_streams_per_caller or options.max_streams
         )
-        self._ring = None if runtime.events is None else EventRing(runtime.events, options.kept_events)
+        self._ring = (
+            None
+            if runtime.events is None
+            else EventRing(runtime.events, options.kept_events, options.kept_bytes)
+        )
         self._open: set[asyncio.Future[None]] = set()
 
     @property
@@ -115,11 +119,10 @@ class EventStreams:
             yield lines_of(EventsDropped(count=0, total=0), f"{ring.start}.{seen}")
         async for piece in ring.read(seen):
             lines = []
-            for item in piece:
-                event = item.event
+            for event in piece:
                 is_asked = event.session_id == session if session else await own.has(event.session_id)
                 if event.type == "events_dropped" or (is_asked and (not types or event.type in types)):
-                    lines.append(item.lines)
+                    lines.append(event.lines)
             if lines:
                 yield b"".join(lines)
 

@@ -30,6 +30,8 @@ class SurfaceOptions:
     """Those of one caller, refused with 429; by default all."""
     kept_events: int = 10_000
     """Events of all sessions that are kept for readers of `/events` who are slow, or come again."""
+    kept_bytes: int = 64 * 2**20
+    """Size of these events together; where they have more, fewer are kept."""
     comment_s: float = 15.0
     """Seconds without an event after which a stream gets a comment, so that a lost peer is noticed."""
     answer_s: float = 30.0
