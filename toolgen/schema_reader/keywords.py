@@ -29,7 +29,7 @@ ONE_SCHEMA: Final = (
 """Keywords whose value is one schema; `items` may be several before 2020-12."""
 SEVERAL: Final = (*BRANCHES, "prefixItems", "items")
 NAMED: Final = MAPS | {"dependencies"}
-IN_PLACE: Final = (*BRANCHES, *CONDITIONS, "dependentSchemas")
+IN_PLACE: Final = frozenset((*BRANCHES, *CONDITIONS, "dependentSchemas"))
 
 ANNOTATIONS: Final = ("title", "description", "default", "examples", "deprecated")
 
@@ -70,6 +70,13 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield from (((key, str(at)), inner) for at, inner in enumerate(value))
         elif key in ONE_SCHEMA:
             yield (key,), value
+
+
+def in_place(schema: Schema) -> Iterator[Any]:
+    """Yield the subschemas that look at the same value, whether they are schemas or not."""
+    for key, value in schema.items():
+        if key in IN_PLACE:
+            yield from (child for _, child in children({key: value}))
 
 
 def rejects_all(schema: object) -> bool:

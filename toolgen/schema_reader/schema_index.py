@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin
 from toolgen.contract.json_pointer import ABSENT, pointer_of, resolved
 from toolgen.shapes.foreign.repairs import has_address
 
-from .keywords import IN_PLACE, Schema, Subschema, children
+from .keywords import Schema, Subschema, children, in_place
 from .problems import Problem
 
 MOST_IN_PLACE: Final = 10_000
@@ -164,9 +164,8 @@ class SchemaIndex:
 
     def _next(self, at: int) -> list[int]:
         schema = self.places[at][1]
-        after = [id(child) for tokens, child in children(schema) if tokens[0] in IN_PLACE]
-        target = self.targets.get(at)
-        return [step for step in [*after, id(target)] if step in self.places]
+        after = [*map(id, in_place(schema)), id(self.targets.get(at))]
+        return [step for step in after if step in self.places]
 
     def _report(self, pointer: str, message: str, hint: str) -> None:
         self.problems.append(Problem(pointer=pointer, message=message, hint=hint))

@@ -37,21 +37,8 @@ def metaschema_problems(schema: Schema, metaschema: str, *, within: str = "") ->
 
 
 def contract_problem(contract: Schema) -> Problem | None:
-    """Return why no validator can be built from the contract, or None.
-
-    Patterns of values that were found to compile are not compiled again.
-    """
-    is_pattern: Callable[[str], bool] = cache(compiles)
-
-    class Pattern:
-        def __init__(self, schema: Any, pattern: str, path: Any) -> None:
-            if not is_pattern(pattern):
-                raise ValueError(f"{pattern!r:.120} is no regular expression")
-
-        def validate(self, instance: object) -> None:
-            """Accept whatever it is: no value is checked."""
-
-    keywords: Any = {"pattern": Pattern}
+    """Return why no validator can be built from the contract, or None."""
+    keywords: Any = {"pattern": _Pattern}
     try:
         rs.Draft202012Validator(contract, offline=True, validate_formats=False, keywords=keywords)
     except rs.ValidationError as error:
@@ -61,7 +48,18 @@ def contract_problem(contract: Schema) -> Problem | None:
     return None
 
 
-@lru_cache(1_024)
+class _Pattern:
+    """Stands for the keyword, for patterns that were found to compile are not compiled again."""
+
+    def __init__(self, schema: Any, pattern: str, path: Any) -> None:
+        if not compiles(pattern):
+            raise ValueError(f"{pattern!r:.120} is no regular expression")
+
+    def validate(self, instance: object) -> None:
+        """Accept whatever it is: no value is checked."""
+
+
+@lru_cache(16_384)
 def compiles(pattern: str) -> bool:
     """Return whether the text is a regular expression."""
     try:

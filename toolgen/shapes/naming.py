@@ -45,7 +45,7 @@ def class_name(*names: str) -> str:
 
     ASCII, because a `$ref` is a URI (JSON Schema 2020-12 Core 8.2.3.1); accents are left out.
     """
-    joined = "".join(word[0].upper() + word[1:] for name in names for word in _split(name))
+    joined = "".join(map(_capitalized, names))
     if joined in _BUILTINS:
         return f"{joined}_"
     return f"T{joined}" if joined[0].isdigit() else joined
@@ -107,12 +107,12 @@ def completion_functions(completion: str) -> tuple[str, str]:
 
 
 @lru_cache(4_096)
-def _split(name: str) -> tuple[str, ...]:
-    """Return the words of a name with the capitals inside them kept (`HTTPServer` stays)."""
+def _capitalized(name: str) -> str:
+    """Return the words of a name as one, with the capitals inside them kept (`HTTPServer` stays)."""
     if not name.isascii():
         decomposed = unicodedata.normalize("NFKD", name)
         name = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return tuple(re.findall("[A-Za-z0-9]+", name)) or ("Field",)
+    return "".join(word[0].upper() + word[1:] for word in re.findall("[A-Za-z0-9]+", name) or ["Field"])
 
 
 def _readable(name: str) -> str:

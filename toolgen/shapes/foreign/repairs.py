@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from toolgen.contract.json_pointer import ABSENT, escaped, resolved, tokens_of
@@ -36,8 +36,7 @@ class Repair:
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Place(NamedTuple):
     pointer: str
     schema: dict[str, Any]
     resource: str
@@ -111,8 +110,8 @@ class _Repairs:
 
     def _local(self, pointer: str, schema: dict[str, Any]) -> None:
         """Repair what one schema says by itself."""
-        for word in [word for word, value in schema.items() if value is None and word in KEYWORDS]:
-            if word not in _MAY_BE_NULL:
+        for word in [word for word, value in schema.items() if value is None]:
+            if word in KEYWORDS and word not in _MAY_BE_NULL:
                 del schema[word]
                 self._note(f"{pointer}/{word}", "is null, and is read as if it were left out", "leave it out")
         for word in [word for word in schema if word in _OBJECTS]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from toolgen.expr import codes
 from toolgen.shapes.fields import (
@@ -25,8 +24,7 @@ _DEEPEST: Final = 50
 """pydantic needs about fourteen frames for a level, and Python has a thousand for everything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _Step(NamedTuple):
     """A type on the way down, and the field that leads to it."""
 
     type: DataType
@@ -66,7 +64,7 @@ def _below(root: str, objects: Objects) -> Iterator[_Step]:
             waiting += _fields(name, step.level, objects)
         elif inner := _inner(step.type):
             yield step
-            waiting += (replace(step, type=type_, level=step.level + 1) for type_ in reversed(inner))
+            waiting += (step._replace(type=type_, level=step.level + 1) for type_ in reversed(inner))
 
 
 def _fields(name: str, level: int, objects: Objects) -> Iterator[_Step]:
