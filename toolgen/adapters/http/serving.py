@@ -8,7 +8,6 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from html import escape
 from typing import Final
 
 from starlette.applications import Starlette
@@ -23,6 +22,7 @@ from toolgen.ports.http_server import serve_app
 from toolgen.ports.loopback import LOOPBACK_NAMES, is_loopback
 
 from .callers import Caller
+from .explorer import PAGE_HEADERS, explorer_assets, explorer_page
 from .options import SurfaceOptions
 from .surface import HTTPSurface
 
@@ -31,12 +31,6 @@ _WRITE_S: Final = 60.0
 _UNSENT_BYTES: Final = 64 * 2**20
 _FURTHER: Final = 100
 """Connections beside those of calls and streams."""
-_PAGE_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",  # the URL of the first request has the token
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +73,23 @@ def served_app(
     token: StartToken,
     options: SurfaceOptions,
     *,
-    title: str = "toolgen",
     further: Sequence[Starlette] = (),
 ) -> Starlette:
-    """Return the application of a process: a page at `/`, applications beside the surface, and itself."""
+    """Return the application of a process: the explorer at `/`, further applications, and the surface."""
 
     async def page(request: Request) -> Response:
         if token.is_given(request.query_params.get("token", "")):
-            shown = RedirectResponse(".", 303, _PAGE_HEADERS)
+            shown = RedirectResponse(".", 303, {**PAGE_HEADERS, "Cache-Control": "no-store"})
             shown.set_cookie(_cookie(request), token.value, httponly=True, samesite="strict")
             return shown
         if not token.is_in(request):
-            return HTMLResponse(_page(title, _NO_TOKEN), 401, _PAGE_HEADERS)
-        return HTMLResponse(_page(title, _tools_of(surface)), headers=_PAGE_HEADERS)
+            return HTMLResponse(_NO_TOKEN, 401, PAGE_HEADERS)
+        return explorer_page(request)
 
-    names = OwnNames(Starlette(routes=[Route("/", page)]), options.hosts or LOOPBACK_NAMES)
-    routes: list[BaseRoute] = [Route("/", names)]
+    names = OwnNames(
+        Starlette(routes=[Route("/", page), *explorer_assets()]), options.hosts or LOOPBACK_NAMES
+    )
+    routes: list[BaseRoute] = [Route("/", names), Route("/assets/{name}", names)]
     for app in further:
         routes += app.routes
     routes.append(Mount("/", surface))
@@ -124,26 +119,10 @@ async def serve_surface(
     await serve_app(app, host, port, limits, close=close, on_ready=on_ready)
 
 
-_NO_TOKEN: Final = "<p>Open the address that <code>toolgen serve</code> has printed: it has the token.</p>"
-
-
-def _page(title: str, body: str) -> str:
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
-        "<style>body{font:14px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "code{font-size:12px}dt{margin-top:1rem}dd{margin:0}</style>"
-        f"<h1>{escape(title)}</h1>{body}</html>"
-    )
-
-
-def _tools_of(surface: HTTPSurface) -> str:
-    tools = "".join(
-        f"<dt><b>{escape(spec.title)}</b> <code>{escape(spec.id)}</code></dt>"
-        f"<dd>{escape(spec.description)}</dd>"
-        for spec in surface.runtime.tools.list()
-    )
-    links = '<a href="openapi.json">openapi.json</a>, <a href="catalog">catalog</a>'
-    return f"<p>{links}</p><dl>{tools}</dl>"
+_NO_TOKEN: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>toolgen</title>'
+    "<p>Open the address that <code>toolgen serve</code> has printed: it has the token.</p></html>"
+)
 
 
 async def drained(surface: HTTPSurface, seconds: float) -> None:

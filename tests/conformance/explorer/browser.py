@@ -1,0 +1,104 @@
+"""Debian's Chromium with the explorer of a runtime, which listens on a port of loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.async_api import Page, async_playwright
+
+from examples.home.app import assistant
+from examples.home.database import connect
+from examples.home.tariff_server import KEY, supplier
+from gen import tariff_service
+from gen.assistant.toolsets.tariffs import BoundTariffsExecutor
+from tests.adapters.http.listening import listening
+from toolgen.capabilities import EnvironmentCredentials, SqliteArtifactStore
+from toolgen.events import Events
+from toolgen.runtime import Runtime
+
+SESSION: Final = "s-mira"
+"""A session of a user of the example."""
+NO_TRACE_OF: Final = 2_000
+"""Milliseconds without an answer after which a test fails at what it waits for, times ten under load."""
+
+
+@dataclass
+class Explorer:
+    """The page, and what it has done that it may not."""
+
+    page: Page
+    url: str
+    faults: list[str] = field(default_factory=list)
+    """Errors of scripts, refusals of the policy, and requests to other machines."""
+
+    async def open(self, address: str) -> None:
+        """Show the place at an address, such as `#/tools/home.lamp.dim`."""
+        await self.page.goto(f"{self.url}/{address}")
+
+
+def chromium() -> str:
+    """Return the path of Chromium; without it the test is skipped, except in CI."""
+    path = shutil.which("chromium")
+    if path is None:
+        missing = "chromium is missing: apt-get install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return path
+
+
+@asynccontextmanager
+async def exploring(runtime: Runtime, *, width: int = 1400, sessions: str = "s-") -> AsyncIterator[Explorer]:
+    """Serve a runtime, and yield its explorer in a browser that has the token."""
+    path = chromium()
+    async with (
+        listening(runtime, sessions=sessions) as client,
+        async_playwright() as playwright,
+        await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as browser,
+    ):
+        page = await browser.new_page(viewport={"width": width, "height": 900})
+        page.set_default_timeout(NO_TRACE_OF * 10)
+        shown = Explorer(page, str(client.base_url).rstrip("/"))
+        page.on("pageerror", lambda error: shown.faults.append(str(error)))
+        page.on("dialog", lambda dialog: shown.faults.append(dialog.message))
+        page.on(
+            "console",
+            lambda said: shown.faults.append(said.text) if "Content Security" in said.text else None,
+        )
+        page.on(
+            "request",
+            lambda sent: (
+                None if sent.url.startswith((shown.url, "data:", "blob:")) else shown.faults.append(sent.url)
+            ),
+        )
+        token = client.headers["authorization"].removeprefix("Bearer ")
+        await page.goto(f"{shown.url}/?token={token}")
+        await page.get_by_role("navigation", name="Places").wait_for()
+        yield shown
+        assert shown.faults == []
+
+
+@asynccontextmanager
+async def exploring_home(folder: Path, *, width: int = 1400) -> AsyncIterator[Explorer]:
+    """Yield the explorer of the example, over a database of its own."""
+    path = folder / "home.db"
+    with closing(connect(path)) as database, supplier() as address:
+        client = tariff_service.TariffServiceClient(
+            server=address, credentials=EnvironmentCredentials({"TARIFF_SERVICE_SUPPLIER_KEY": KEY})
+        )
+        runtime = assistant(
+            database,
+            path,
+            events=Events(),
+            artifacts=SqliteArtifactStore(folder / "artifacts.db"),
+            tariffs=BoundTariffsExecutor(tariff_service=client),
+        )
+        async with runtime, exploring(runtime, width=width) as shown:
+            yield shown

@@ -1,0 +1,38 @@
+/** Agents and their sessions; a conversation beside the timeline of its run. */
+
+import { addressOf, type Address } from "../address";
+import { surface, type Agent, type Catalogue } from "../api/client";
+import { useLoaded } from "../api/use";
+import { Dot } from "../kit/small";
+import { Conversation } from "./Conversation";
+
+const EVERY_MS = 10_000;
+
+export default function AgentsPlace({ agents, catalogue, address }: { agents: readonly Agent[]; catalogue: Catalogue; address: Address }) {
+  const sessions = useLoaded("sessions", () => surface.sessions.list(), EVERY_MS);
+  const [agent = agents[0]?.id ?? "", session = ""] = address.parts;
+  const own = (sessions.value?.sessions ?? []).filter((one) => one.agent === agent);
+  return (
+    <>
+      <aside className="side" aria-label="Agents">
+        {agents.length === 0 && <p className="pad muted">No agents yet: toolgen init --agent</p>}
+        {agents.map((one) => (
+          <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{one.id}</span></a>
+        ))}
+        <div className="list-heading">Sessions</div>
+        {sessions.error !== undefined && <p className="pad muted">{sessions.error.message}</p>}
+        <nav className="list" aria-label="Sessions">
+          {own.map((one) => (
+            <a key={one.id} className="list-item" href={addressOf("agents", [agent, one.id])} aria-current={one.id === session ? "page" : undefined}>
+              <span>{one.id}</span><Dot tone={one.ended_at === undefined ? "good" : ""} says={one.ended_at === undefined ? "open" : "ended"} />
+            </a>
+          ))}
+          {sessions.value !== undefined && own.length === 0 && <p className="pad muted">None with this agent: say something.</p>}
+        </nav>
+      </aside>
+      <main className="main" tabIndex={-1}>
+        {agent === "" ? <p className="muted">No agents yet: toolgen init --agent</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
+      </main>
+    </>
+  );
+}

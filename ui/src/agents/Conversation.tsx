@@ -1,0 +1,100 @@
+/** Talk to an agent: what was said, what it does now, and what it asks. */
+
+import { Fragment, useEffect, useRef, useState } from "react";
+import { addressOf, go } from "../address";
+import { surface, type Catalogue, type Run, type ToolAnswer, type Turn, type Wait } from "../api/client";
+import { useLoaded } from "../api/use";
+import { Banner, Tag } from "../kit/small";
+import { pretty, ValueTable, type Json } from "../kit/values";
+import { TimelineView } from "../runs/TimelineView";
+import { OutcomeTag } from "../results/ResultPanel";
+import { ArtifactView } from "../views/ArtifactView";
+import { useRun } from "../runs/useRun";
+import { WaitPanel } from "../waits/WaitPanel";
+
+export function Conversation({ agent, session, catalogue, again }: { agent: string; session: string; catalogue: Catalogue; again: () => void }) {
+  const [started, setStarted] = useState("");
+  const [said, setSaid] = useState("");
+  const [text, setText] = useState("");
+  const [failed, setFailed] = useState("");
+  const messages = useLoaded(`messages ${session}`, async () => (session === "" ? [] : (await surface.sessions.messages(session)).turns));
+  const turns = messages.value ?? [];
+  const run = started || (turns.at(-1)?.run_id ?? "");
+  const waits = useLoaded("waits", () => surface.waits.list());
+  const { timeline, isLive, broken } = useRun(run, () => { messages.again(); waits.again(); });
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => { end.current?.scrollIntoView({ block: "nearest" }); }, [turns.length, timeline.lines.length, timeline.saying]);
+  const send = async () => {
+    const message = text.trim();
+    if (message === "") return;
+    setFailed("");
+    setText("");
+    setSaid(message);
+    try {
+      const begun: Run = session === "" ? await surface.runs.start({ agent, message }) : await surface.sessions.send(session, message, turns.length === 0 ? { agent } : {});
+      setStarted(begun.id);
+      again();
+      if (session === "" && begun.session_id !== undefined) go(addressOf("agents", [agent, begun.session_id]), true);
+    } catch (error) {
+      setFailed(error instanceof Error ? error.message : String(error));
+      setText(message); // nothing that was typed is lost
+      setSaid("");
+    }
+  };
+  const isTold = turns.some((turn) => turn.run_id === run);
+  const open = (waits.value?.waits ?? []).filter((wait: Wait) => run !== "" && wait.run_id.startsWith(run));
+  return (
+    <div className="split">
+      <section aria-label="Conversation">
+        <div className="row"><h1>{agent}</h1><code className="muted">{session || "new session"}</code></div>
+        <div className="talk" role="log" aria-label="What was said">
+          {turns.map((turn, index) => <Said key={index} turn={turn} />)}
+          {!isTold && said !== "" && <div className="said user">{said}</div>}
+          {timeline.saying !== "" && <div className="said" aria-live="polite">{timeline.saying}</div>}
+          {isLive && timeline.saying === "" && <p className="muted small" role="status">{timeline.lines.at(-1)?.what ?? "starting"}…</p>}
+        </div>
+        {open.map((wait) => <WaitPanel key={wait.id} wait={wait} catalogue={catalogue} isOpen again={waits.again} />)}
+        {(failed || broken || messages.error !== undefined) && <Banner tone="bad">{failed || broken || messages.error?.message}</Banner>}
+        <form className="row" onSubmit={(event) => { event.preventDefault(); void send(); }}>
+          <input className="grow" aria-label={`Message ${agent}`} placeholder={`Message ${agent}`} value={text} onChange={(event) => { setText(event.target.value); }} />
+          <button className="primary" disabled={text.trim() === ""}>Send</button>
+        </form>
+        <div ref={end} />
+      </section>
+      <section className="panel" aria-label="Run">
+        <div className="row"><h2 className="grow">Run</h2><span className="muted small">{isLive ? "live · " : ""}{timeline.calls} calls · {timeline.tokens.toLocaleString("en")} tokens</span></div>
+        {run === "" ? <p className="muted">It begins with your first message.</p> : <TimelineView timeline={timeline} />}
+      </section>
+    </div>
+  );
+}
+
+function Said({ turn }: { turn: Turn }) {
+  const answers = new Map(turn.messages.flatMap((message) => (message.type === "tools" ? message.answers : [])).map((answer) => [answer.id, answer]));
+  return (
+    <>
+      {turn.messages.map((message, index) => {
+        if (message.type === "user") return <div key={index} className="said user">{message.text}</div>;
+        if (message.type === "tools") return null;
+        return (
+          <Fragment key={index}>
+            {message.text !== undefined && message.text !== "" && <div className="said">{message.text}</div>}
+            {(message.calls ?? []).map((call) => <CallLine key={call.id} name={call.name} given={call.arguments} answer={answers.get(call.id)} />)}
+          </Fragment>
+        );
+      })}
+    </>
+  );
+}
+
+/** A call, folded: its arguments, what the model read of its result, and its artifacts. */
+function CallLine({ name, given, answer }: { name: string; given: Json; answer: ToolAnswer | undefined }) {
+  return (
+    <details className="panel">
+      <summary><strong>{name}</strong> {answer === undefined ? <Tag tone="planning">no result yet</Tag> : <OutcomeTag outcome={answer.status} />}</summary>
+      <h3>Arguments</h3><pre>{pretty(given)}</pre>
+      {answer?.result !== undefined && <><h3>What the model read</h3><ValueTable value={answer.result} /></>}
+      {(answer?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
+    </details>
+  );
+}

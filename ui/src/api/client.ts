@@ -1,0 +1,50 @@
+/** The generated client, which is the only way to the server; and the catalogue as this page reads it. */
+
+import { Surface, type Catalog, type Json } from "../../../toolgen/templates/typescript/surface";
+import type { JsonObject } from "../kit/values";
+
+export { Problem } from "../../../toolgen/templates/typescript/surface";
+export type { Answered, AnyCall, Artifact, Issue, Outcome, Run, RuntimeEvent, ToolAnswer, Turn, Wait } from "../../../toolgen/templates/typescript/surface";
+
+/** The page stands at the mount of its surface. */
+export const address = location.href.replace(/[?#].*$/, "").replace(/[^/]*$/, "");
+export const surface = new Surface({ baseUrl: address });
+
+export type Schema = JsonObject;
+export interface TypedSchema { readonly name: string; readonly schema: Schema; readonly examples?: readonly Json[]; readonly sensitive?: readonly string[] }
+/** An entry of the catalogue (docs/catalog.md). */
+export interface Tool {
+  readonly id: string;
+  readonly name: string;
+  readonly service: string;
+  readonly toolset: string;
+  readonly toolset_title?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly kind: "function" | "agent" | "mcp" | "native";
+  readonly tags?: readonly string[];
+  readonly agent?: string;
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean; readonly idempotentHint?: boolean };
+  readonly payload?: TypedSchema;
+  readonly result?: TypedSchema;
+  readonly artifacts?: readonly (TypedSchema & { readonly kind: string; readonly view?: string })[];
+  readonly errors?: readonly { readonly name: string; readonly description?: string; readonly retryable?: boolean }[];
+  readonly confirmation?: { readonly hint?: string; readonly payload?: TypedSchema };
+  readonly long_running?: unknown;
+  readonly inject?: readonly string[];
+  readonly deprecated?: { readonly reason: string; readonly replacement?: string };
+  readonly bind_to?: { readonly service: string; readonly method: string };
+}
+export interface Catalogue {
+  readonly catalog: { readonly design: string };
+  readonly types?: Readonly<Record<string, Schema>>;
+  readonly tools: readonly Tool[];
+}
+
+/** An agent and the wire names of its tools. */
+export interface Agent { readonly id: string; readonly tools: readonly string[] }
+
+export async function catalogue(): Promise<Catalogue> {
+  const document: Catalog = await surface.catalog();
+  return document as unknown as Catalogue; // both are the format of catalogues
+}

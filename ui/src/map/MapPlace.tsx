@@ -1,0 +1,61 @@
+/** The design as a picture: services, toolsets with their tools, agents, and who uses what. */
+
+import { addressOf } from "../address";
+import type { Agent, Catalogue, Tool } from "../api/client";
+import { Dot } from "../kit/small";
+import { behaviour } from "../tools/search";
+
+export default function MapPlace({ agents, catalogue }: { agents: readonly Agent[]; catalogue: Catalogue }) {
+  const toolsets = new Map<string, Tool[]>();
+  for (const tool of catalogue.tools) toolsets.set(`${tool.service}.${tool.toolset}`, [...(toolsets.get(`${tool.service}.${tool.toolset}`) ?? []), tool]);
+  const services = [...new Set(catalogue.tools.flatMap((tool) => (tool.bind_to === undefined ? [] : [tool.bind_to.service])))];
+  const ids = new Map(catalogue.tools.map((tool) => [tool.name, tool.id]));
+  return (
+    <main className="main wide" tabIndex={-1}>
+      <h1>{catalogue.catalog.design}</h1>
+      <p className="muted">{agents.length} agents use {catalogue.tools.length} tools of {toolsets.size} toolsets, bound to {services.length} services.</p>
+      <div className="columns">
+        <section aria-label="Agents"><h3>Agents</h3>
+          {agents.length === 0 && <p className="muted">No agents yet: toolgen init --agent</p>}
+          {agents.map((agent) => (
+            <div key={agent.id} className="panel">
+              <a href={addressOf("agents", [agent.id])}><strong>{agent.id}</strong></a>
+              <ul className="small">
+                {used(agent.tools.map((name) => ids.get(name) ?? name)).map(([toolset, count]) => <li key={toolset}>uses {count} of <code>{toolset}</code></li>)}
+                {catalogue.tools.filter((tool) => tool.agent === agent.id).map((tool) => <li key={tool.id}>answers <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}
+              </ul>
+            </div>
+          ))}
+        </section>
+        <section aria-label="Toolsets"><h3>Toolsets</h3>
+          {[...toolsets].map(([id, tools]) => (
+            <div key={id} className="panel">
+              <strong>{id}</strong>
+              {tools.map((tool) => {
+                const [word, tone] = behaviour(tool)[0] ?? ["", ""];
+                return <a key={tool.id} className="list-item" href={addressOf("tools", [tool.id])}><span>{tool.title ?? tool.name}</span><Dot tone={tone === "good" ? "" : tone} says={word} /></a>;
+              })}
+            </div>
+          ))}
+        </section>
+        <section aria-label="Services"><h3>Services</h3>
+          {services.length === 0 && <p className="muted">No tool is bound to a service.</p>}
+          {services.map((service) => (
+            <div key={service} className="panel"><strong>{service}</strong>
+              <ul className="small">{catalogue.tools.filter((tool) => tool.bind_to?.service === service).map((tool) => <li key={tool.id}><code>{tool.bind_to?.method}</code> for <a href={addressOf("tools", [tool.id])}>{tool.name}</a></li>)}</ul>
+            </div>
+          ))}
+        </section>
+      </div>
+    </main>
+  );
+}
+
+function used(ids: readonly string[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const id of ids) {
+    const toolset = id.slice(0, id.lastIndexOf("."));
+    counts.set(toolset, (counts.get(toolset) ?? 0) + 1);
+  }
+  return [...counts];
+}

@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { addressOf, parseAddress } from "./address";
+import type { Issue, RuntimeEvent, Tool } from "./api/client";
+import { errorTree } from "./forms/DocumentForm";
+import { isFree } from "./forms/fields";
+import { placeOf } from "./forms/JSONEditor";
+import { limitWords, typeWords, whole } from "./forms/schema";
+import { branchOf } from "./forms/validator";
+import { duration } from "./kit/time";
+import { order } from "./kit/values";
+import { added, EMPTY } from "./runs/timeline";
+import { sameCall, shellQuoted } from "./tools/CodeTab";
+import { behaviour, indexOf, search } from "./tools/search";
+import { chartOf } from "./views/chart";
+import { pictureOf } from "./views/ImageView";
+import { harmless } from "./views/MarkdownView";
+
+const tool: Tool = { id: "home.devices.set_state", name: "set_state", service: "home", toolset: "devices", title: "Set state", description: "Send one command.", kind: "function", tags: ["write"], annotations: { readOnlyHint: false, destructiveHint: true } };
+
+describe("addresses", () => {
+  it("keep every part and every filter", () => {
+    const address = addressOf("tools", ["a/b c%"], { tab: "schema", q: "lamp & more" });
+    expect(parseAddress(address)).toEqual({ place: "tools", parts: ["a/b c%"], query: { tab: "schema", q: "lamp & more" } });
+  });
+  it("are read where they are wrong", () => {
+    expect(parseAddress("#/tools/%E0%A4%A").parts).toEqual(["%E0%A4%A"]);
+    expect(parseAddress("").place).toBe("tools");
+  });
+});
+
+describe("search", () => {
+  it("finds every word anywhere, those in names first", () => {
+    const other: Tool = { ...tool, id: "home.other.x", name: "x", title: "X", description: "set the state of nothing" };
+    const rows = search(indexOf([other, tool]), "state set", "");
+    expect(rows).toEqual([{ tool }, { tool: other }]);
+    expect(search(indexOf([tool]), "lamp", "")).toEqual([]);
+  });
+  it("says what a call does", () => { expect(behaviour(tool)[0]).toEqual(["destroys", "bad"]); });
+});
+
+describe("schemas", () => {
+  const types = { Device: { type: "object", title: "Device", properties: { id: { type: "string" } } } };
+  it("stand alone with the types of their catalogue", () => {
+    const schema = whole({ schema: { $ref: "#/types/Device" } }, { types });
+    expect(schema["title"]).toBe("Device");
+    expect(typeWords({ type: "array", items: { $ref: "#/types/Device" } }, schema)).toBe("list of Device");
+  });
+  it("say their limits", () => { expect(limitWords({ minimum: 1, maximum: 100 })).toEqual(["at least 1", "at most 100"]); });
+  it("are free where a form has nothing to show", () => {
+    expect([{}, { type: "object", additionalProperties: {} }, { type: "array" }, { type: "string" }, { enum: [1] }].map(isFree)).toEqual([true, true, true, false, false]);
+  });
+  it("choose no branch before a person does, and the one that a document belongs to", () => {
+    const options = ["dim", "heat"].map((kind) => ({ type: "object" as const, properties: { kind: { const: kind }, level: { type: "integer" as const } }, required: ["kind", "level"] }));
+    expect(branchOf(options, {}, undefined)).toBe(-1);
+    expect(branchOf(options, {}, { kind: "heat" })).toBe(1);
+    expect(branchOf(options, {}, { kind: "dim", level: 1 })).toBe(0);
+  });
+});
+
+describe("issues", () => {
+  it("stand at their fields and at their lines", () => {
+    const issue: Issue = { path: "$.a[1]", pointer: "/a/1", constraint: "invalid_range", message: "must be at most 1" };
+    expect(errorTree([issue])).toEqual({ a: { 1: { __errors: ["must be at most 1"] } } });
+    const text = '{\n "b": 0,\n "a": [1, 22]\n}';
+    const place = placeOf(text, "/a/1");
+    expect(text.slice(place.from, place.to)).toBe("22");
+    const missing = placeOf(text, "/a/7");
+    expect(text.slice(missing.from, missing.to)).toBe("[1, 22]");
+  });
+});
+
+describe("source texts", () => {
+  it("quote what a shell would run", () => { expect(shellQuoted("it's $(rm)")).toBe(`'it'\\''s $(rm)'`); });
+  it("quote documents in each language", () => {
+    const text = sameCall("Python", tool, { a: '"""\n' }, "s", "http://127.0.0.1/");
+    expect(text).toContain(String.raw`json.loads("{\"a\":\"\\\"\\\"\\\"\\n\"}")`);
+  });
+});
+
+describe("timeline", () => {
+  it("takes an event once, whatever is sent again", () => {
+    const start = { type: "tool_start", seq: 2, time: 10, tool_call_id: "c", name: "ping" };
+    const end = { type: "tool_end", seq: 3, time: 11, tool_call_id: "c", status: "ok", duration_s: 1 };
+    const twice = [start, end, start, end].reduce((line, event) => added(line, event as unknown as RuntimeEvent), EMPTY);
+    expect(twice.calls).toBe(1);
+    expect(twice.lines).toHaveLength(1);
+    expect(twice.lines[0]).toMatchObject({ what: "ping", tone: "good", durationS: 1 });
+  });
+  it("says durations in two units at most", () => { expect([0.0295, 59, 601_200].map(duration)).toEqual(["30 ms", "59 s", "6 d 23 h"]); });
+});
+
+describe("what tools return", () => {
+  it("is executed nowhere", () => {
+    const html = harmless('<script>x</script><img src=x onerror=x><svg onload=x></svg>\n\n[a](javascript:x) [b](https://b.example) <p style="position:fixed" id=a>c</p>');
+    expect(html).not.toMatch(/script|<img|svg|style=|id=|onerror/);
+    expect(html).toContain('<a href="https://b.example" rel="noopener noreferrer" target="_blank">b</a>');
+  });
+  it("is a picture only where its type is one", async () => {
+    const blob = pictureOf({ media_type: "image/png", data: "iVBORw0KGgoAAAANSUhEUg==" });
+    expect(blob?.type).toBe("image/png");
+    expect((await blob?.arrayBuffer())?.byteLength).toBe(16);
+    expect(pictureOf("data:text/html;base64,PHNjcmlwdD4=")).toBeNull();
+  });
+  it("is a chart with time across where there is time", () => {
+    const chart = chartOf({ unit: "°C", readings: [{ at: "2026-01-02T00:00:00Z", value: 2 }, { at: "2026-01-01T00:00:00Z", value: 1 }] });
+    expect(chart).toMatchObject({ across: "at", isTime: true, unit: "°C", series: [{ name: "value", values: [1, 2] }] });
+    expect(chartOf({ rows: [] })).toBeNull();
+  });
+  it("is sorted by value", () => { expect([10, 9, undefined, 1].sort(order)).toEqual([1, 9, 10, undefined]); });
+});
+
+describe("colours", () => {
+  const css = readFileSync("src/tokens.css", "utf8");
+  const roles = (block: string) => new Map([...block.matchAll(/--([a-z-]+): (#[0-9a-f]{6})/g)].map((match) => [match[1] ?? "", match[2] ?? ""]));
+  const light = roles(css.slice(0, css.indexOf("[data-theme")));
+  const dark = roles(css.slice(css.indexOf("[data-theme")));
+  const pairs = ["ground", "panel", "sunk"].flatMap((ground) => ["ink", "muted"].map((text) => [text, ground] as const))
+    .concat([["accent", "panel"], ["accent", "ground"], ["accent", "accent-soft"], ["on-accent", "accent"], ["waiting", "waiting-soft"], ["bad", "bad-soft"], ["bad", "panel"], ["planning", "planning-soft"]]);
+  it.each([["light", light], ["dark", dark]] as const)("are readable in %s", (_, theme) => {
+    for (const [text, ground] of pairs) expect(contrast(theme.get(text) ?? "", theme.get(ground) ?? ""), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+  });
+});
+
+/** The ratio of WCAG 2.2, 1.4.3. */
+function contrast(left: string, right: string): number {
+  const [low = 0, high = 0] = [left, right].map(luminance).sort((one, other) => one - other);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

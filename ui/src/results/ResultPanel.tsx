@@ -1,0 +1,75 @@
+/** What a call led to: its outcome in one line, then the result as table, tree, what the model reads, and the trace. */
+
+import { useState } from "react";
+import type { AnyCall, Outcome } from "../api/client";
+import { Bars } from "../kit/bars";
+import { Banner, Tag, type Tone } from "../kit/small";
+import { Tabs } from "../kit/tabs";
+import { pretty, Tree, ValueTable, type Json } from "../kit/values";
+import { addressOf } from "../address";
+import { texts } from "../texts";
+import { ArtifactView } from "../views/ArtifactView";
+
+const TONES: Readonly<Record<Outcome, Tone>> = { ok: "good", error: "bad", denied: "bad", pending: "waiting", suspended: "waiting", unknown: "bad" };
+type Shown = "table" | "tree" | "model" | "trace";
+
+export function OutcomeTag({ outcome }: { outcome: Outcome }) {
+  return <Tag tone={TONES[outcome]}>{outcome}</Tag>;
+}
+
+/** `tookMs` is the time of the whole request, seen from the page. */
+export function ResultPanel({ call, tookMs, next }: { call: AnyCall; tookMs: number; next?: (() => void) | undefined }) {
+  const [shown, show] = useState<Shown>("table");
+  const ok = call.outcome === "ok" ? call : undefined;
+  const result = call.outcome === "ok" || call.outcome === "pending" ? call.result : undefined;
+  const bytes = result === undefined ? 0 : new TextEncoder().encode(JSON.stringify(result)).length;
+  const bounds = ok?.bounds;
+  return (
+    <>
+      <div className="row">
+        <OutcomeTag outcome={call.outcome} />
+        <span className="muted small">{Math.round(tookMs)} ms · {texts.results.bytes(bytes)}</span>
+        {bounds?.truncated === true && <Tag tone="waiting">{texts.results.window(bounds.returned, bounds.total)}</Tag>}
+        {next !== undefined && <button type="button" onClick={next}>{texts.call.next}</button>}
+      </div>
+      {call.display !== undefined && <p>{call.display}</p>}
+      {bounds?.refinement_hint !== undefined && <p className="muted small">{bounds.refinement_hint}</p>}
+      <Failed call={call} />
+      {(call.waits ?? []).map((wait) => (
+        <Banner key={wait.id} tone="waiting">{wait.question ?? wait.kind} <a href={addressOf("waits", [wait.id])}>{texts.call.wait}</a></Banner>
+      ))}
+      {(ok?.artifacts ?? []).map((artifact) => <ArtifactView key={`${artifact.kind} ${artifact.digest}`} artifact={artifact} />)}
+      <Tabs<Shown> label={texts.call.result} shown={shown} show={show}
+        tabs={[["table", texts.results.table], ["tree", texts.results.tree], ["model", texts.results.model], ["trace", texts.results.trace]]}>
+        {shown === "trace" ? <Trace call={call} tookMs={tookMs} /> : result === undefined ? <p className="muted">It has no result.</p> : <Value shown={shown} value={result} bytes={bytes} />}
+      </Tabs>
+    </>
+  );
+}
+
+function Value({ shown, value, bytes }: { shown: Shown; value: Json; bytes: number }) {
+  if (shown === "table") return <ValueTable value={value} />;
+  if (shown === "tree") return <Tree value={value} />;
+  return <><pre>{pretty(value)}</pre><p className="muted small">{texts.results.bytes(bytes)}, about {Math.ceil(bytes / 4).toLocaleString("en")} tokens at four bytes each</p></>;
+}
+
+function Failed({ call }: { call: AnyCall }) {
+  const error = "error" in call ? call.error : undefined;
+  if (error === undefined) return null;
+  const details = "details" in error ? error.details : undefined;
+  return (
+    <Banner tone="bad">
+      <strong>{error.code ?? call.outcome}</strong> {error.message}
+      {(error.issues ?? []).length > 0 && <ul>{error.issues?.map((issue) => <li key={`${issue.path} ${issue.constraint}`}><code>{issue.path}</code> {issue.message}</li>)}</ul>}
+      {details !== undefined && <ValueTable value={details} />}
+      {error.correlation_id !== undefined && <p className="small">correlation id <code>{error.correlation_id}</code></p>}
+    </Banner>
+  );
+}
+
+function Trace({ call, tookMs }: { call: AnyCall; tookMs: number }) {
+  const steps = (call.trace ?? []).map((one) => ({ name: one.step, ms: one.duration_s * 1000 }));
+  if (steps.length === 0) return <p className="muted">The server sent no trace.</p>;
+  const inside = steps.reduce((sum, step) => sum + step.ms, 0);
+  return <Bars rows={[...steps, { name: "the way there and back", ms: Math.max(0, tookMs - inside) }]} />;
+}

@@ -1,0 +1,93 @@
+/** A run as a line of time, folded from its events; the fold of the same events is the same, live and afterwards. */
+
+import type { RuntimeEvent } from "../api/client";
+import type { Tone } from "../kit/small";
+import { isObject, type Json, type JsonObject } from "../kit/values";
+
+export interface Line {
+  readonly key: string;
+  /** Seconds since the run began. */
+  readonly at: number;
+  readonly what: string;
+  readonly detail: string;
+  readonly tone: Tone;
+  readonly durationS: number | null;
+  readonly isChild: boolean;
+  readonly child: string;
+  readonly wait: string;
+  readonly events: readonly JsonObject[];
+}
+
+export interface Timeline {
+  readonly lines: readonly Line[];
+  /** Text that the assistant is saying now, from pieces that no log has. */
+  readonly saying: string;
+  readonly tokens: number;
+  readonly calls: number;
+  readonly status: string;
+  /** Number of the last event that has one. */
+  readonly seq: number;
+  readonly begunAt: number | null;
+}
+
+export const EMPTY: Timeline = { lines: [], saying: "", tokens: 0, calls: 0, status: "running", seq: 0, begunAt: null };
+
+/** Add one event; one whose number was there before changes nothing. */
+export function added(timeline: Timeline, given: RuntimeEvent): Timeline {
+  const event = given as unknown as JsonObject; // fields are read as far as they are there
+  const seq = numberOf(event["seq"]);
+  if (seq > 0 && seq <= timeline.seq) return timeline;
+  const time = numberOf(event["time"]);
+  const begunAt = timeline.begunAt ?? time;
+  const next: Timeline = { ...timeline, begunAt, seq: seq || timeline.seq };
+  const line = (what: string, tone: Tone, more: Partial<Line> = {}): Timeline => ({
+    ...next,
+    lines: [...next.lines, { key: `${textOf(event["seq"])} ${next.lines.length}`, at: time - begunAt, what, detail: "", tone, durationS: null, isChild: false, child: "", wait: "", events: [event], ...more }],
+  });
+  const call = textOf(event["tool_call_id"]);
+  switch (event["type"]) {
+    case "run_started": return line("started", "planning", { detail: textOf(event["agent"]) });
+    case "planner_thought": return line("planned", "planning", { detail: textOf(event["text"]) });
+    case "plan_retry": return line("planning again", "waiting", { detail: textOf(event["reason"]) });
+    case "usage": return { ...next, tokens: next.tokens + numberOf(event["input_tokens"]) + numberOf(event["output_tokens"]) };
+    case "tool_start": return { ...line(nameOf(event), "planning", { key: call || textOf(event["seq"]), detail: textOf(event["text"]), isChild: textOf(event["parent_tool_call_id"]) !== "" }), calls: next.calls + 1 };
+    case "tool_update": case "tool_output_delta": return changed(next, call, event, { detail: textOf(event["message"]) || textOf(event["text"]) });
+    case "agent_run_started": return changed(next, call, event, { child: textOf(event["child_run_id"]), detail: `by ${textOf(event["agent"])}` });
+    case "tool_end": {
+      const status = textOf(event["status"]);
+      const end = { detail: textOf(event["text"]) || textOf(event["error"]) || status, tone: toneOf(status), durationS: numberOf(event["duration_s"]) };
+      return next.lines.some((one) => one.key === call) ? changed(next, call, event, end) : line(nameOf(event), end.tone, { key: call, ...end });
+    }
+    case "await_confirmation": case "await_input": case "await_clarification":
+      return line(`${nameOf(event) || "the agent"} waits`, "waiting", { detail: textOf(event["question"]), wait: textOf(event["suspension_id"]) });
+    case "answer_accepted": return line("answered", "good", { detail: textOf(event["person"]) });
+    case "assistant_reply":
+      if (event["is_partial"] === true) return { ...next, saying: next.saying + textOf(event["text"]) };
+      return { ...line("answered", "planning", { detail: textOf(event["text"]) }), saying: "" };
+    case "run_completed": return { ...line(textOf(event["status"]), event["status"] === "completed" ? "good" : "bad", { detail: textOf(event["error"]) }), status: textOf(event["status"]), saying: "" };
+    case "toolset_dropped": return line(`without ${textOf(event["toolset"])}`, "waiting", { detail: textOf(event["reason"]) });
+    case "events_dropped": return line("events were lost", "bad", { detail: `${numberOf(event["count"])} of them` });
+    case "run_phase": case "run_stream_end": case "tool_args_delta": case "tool_authorization": return next;
+    default: return line(textOf(event["type"]), "", {});
+  }
+}
+
+function changed(timeline: Timeline, key: string, event: JsonObject, change: Partial<Line>): Timeline {
+  return { ...timeline, lines: timeline.lines.map((line) => (line.key === key ? { ...line, ...change, events: [...line.events, event] } : line)) };
+}
+
+function nameOf(event: JsonObject): string {
+  return textOf(event["name"]) || textOf(event["tool"]).replace(/^.*\./, "");
+}
+
+export function toneOf(status: string): Tone {
+  return status === "ok" ? "good" : status === "pending" || status === "suspended" ? "waiting" : "bad";
+}
+
+export function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : isObject(value) && typeof value["text"] === "string" ? value["text"] : "";
+}
+
+function numberOf(value: Json | undefined): number {
+  return typeof value === "number" ? value : 0;
+}

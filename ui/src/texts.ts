@@ -1,0 +1,28 @@
+/** What the page says, in one place. */
+
+export const texts = {
+  places: { tools: "Tools", agents: "Agents", waits: "Waits", runs: "Runs", map: "Map" },
+  search: (count: number) => `Search ${count} ${count === 1 ? "tool" : "tools"}`,
+  nothingFound: (words: string) => `No tool has “${words}” in its name, title, description or tags.`,
+  noTools: "No tools yet: toolgen init, then toolgen gen",
+  gone: "The server does not answer. What you typed is kept; the page tries again.",
+  refusedToken: "This page was opened without the token of this server. Open the address that toolgen serve printed.",
+  loading: (what: string) => `Loading ${what}`,
+  theme: { label: "Colours", system: "System", light: "Light", dark: "Dark" },
+  help: "Keys",
+  call: { arguments: "Arguments", form: "Form", json: "JSON", example: "Example", clear: "Clear", as: "Session",
+    asHelp: "Session of the call; the model never sees it.", injected: "The server fills in",
+    running: (title: string) => `Running ${title}`, next: "Next page", notJSON: "This is not JSON",
+    result: "Result", nothingYet: "No call yet. Fill the arguments, or take an example.", wait: "Answer it under Waits" },
+  results: { table: "Table", tree: "Tree", model: "What the model reads", trace: "Trace", artifacts: "Artifacts",
+    bytes: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "byte" : "bytes"}`,
+    window: (returned: number, total: number | undefined) => (total === undefined ? `${returned} shown, there are more` : `${returned} of ${total}`) },
+  tabs: { call: "Call", schema: "Schema", examples: "Examples", history: "History", code: "Code" },
+  behaviour: { reads: "reads", writes: "writes", destroys: "destroys", repeatable: "may be repeated", asks: "asks first",
+    later: "long-running", deprecated: "deprecated", agent: "an agent answers", native: "run by the provider" },
+  schema: { payload: "Arguments", result: "Result", artifact: "Artifact", error: "Error", required: "required", modelNever: "the model never sees it" },
+  same: "The same call",
+  union: { choose: "Choose one", none: "Nothing chosen yet" },
+  optional: "optional",
+  unset: "not set",
+} as const;

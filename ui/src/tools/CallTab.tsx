@@ -1,0 +1,115 @@
+/** Call a tool: arguments left, result right. Form and JSON are two views of one document. */
+
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Problem, surface, type AnyCall, type Catalogue, type Issue, type Tool, type TypedSchema } from "../api/client";
+import { useKeys } from "../keys";
+import { Banner, Skeleton } from "../kit/small";
+import { Segmented } from "../kit/segmented";
+import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
+import { whole, widgets } from "../forms/schema";
+import { ResultPanel } from "../results/ResultPanel";
+import { texts } from "../texts";
+import { draftOf, keepDraft, remember } from "./history";
+import { SameCall } from "./CodeTab";
+
+const DocumentForm = lazy(() => import("../forms/DocumentForm"));
+const JSONEditor = lazy(() => import("../forms/JSONEditor"));
+
+interface State {
+  readonly call?: AnyCall;
+  readonly tookMs?: number;
+  readonly issues: readonly Issue[];
+  readonly failed?: string;
+  readonly busy: boolean;
+}
+
+export function CallTab({ tool, payload, catalogue }: { tool: Tool; payload: TypedSchema; catalogue: Catalogue }) {
+  const kept = draftOf(tool.id);
+  const [document, setDocument] = useState<JsonObject>(kept?.document ?? {});
+  const [text, setText] = useState<string | null>(kept?.text ?? null);
+  const [session, setSession] = useState(kept?.session ?? "");
+  const [round, setRound] = useState(0); // a new form for a document that came from elsewhere
+  const [state, setState] = useState<State>({ issues: [], busy: false });
+  const running = useRef(0);
+  useEffect(() => { keepDraft(tool.id, { document, text, session }); }, [tool.id, document, text, session]);
+
+  const wrong = text === null ? "" : whyNot(text);
+  const replace = (next: JsonObject) => {
+    setDocument(next);
+    setText(text === null ? null : pretty(next));
+    setRound(round + 1);
+    setState({ ...state, issues: [] });
+  };
+  const call = async (given: JsonObject) => {
+    if (wrong !== "") return;
+    const own = ++running.current;
+    const began = performance.now();
+    setState({ ...state, issues: [], busy: true });
+    let next: State;
+    try {
+      const made = await surface.call(tool.id, given, { trace: true, session: session === "" ? undefined : session });
+      const tookMs = performance.now() - began;
+      remember(tool.id, { at: Date.now(), arguments: given, call: made, tookMs });
+      next = { call: made, tookMs, issues: made.outcome === "error" ? (made.error.issues ?? []) : [], busy: false };
+    } catch (error) {
+      next = { ...state, issues: error instanceof Problem ? error.issues : [], failed: error instanceof Problem ? error.message : texts.gone, busy: false };
+    }
+    if (own === running.current) setState(next);
+  };
+  useKeys({ "Ctrl Enter": () => { void call(document); } });
+  const isForm = text === null;
+  const following = state.call?.outcome === "ok" ? state.call.next_arguments : undefined;
+  const verb = tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? (tool.title ?? tool.name) : texts.tabs.call;
+  const unplaced = state.issues.filter((issue) => issue.pointer === "" || !isForm);
+  return (
+    <div className="split">
+      <section className="panel" aria-label={texts.call.arguments}>
+        <div className="row">
+          <h2 className="grow">{texts.call.arguments}</h2>
+          <Segmented label="View of the arguments" choices={[texts.call.form, texts.call.json]} chosen={isForm ? 0 : 1}
+            choose={(index) => { if (index === 1) setText(text ?? pretty(document)); else if (wrong === "") { setText(null); setRound(round + 1); } }} />
+        </div>
+        <Suspense fallback={<Skeleton what={texts.call.form} />}>
+          {isForm
+            ? <DocumentForm key={round} name={tool.title ?? tool.name} schema={whole(payload, catalogue)} hints={widgets(payload)} document={document} issues={state.issues} change={setDocument} />
+            : <JSONEditor label={texts.call.arguments} text={text} issues={state.issues} change={(next) => { setText(next); if (whyNot(next) === "") setDocument(JSON.parse(next) as JsonObject); }} run={() => { void call(document); }} />}
+        </Suspense>
+        {wrong !== "" && <p className="issue" role="alert">{wrong}</p>}
+        {unplaced.map((issue) => <p key={`${issue.path} ${issue.constraint}`} className="issue"><code>{issue.path}</code> {issue.message}</p>)}
+        <div className="field">
+          <label className="label" htmlFor="session">{texts.call.as} <span className="muted small">{texts.optional}</span></label>
+          <p className="help">{texts.call.asHelp}{(tool.inject ?? []).length > 0 && ` ${texts.call.injected} ${tool.inject?.join(", ")}.`}</p>
+          <input id="session" value={session} onChange={(event) => { setSession(event.target.value); }} />
+        </div>
+        <div className="row">
+          <button type="button" className={tool.annotations?.destructiveHint === true && tool.annotations.readOnlyHint !== true ? "danger" : "primary"} disabled={state.busy || wrong !== ""} onClick={() => { void call(document); }}>{verb}</button>
+          {(payload.examples ?? []).slice(0, 3).map((example, index) => (
+            <button key={index} type="button" onClick={() => { if (isObject(example)) replace(example); }}>{texts.call.example}{index > 0 && ` ${index + 1}`}</button>
+          ))}
+          {Object.keys(document).length > 0 && <button type="button" onClick={() => { replace({}); }}>{texts.call.clear}</button>}
+          <span className="grow" /><kbd>Ctrl ↵</kbd>
+        </div>
+      </section>
+      <section className="panel" aria-label={texts.call.result} aria-busy={state.busy} aria-live="polite">
+        <h2>{texts.call.result}</h2>
+        {state.failed !== undefined && <Banner tone="bad">{state.failed}</Banner>}
+        {state.busy && <Skeleton what={texts.call.running(tool.title ?? tool.name)} />}
+        {!state.busy && state.call === undefined && state.failed === undefined && <p className="muted">{texts.call.nothingYet}</p>}
+        {!state.busy && state.call !== undefined && (
+          <ResultPanel call={state.call} tookMs={state.tookMs ?? 0} next={following === undefined ? undefined : () => { replace(following); void call(following); }} />
+        )}
+        <SameCall tool={tool} document={document} session={session} />
+      </section>
+    </div>
+  );
+}
+
+/** Why a text is no document of arguments; "" where it is one. */
+function whyNot(text: string): string {
+  try {
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? "" : "Arguments are a JSON object.";
+  } catch (error) {
+    return `${texts.call.notJSON}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Tool } from "../api/client";
+import { OutcomeTag } from "../results/ResultPanel";
+import { historyOf } from "./history";
+
+/** Calls of this tool from this tab of the browser, newest first. */
+export function HistoryTab({ tool }: { tool: Tool }) {
+  const made = historyOf(tool.id);
+  if (made.length === 0) return <p className="muted">No call from this tab yet.</p>;
+  return (
+    <table>
+      <thead><tr><th scope="col">at</th><th scope="col">outcome</th><th scope="col">ms</th><th scope="col">arguments</th></tr></thead>
+      <tbody>{made.map((one) => (
+        <tr key={`${one.at} ${one.call.id}`}>
+          <td>{new Date(one.at).toLocaleTimeString()}</td><td><OutcomeTag outcome={one.call.outcome} /></td>
+          <td className="number">{Math.round(one.tookMs)}</td><td><code>{JSON.stringify(one.arguments)}</code></td>
+        </tr>
+      ))}</tbody>
+    </table>
+  );
+}

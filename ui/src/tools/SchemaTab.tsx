@@ -1,0 +1,81 @@
+/** Schemas as tables: a row a property, nested ones opened in place. */
+
+import { useState } from "react";
+import type { Catalogue, Schema, Tool, TypedSchema } from "../api/client";
+import { branches, branchTitle, limitWords, resolved, text, typeWords, whole } from "../forms/schema";
+import { Tag } from "../kit/small";
+import { isObject, pretty, type Json, type JsonObject } from "../kit/values";
+import { texts } from "../texts";
+
+export function SchemaTab({ tool, catalogue }: { tool: Tool; catalogue: Catalogue }) {
+  const parts: [string, TypedSchema | undefined][] = [
+    [texts.schema.payload, tool.payload], [texts.schema.result, tool.result],
+    ...(tool.artifacts ?? []).map((artifact): [string, TypedSchema] => [`${texts.schema.artifact} ${artifact.kind}${artifact.view === undefined ? "" : ` as ${artifact.view}`}`, artifact]),
+    ["Answer of a person", tool.confirmation?.payload],
+  ];
+  return (
+    <>
+      {parts.map(([title, part]) => part !== undefined && <Part key={title} title={title} part={part} catalogue={catalogue} />)}
+      {(tool.inject ?? []).length > 0 && <section className="panel"><h2>Filled in by the server</h2><p><code>{tool.inject?.join(", ")}</code> <span className="muted">{texts.schema.modelNever}</span></p></section>}
+      {(tool.errors ?? []).length > 0 && <section className="panel"><h2>Errors</h2><table><tbody>{tool.errors?.map((error) => <tr key={error.name}><th scope="row">{error.name}</th><td>{error.description}</td><td>{error.retryable === true && <Tag>may work later</Tag>}</td></tr>)}</tbody></table></section>}
+    </>
+  );
+}
+
+function Part({ title, part, catalogue }: { title: string; part: TypedSchema; catalogue: Catalogue }) {
+  const [raw, setRaw] = useState(false);
+  const root = whole(part, catalogue);
+  return (
+    <section className="panel" aria-label={title}>
+      <div className="row"><h2 className="grow">{title} <code className="muted">{part.name}</code></h2><button type="button" onClick={() => { setRaw(!raw); }}>{raw ? "Table" : "JSON Schema"}</button></div>
+      {raw ? <pre>{pretty(part.schema)}</pre> : <Properties schema={root} root={root} />}
+    </section>
+  );
+}
+
+function Properties({ schema, root }: { schema: Schema; root: JsonObject }) {
+  const own = resolved(schema, root);
+  const union = branches(own, root);
+  if (union.length > 0) return <>{union.map((branch, index) => <section key={index}><h3>{branchTitle(branch, index)}</h3><Properties schema={branch} root={root} /></section>)}</>;
+  const properties = own["properties"];
+  const required = Array.isArray(own["required"]) ? own["required"] : [];
+  const others = own["additionalProperties"];
+  const rows: [string, Schema][] = [
+    ...(isObject(properties) ? Object.entries(properties).map(([name, property]): [string, Schema] => [name, isObject(property) ? property : {}]) : []),
+    ...(isObject(others) ? [["any other key", others] as [string, Schema]] : []),
+  ];
+  if (rows.length === 0) return <p className="muted">{isObject(properties) || own["type"] === "object" ? "nothing" : typeWords(own, root)}</p>;
+  return <table><tbody>{rows.map(([name, property]) => <Property key={name} name={name} schema={property} root={root} isRequired={required.includes(name)} />)}</tbody></table>;
+}
+
+function Property({ name, schema, root, isRequired }: { name: string; schema: Schema; root: JsonObject; isRequired: boolean }) {
+  const [open, setOpen] = useState(false);
+  const own = resolved(schema, root);
+  const inner = innerOf(own, root);
+  const values = Array.isArray(own["enum"]) ? (own["enum"] as readonly Json[]) : [];
+  const meanings = own["x-meanings"];
+  return (
+    <tr>
+      <th scope="row"><code>{name}</code>{isRequired && <div className="small muted">{texts.schema.required}</div>}</th>
+      <td>
+        <div>{typeWords(schema, root)} {limitWords(own).map((limit) => <Tag key={limit}>{limit}</Tag>)} {own["default"] !== undefined && <Tag>without it {JSON.stringify(own["default"])}</Tag>} {own["deprecated"] === true && <Tag tone="bad">deprecated</Tag>}</div>
+        {typeof own["description"] === "string" && <div className="muted">{own["description"]}</div>}
+        {values.length > 0 && <div className="row small">{values.map((value, index) => <span key={index}><code>{JSON.stringify(value)}</code>{meaning(meanings, value, index)}</span>)}</div>}
+        {inner !== null && <button type="button" className="plain small" aria-expanded={open} onClick={() => { setOpen(!open); }}>{open ? "▾ close" : "▸ open"}</button>}
+        {inner !== null && open && <Properties schema={inner} root={root} />}
+      </td>
+    </tr>
+  );
+}
+
+function meaning(meanings: Json | undefined, value: Json, index: number): string {
+  const found = Array.isArray(meanings) ? (meanings[index] as Json | undefined) : isObject(meanings) ? meanings[text(value)] : undefined;
+  return typeof found === "string" && found !== "" ? ` ${found}` : "";
+}
+
+/** What may be opened: an object with properties, a union of objects, or the items of a list of those. */
+function innerOf(schema: Schema, root: JsonObject): Schema | null {
+  if (schema["type"] === "array") return isObject(schema["items"]) ? innerOf(resolved(schema["items"], root), root) : null;
+  if (isObject(schema["properties"]) || isObject(schema["additionalProperties"])) return schema;
+  return branches(schema, root).some((branch) => isObject(branch["properties"])) ? schema : null;
+}

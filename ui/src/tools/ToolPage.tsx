@@ -1,0 +1,50 @@
+/** One tool: what it does, and the tabs to call it and to read it. */
+
+import { addressOf, go, type Address } from "../address";
+import type { Catalogue, Tool } from "../api/client";
+import { Banner, Tag } from "../kit/small";
+import { Tabs } from "../kit/tabs";
+import { pretty, type Json } from "../kit/values";
+import { texts } from "../texts";
+import { CallTab } from "./CallTab";
+import { CodeTab } from "./CodeTab";
+import { HistoryTab } from "./HistoryTab";
+import { SchemaTab } from "./SchemaTab";
+import { behaviour } from "./search";
+
+const TABS = ["call", "schema", "examples", "history", "code"] as const;
+type Tab = (typeof TABS)[number];
+
+export function ToolPage({ tool, catalogue, address }: { tool: Tool; catalogue: Catalogue; address: Address }) {
+  const shown = TABS.find((name) => name === address.query["tab"]) ?? (tool.payload === undefined ? "schema" : "call");
+  const show = (tab: Tab) => { go(addressOf("tools", [tool.id], { ...address.query, tab })); };
+  const examples = [...(tool.payload?.examples ?? []), ...(tool.result?.examples ?? [])].length;
+  const titles: Record<Tab, string> = { ...texts.tabs, examples: `${texts.tabs.examples} ${examples}` };
+  return (
+    <>
+      <div className="row"><h1>{tool.title ?? tool.name}</h1><code className="muted">{tool.id}</code></div>
+      <p className="description">{tool.description}</p>
+      <div className="row">
+        {behaviour(tool).map(([word, tone]) => <Tag key={word} tone={tone}>{word}</Tag>)}
+        {(tool.tags ?? []).map((tag) => <Tag key={tag}>{tag}</Tag>)}
+        {tool.payload !== undefined && <Tag>≈ {Math.ceil((JSON.stringify(tool.payload.schema).length + (tool.description ?? "").length) / 4)} tokens</Tag>}
+      </div>
+      {tool.deprecated !== undefined && (
+        <Banner tone="waiting">{tool.deprecated.reason} {tool.deprecated.replacement !== undefined && <a href={addressOf("tools", [tool.deprecated.replacement])}>{tool.deprecated.replacement}</a>}</Banner>
+      )}
+      <Tabs<Tab> label={tool.title ?? tool.name} shown={shown} show={show} tabs={TABS.map((name) => [name, titles[name]])}>
+        {shown === "call" && (tool.payload === undefined ? <p className="muted">Its provider runs it: it cannot be called here.</p> : <CallTab tool={tool} payload={tool.payload} catalogue={catalogue} />)}
+        {shown === "schema" && <SchemaTab tool={tool} catalogue={catalogue} />}
+        {shown === "examples" && <Examples tool={tool} />}
+        {shown === "history" && <HistoryTab tool={tool} />}
+        {shown === "code" && <CodeTab tool={tool} />}
+      </Tabs>
+    </>
+  );
+}
+
+function Examples({ tool }: { tool: Tool }) {
+  const parts: readonly (readonly [string, readonly Json[]])[] = [[texts.schema.payload, tool.payload?.examples ?? []], [texts.schema.result, tool.result?.examples ?? []]];
+  if (parts.every(([, examples]) => examples.length === 0)) return <p className="muted">Its design has no examples yet: Example(…) inside Args.</p>;
+  return <>{parts.map(([name, examples]) => examples.map((example, index) => <section key={`${name} ${index}`}><h3>{name} {index + 1}</h3><pre>{pretty(example)}</pre></section>))}</>;
+}

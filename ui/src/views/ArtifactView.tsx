@@ -1,0 +1,65 @@
+/** An artifact by the view that its author named; what cannot be shown so is JSON with a download. */
+
+import { lazy, Suspense, useEffect, useState } from "react";
+import { surface, type Artifact } from "../api/client";
+import { Banner, Skeleton } from "../kit/small";
+import { isObject, Tree, ValueTable, type Json } from "../kit/values";
+import { texts } from "../texts";
+import { ImageView } from "./ImageView";
+import { rowsOf } from "./chart";
+
+const ChartView = lazy(() => import("./ChartView"));
+const MarkdownView = lazy(() => import("./MarkdownView"));
+const MOST_BYTES = 5_000_000; // of JSON that is fetched to be drawn
+
+export function ArtifactView({ artifact }: { artifact: Artifact }) {
+  return (
+    <section className="artifact" aria-label={`artifact ${artifact.kind}`}>
+      <div className="row">
+        <h2 className="grow">{artifact.kind} <code className="muted">{artifact.media_type}</code></h2>
+        <span className="muted small">{texts.results.bytes(artifact.size)}</span>
+        {artifact.uri !== undefined && <a href={surface.artifacts.url(artifact.uri)} download={artifact.kind}>Download</a>}
+      </div>
+      {artifact.not_kept !== undefined ? <Banner tone="waiting">{artifact.not_kept}</Banner> : <Content artifact={artifact} />}
+    </section>
+  );
+}
+
+function Content({ artifact }: { artifact: Artifact }) {
+  const isImage = artifact.media_type.startsWith("image/");
+  const [document, setDocument] = useState<Json | undefined>(artifact.data);
+  const [failed, setFailed] = useState("");
+  const uri = artifact.uri;
+  const isFetched = !isImage && document === undefined && uri !== undefined && artifact.size <= MOST_BYTES;
+  useEffect(() => {
+    if (!isFetched) return;
+    let stale = false;
+    surface.artifacts.fetch(uri).then(async (answer) => {
+      const text = await answer.text();
+      if (!stale) setDocument(artifact.media_type.includes("json") ? (JSON.parse(text) as Json) : text);
+    }).catch((error: unknown) => { if (!stale) setFailed(String(error instanceof Error ? error.message : error)); });
+    return () => { stale = true; };
+  }, [isFetched, uri, artifact.media_type]);
+  if (failed !== "") return <Banner tone="bad">{failed}</Banner>;
+  if (isImage) return <ImageView artifact={artifact} />;
+  if (document === undefined) return isFetched ? <Skeleton what={artifact.kind} /> : <p className="muted">Too large to draw here: download it.</p>;
+  return <Suspense fallback={<Skeleton what={artifact.kind} />}><Drawn view={artifact.view ?? ""} document={document} artifact={artifact} /></Suspense>;
+}
+
+function Drawn({ view, document, artifact }: { view: string; document: Json; artifact: Artifact }) {
+  if (view === "chart.line" || view === "chart.bar") return <ChartView document={document} bars={view === "chart.bar"} />;
+  if (view === "table") return <ValueTable value={rowsOf(document).length > 0 ? (rowsOf(document)) : document} />;
+  if (view === "markdown") {
+    const text = textOf(document);
+    if (text !== null) return <MarkdownView text={text} />;
+  }
+  if (view === "image") return <ImageView artifact={artifact} document={document} />;
+  return typeof document === "string" ? <pre>{document}</pre> : <Tree value={document} />;
+}
+
+/** The Markdown of a document: itself, or its longest text. */
+function textOf(document: Json): string | null {
+  if (typeof document === "string") return document;
+  const found = isObject(document) ? Object.values(document).filter((value): value is string => typeof value === "string") : [];
+  return found.length === 0 ? null : found.reduce((longest, text) => (text.length > longest.length ? text : longest));
+}

@@ -1,0 +1,30 @@
+/** Markdown of tools: parsed by marked, and nothing but harmless elements left by DOMPurify. */
+
+import DOMPurify from "dompurify";
+import { marked } from "marked";
+import { useMemo } from "react";
+
+const purify = DOMPurify(window);
+purify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName === "A") {
+    const href = node.getAttribute("href") ?? "";
+    if (/^https?:/i.test(href)) {
+      node.setAttribute("rel", "noopener noreferrer");
+      node.setAttribute("target", "_blank");
+    } else node.removeAttribute("href");
+  }
+});
+const HARMLESS = {
+  ALLOWED_TAGS: ["p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "strong", "em", "del", "code", "pre", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "a"],
+  ALLOWED_ATTR: ["href", "title", "align", "start"],
+};
+
+/** Harmless HTML of Markdown: no image (it would be fetched), no style, no id, links of http and https only. */
+export function harmless(markdown: string): string {
+  return purify.sanitize(marked.parse(markdown, { async: false, gfm: true }), HARMLESS);
+}
+
+export default function MarkdownView({ text }: { text: string }) {
+  const html = useMemo(() => harmless(text), [text]);
+  return <div className="markdown" dangerouslySetInnerHTML={{ __html: html }} />;
+}

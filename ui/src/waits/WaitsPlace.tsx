@@ -1,0 +1,70 @@
+/** What waits: for a person, for other work, for a credential; and what may have run. */
+
+import { addressOf, type Address } from "../address";
+import { surface, type Catalogue, type Wait } from "../api/client";
+import { useLoaded, type Loaded } from "../api/use";
+import { until, useNow } from "../kit/time";
+import { Banner, Skeleton } from "../kit/small";
+import { WaitPanel } from "./WaitPanel";
+
+const GROUPS = { person: "A person", work: "Other work", credential: "A credential" } as const;
+type Group = keyof typeof GROUPS;
+const WORK = new Set(["pending", "external", "pause"]);
+
+export function groupOf(wait: Wait): Group {
+  return wait.kind === "credential" ? "credential" : WORK.has(wait.kind) ? "work" : "person";
+}
+
+export default function WaitsPlace({ catalogue, address, waits }: { catalogue: Catalogue; address: Address; waits: Loaded<{ waits: readonly Wait[]; next?: string }> }) {
+  const all = waits.value?.waits ?? [];
+  const shown = (Object.keys(GROUPS) as Group[]).find((group) => group === address.query["for"]) ?? "person";
+  const id = address.parts[0];
+  const chosen = all.find((wait) => wait.id === id);
+  const listed = all.filter((wait) => groupOf(wait) === (chosen === undefined ? shown : groupOf(chosen)));
+  return (
+    <>
+      <aside className="side" aria-label="Waiting for">
+        <div className="side-head"><h3>Waiting for</h3></div>
+        {(Object.keys(GROUPS) as Group[]).map((group) => (
+          <a key={group} className="list-item" href={addressOf("waits", [], { for: group })} aria-current={group === (chosen === undefined ? shown : groupOf(chosen)) ? "page" : undefined}>
+            <span>{GROUPS[group]}</span><span>{all.filter((wait) => groupOf(wait) === group).length}</span>
+          </a>
+        ))}
+      </aside>
+      <main className="main" tabIndex={-1}>
+        <h1>Waiting for {GROUPS[chosen === undefined ? shown : groupOf(chosen)].toLowerCase()}</h1>
+        <p className="muted">Each shows exactly what will run. Answers are kept with who gave them.</p>
+        {waits.error !== undefined && waits.value === undefined && <Banner>{waits.error.message}</Banner>}
+        {waits.value === undefined && waits.error === undefined && <Skeleton what="what waits" />}
+        {waits.value !== undefined && listed.length === 0 && <p className="muted">Nothing waits. A tool with Confirm(…) asks here before it runs.</p>}
+        {listed.length > 0 && <WaitTable waits={listed} chosen={id} />}
+        {id !== undefined && <One id={id} listed={chosen} catalogue={catalogue} again={waits.again} />}
+      </main>
+    </>
+  );
+}
+
+function WaitTable({ waits, chosen }: { waits: readonly Wait[]; chosen: string | undefined }) {
+  const now = useNow();
+  return (
+    <table>
+      <thead><tr>{["what", "asked by", "session", "until"].map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+      <tbody>{waits.map((wait) => (
+        <tr key={wait.id} aria-current={wait.id === chosen ? "true" : undefined}>
+          <td><a href={addressOf("waits", [wait.id])}>{wait.question ?? wait.tool ?? wait.kind}</a></td>
+          <td>{[wait.requested_by, wait.agent].filter(Boolean).join(", by ") || "–"}</td>
+          <td><code>{wait.session_id ?? "–"}</code></td>
+          <td>{wait.expires_at === undefined ? "no end" : until(wait.expires_at, now)}</td>
+        </tr>
+      ))}</tbody>
+    </table>
+  );
+}
+
+/** The one that is chosen, also after it was answered and left the list. */
+function One({ id, listed, catalogue, again }: { id: string; listed: Wait | undefined; catalogue: Catalogue; again: () => void }) {
+  const loaded = useLoaded(`wait ${id}`, () => surface.waits.get(id));
+  const wait = loaded.value ?? listed;
+  if (wait === undefined) return loaded.error === undefined ? <Skeleton what="the wait" /> : <Banner tone="waiting">{loaded.error.message}</Banner>;
+  return <WaitPanel key={id} wait={wait} catalogue={catalogue} isOpen={listed !== undefined} again={() => { loaded.again(); again(); }} />;
+}
