@@ -19,6 +19,7 @@ DoorName = Literal[
     "ADK",
     "FastMCP",
     "MCP",
+    "HTTP",
     "command line",
 ]
 Kind = Literal["static", "dynamic", "function", "agent's tool"]

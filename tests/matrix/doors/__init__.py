@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..cells import DoorName
+from .by_http import http
 from .by_mcp import mcp
 from .command_line import command_line
 from .door import Opening
@@ -20,6 +21,7 @@ OWN: Final[Mapping[DoorName, Opening]] = {
     "hand-over": hand_over,
     "detached work": detached,
     "MCP": mcp,
+    "HTTP": http,
 }
 COMMANDS: Final[Mapping[DoorName, Opening]] = {"command line": command_line}
 """Doors in whose cells time is real: each command has a loop of its own."""
