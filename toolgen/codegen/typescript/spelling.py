@@ -142,7 +142,8 @@ def choice(values: Iterable[str | int]) -> Members:
 
 
 def _array(items: Members) -> str:
-    return f"({' | '.join(items)})[]" if len(items) > 1 else f"{items[0]}[]"
+    joined_items = " | ".join(items)
+    return f"({joined_items})[]" if len(items) > 1 else f"{joined_items}[]"
 
 
 def _map(values: Members) -> str:
