@@ -9,6 +9,7 @@ import pytest
 
 from tests.checked import built
 from toolgen.codegen.typescript import generate
+from toolgen.codegen.typescript.layout import PLAIN
 from toolgen.dsl import (
     Any,
     Args,
@@ -249,3 +250,16 @@ def test_details_that_may_be_empty_may_be_left_out() -> None:
         '  | DeclaredError<"bare">\n'
         ">;"
     ) in text
+
+
+def test_a_design_without_tools_has_a_client_of_its_surface() -> None:
+    tree = generate(built(Service("things", "Things.")), module="tests.types")
+    assert tree["client.ts"].endswith("export class Client extends Surface {}\n")
+    assert "SurfaceOptions" not in tree["client.ts"]
+    assert list(tree) == ["index.ts", "client.ts", *PLAIN]
+
+
+def test_a_toolset_is_no_default_export() -> None:
+    toolset = Toolset("default", "Some.", Tool("find", "Find."))
+    tree = generate(built(Service("things", "Things.", toolset)), module="tests.types")
+    assert 'export * as default_ from "./things/default.js";' in tree["index.ts"]

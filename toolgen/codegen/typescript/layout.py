@@ -26,7 +26,7 @@ _TAKEN: Final = frozenset(
     "Approval Artifact Call CallOptions DeclaredError Hidden Json Promise Record Surface WorkAnswer".split()
 )
 """Names that files import, or have of the language."""
-_PROPERTIES: Final = frozenset("constructor prototype then".split())
+_PROPERTIES: Final = frozenset("constructor default prototype then".split())
 """Properties that mean something to the language."""
 
 
