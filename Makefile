@@ -17,6 +17,7 @@ demo: .venv/ready ## generate the example, build its database, run its tools and
 	$(BIN)/toolgen gen
 	$(BIN)/python -m examples.home.database examples/home/home.db
 	$(BIN)/python -m examples.home.demo $(if $(MODEL),--model $(MODEL))
+	@printf "\nThe same tools and agents in a browser: $(BIN)/toolgen serve --session s-mira\n"
 
 .PHONY: demo-durable
 demo-durable: .venv/ready ## kill the process of the example's conversation, and go on in another one
