@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +14,9 @@ from playwright.async_api import Page, expect
 from .browser import SESSION, Explorer, exploring_home
 
 PICTURES: Final = Path("docs/pictures")
-WIDTH: Final = 1200
-HEIGHT: Final = 760
+WIDTH: Final = 1400
+HEIGHT: Final = 800
+DOCUMENTS: Final = Path("README.md").read_text() + Path("docs/serving.md").read_text()
 
 
 async def call(shown: Explorer) -> None:
@@ -35,14 +37,15 @@ async def conversation(shown: Explorer) -> None:
         "Find out what is wrong with the ceiling lamp, and put it back to factory settings."
     )
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("button", name="Approve exactly this")).to_be_visible()
+    await expect(page.get_by_role("radiogroup", name="Keep on")).to_be_visible()
     await page.locator("main").evaluate("main => main.scrollTo(0, 0)")
 
 
-@pytest.mark.parametrize("show", [call, conversation])
-async def test_a_picture_is_of_what_is_shown(tmp_path: Path, show: object) -> None:
-    assert callable(show)
-    path = PICTURES / f"explorer-{show.__name__}.png"
+@pytest.mark.parametrize(("name", "show"), [("call", call), ("conversation", conversation)])
+async def test_a_picture_is_of_what_is_shown(
+    tmp_path: Path, name: str, show: Callable[[Explorer], Awaitable[None]]
+) -> None:
+    path = PICTURES / f"explorer-{name}.png"
     async with exploring_home(tmp_path) as shown:
         await shown.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         await show(shown)
@@ -50,7 +53,7 @@ async def test_a_picture_is_of_what_is_shown(tmp_path: Path, show: object) -> No
             await taken(shown.page, path)
     width, height = struct.unpack(">II", path.read_bytes()[16:24])
     assert (width, height) == (WIDTH, HEIGHT)
-    assert path.name in Path("README.md").read_text() + Path("docs/serving.md").read_text()
+    assert path.name in DOCUMENTS
 
 
 async def taken(page: Page, path: Path) -> None:
