@@ -12,10 +12,11 @@ from typing import Any
 
 import schemathesis  # type: ignore[import-not-found]  # in an environment of its own
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from schemathesis import GenerationMode
+from schemathesis import GenerationMode  # pyright: ignore[reportMissingImports]
 
 
 def main(file: str, count: str, seeded: str) -> None:
+    every: Any = HealthCheck
     schema: Any = schemathesis.openapi.from_dict(json.loads(Path(file).read_text("utf-8")))
     for result in schema.get_all_operations():
         operation = result.ok()
@@ -24,12 +25,12 @@ def main(file: str, count: str, seeded: str) -> None:
                 max_examples=int(count),
                 database=None,
                 deadline=None,
-                suppress_health_check=list(HealthCheck),
+                suppress_health_check=[*every],
                 phases=[Phase.generate],
             )
-            tried = given(operation.as_strategy(generation_mode=mode))(show)
-            decorated: Any = seed(int(seeded))(decorate(tried))
-        decorated()
+            cases: Any = given(operation.as_strategy(generation_mode=mode))
+            tried: Any = seed(int(seeded))(decorate(cases(show)))
+            tried()
 
 
 def show(case: Any) -> None:
