@@ -212,6 +212,14 @@ def test_a_parameter_called_body_keeps_its_name() -> None:
     assert 'Body("request_body")' in text
 
 
+def test_a_schema_that_is_null_takes_any_value() -> None:
+    parameter = {"name": "a", "in": "query", "schema": None}
+    files = operation({"parameters": [parameter]} | body(None))
+    assert [str(finding) for finding in files.findings if finding.severity == "error"] == []
+    assert 'Attribute("a", ' in design(files)
+    assert 'Attribute("body", ' in design(files)
+
+
 def test_several_successes_are_attributes_of_one_result() -> None:
     made = {"type": "object", "properties": {"id": {"type": "integer"}}}
     responses = {"200": answer({}, "text/plain"), "201": answer(made), "204": {"description": ""}}

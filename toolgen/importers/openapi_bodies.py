@@ -10,7 +10,7 @@ from toolgen.contract.transport import Media
 
 from . import codes
 from .clauses_layout import Part, call
-from .openapi_document import UnreadableError, listed, mapping
+from .openapi_document import UnreadableError, listed, mapping, schema_of
 from .openapi_operations import Operation
 from .pointers import joined
 
@@ -55,7 +55,7 @@ def body_of(operation: Operation, find: Callable[..., None]) -> RequestBody | No
         return None
     media_type, media = chosen
     value, at = operation.api.followed(content[media_type] or {}, joined(pointer, "content", media_type))
-    schema = value.get("schema", {})
+    schema = schema_of(value)
     plain = media_type.partition(";")[0].strip().lower()
     result = RequestBody(
         schema=schema,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import unquote, urldefrag, urljoin
 
@@ -138,6 +138,12 @@ def text(value: object) -> str:
 
 def mapping(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
+
+
+def schema_of(part: Mapping[str, object]) -> object:
+    """Return the schema of a part; null, as some generators write it, is none, and none takes any value."""
+    schema = part.get("schema")
+    return {} if schema is None else schema
 
 
 def listed(value: object) -> list[object]:

@@ -16,7 +16,7 @@ from .clauses_layout import Call, Named, Part, Value, call, literal
 from .design_types import identifier
 from .openapi_bodies import FORMS, RequestBody, body_of
 from .openapi_cuts import Cut
-from .openapi_document import UnreadableError, listed, mapping
+from .openapi_document import UnreadableError, listed, mapping, schema_of
 from .openapi_examples import with_facts
 from .openapi_kept import MISFIT, MISFIT_HINT
 from .openapi_operations import Operation
@@ -191,15 +191,15 @@ def _add_parameter(
     pointer: str,
     find: Callable[..., None],
 ) -> None:
-    schema, at = parameter.get("schema", {}), joined(pointer, "schema")
+    schema, at = schema_of(parameter), joined(pointer, "schema")
     content = mapping(parameter.get("content"))
     if place == "querystring":
         media = mapping(content.get(FORMS[0]))
         if not media:
             message = f"the parameter {name!r} is the whole query, as {', '.join(content) or 'nothing'}"
             raise UnreadableError(pointer, message, f"describe its content as {FORMS[0]}")
-        schema, at = media.get("schema", {}), joined(pointer, "content", FORMS[0], "schema")
-    elif "schema" not in parameter and content:
+        schema, at = schema_of(media), joined(pointer, "content", FORMS[0], "schema")
+    elif parameter.get("schema") is None and content:
         message = f"the parameter {name!r} is JSON in a text; its argument is the text"
         find(codes.ASSUMED, pointer, message, "say in the design what the text holds")
         schema = {"type": "string"}
