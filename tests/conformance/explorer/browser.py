@@ -82,7 +82,7 @@ async def exploring(runtime: Runtime, *, width: int = 1400, sessions: str = "s-"
         await page.goto(f"{shown.url}/?token={token}")
         await page.get_by_role("navigation", name="Places").wait_for()
         yield shown
-        assert shown.faults == []
+        assert not shown.faults, "\n".join(shown.faults)
 
 
 @asynccontextmanager

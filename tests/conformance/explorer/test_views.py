@@ -77,6 +77,7 @@ async def test_each_artifact_is_drawn_by_its_view_and_nothing_of_it_runs() -> No
         await expect(good).to_have_attribute("rel", "noopener noreferrer")
         await expect(markdown.locator(".markdown a[href]")).to_have_count(1)
         await expect(markdown.locator("img, style, script")).to_have_count(0)
+        await expect(markdown.get_by_text("<img src=x onerror=alert(4)>")).to_be_visible()
         await expect(image.get_by_role("img")).to_be_visible()
         assert await image.get_by_role("img").evaluate("image => image.naturalWidth") == 20
         await expect(other.get_by_text("er [2]")).to_be_visible()

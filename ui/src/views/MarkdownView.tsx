@@ -1,9 +1,10 @@
-/** Markdown of tools: parsed by marked, and nothing but harmless elements left by DOMPurify. */
+/** Markdown of tools: HTML in it is text, and DOMPurify leaves nothing but harmless elements of what marked makes. */
 
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked } from "marked";
 import { useMemo } from "react";
 
+const marked = new Marked({ gfm: true, renderer: { html: ({ text }) => escaped(text), image: ({ text }) => escaped(text) } });
 const purify = DOMPurify(window);
 purify.addHook("afterSanitizeAttributes", (node) => {
   if (node.tagName === "A") {
@@ -21,7 +22,11 @@ const HARMLESS = {
 
 /** Harmless HTML of Markdown: no image (it would be fetched), no style, no id, links of http and https only. */
 export function harmless(markdown: string): string {
-  return purify.sanitize(marked.parse(markdown, { async: false, gfm: true }), HARMLESS);
+  return purify.sanitize(marked.parse(markdown, { async: false }), HARMLESS);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 export default function MarkdownView({ text }: { text: string }) {
