@@ -4,7 +4,8 @@ export const texts = {
   places: { tools: "Tools", agents: "Agents", waits: "Waits", runs: "Runs", map: "Map" },
   search: (count: number) => `Search ${count} ${count === 1 ? "tool" : "tools"}`,
   nothingFound: (words: string) => `No tool has “${words}” in its name, title, description or tags.`,
-  noTools: "No tools yet: toolgen init, then toolgen gen",
+  noTools: "No tools yet: toolgen init NAME makes a project with three",
+  noAgents: "No agents yet: a Service of the design takes Agent(…)",
   gone: "The server does not answer. What you typed is kept; the page tries again.",
   refusedToken: "This page was opened without the token of this server. Open the address that toolgen serve printed.",
   loading: (what: string) => `Loading ${what}`,
@@ -22,7 +23,6 @@ export const texts = {
     later: "long-running", deprecated: "deprecated", agent: "an agent answers", native: "run by the provider" },
   schema: { payload: "Arguments", result: "Result", artifact: "Artifact", error: "Error", required: "required", modelNever: "the model never sees it" },
   same: "The same call",
-  union: { choose: "Choose one", none: "Nothing chosen yet" },
   optional: "optional",
   unset: "not set",
 } as const;

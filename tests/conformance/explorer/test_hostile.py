@@ -20,7 +20,7 @@ HOSTILE: Final = (
 
 
 async def echo(text: str) -> dict[str, Any]:
-    """Replaced below."""
+    """Say it back; the test puts something hostile in the place of this sentence."""
     return {"text": text, HOSTILE: text, "rows": [{HOSTILE: text}]}
 
 

@@ -4,6 +4,7 @@ import { addressOf, type Address } from "../address";
 import { surface, type Agent, type Catalogue } from "../api/client";
 import { useLoaded } from "../api/use";
 import { Dot } from "../kit/small";
+import { texts } from "../texts";
 import { Conversation } from "./Conversation";
 
 const EVERY_MS = 10_000;
@@ -15,7 +16,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
   return (
     <>
       <aside className="side" aria-label="Agents">
-        {agents.length === 0 && <p className="pad muted">No agents yet: toolgen init --agent</p>}
+        {agents.length === 0 && <p className="pad muted">{texts.noAgents}</p>}
         {agents.map((one) => (
           <a key={one.id} className="list-item" href={addressOf("agents", [one.id])} aria-current={one.id === agent ? "page" : undefined}><span>{one.id}</span></a>
         ))}
@@ -31,7 +32,7 @@ export default function AgentsPlace({ agents, catalogue, address }: { agents: re
         </nav>
       </aside>
       <main className="main" tabIndex={-1}>
-        {agent === "" ? <p className="muted">No agents yet: toolgen init --agent</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
+        {agent === "" ? <p className="muted">{texts.noAgents}</p> : <Conversation key={`${agent} ${session}`} agent={agent} session={session} catalogue={catalogue} again={sessions.again} />}
       </main>
     </>
   );

@@ -3,6 +3,7 @@
 import { addressOf } from "../address";
 import type { Agent, Catalogue, Tool } from "../api/client";
 import { Dot } from "../kit/small";
+import { texts } from "../texts";
 import { behaviour } from "../tools/search";
 
 export default function MapPlace({ agents, catalogue }: { agents: readonly Agent[]; catalogue: Catalogue }) {
@@ -16,7 +17,7 @@ export default function MapPlace({ agents, catalogue }: { agents: readonly Agent
       <p className="muted">{agents.length} agents use {catalogue.tools.length} tools of {toolsets.size} toolsets, bound to {services.length} services.</p>
       <div className="columns">
         <section aria-label="Agents"><h3>Agents</h3>
-          {agents.length === 0 && <p className="muted">No agents yet: toolgen init --agent</p>}
+          {agents.length === 0 && <p className="muted">{texts.noAgents}</p>}
           {agents.map((agent) => (
             <div key={agent.id} className="panel">
               <a href={addressOf("agents", [agent.id])}><strong>{agent.id}</strong></a>
