@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -6,7 +8,7 @@ export default defineConfig({
   plugins: [react()],
   base: "./",
   // What @rjsf/core has for its own tests imports a validator that compiles schemas; nothing of it reaches the page.
-  resolve: { alias: { "@rjsf/validator-ajv8": new URL("src/forms/validator.ts", import.meta.url).pathname } },
+  resolve: { alias: { "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/validator.ts", import.meta.url)) } },
   build: {
     outDir: "../toolgen/adapters/http/page",
     emptyOutDir: true,
