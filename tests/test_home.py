@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from examples.home import database, demo
-from examples.home.app import assistant, runtime_for_tests
+from examples.home.app import assistant, runtime, runtime_for_tests
 from examples.home.design import design
 from gen.assistant.toolsets import devices
 from tests.selection import first
@@ -343,3 +343,16 @@ def test_an_unknown_manual_is_named_with_the_known_ones(mira: Session) -> None:
         assert "There is no manual 'x', but these: bolt-l4, klima-s2" in mira.error(
             tool, {**arguments, "manual": "x"}
         )
+
+
+async def test_a_new_folder_keeps_its_first_artifact(tmp_path: Path) -> None:
+    """The database is built in a folder that has none, and what it forgets then is older than it."""
+    period = {"start": "2026-01-28T00:00:00Z", "end": "2026-01-29T00:00:00Z"}
+    with runtime(tmp_path / "home.db") as made:
+        async with made:
+            meta = CallMeta(session_id="s-mira")
+            result = await made.call("get_time_series", {"device_id": "h23", **period}, meta)
+    (artifact,) = result.artifacts
+    assert artifact.ref is not None
+    assert artifact.ref.not_kept == ""
+    assert artifact.ref.uri

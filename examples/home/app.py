@@ -75,10 +75,12 @@ def files(path: Path, artifacts: ArtifactStore | None = None) -> Backend:
     )
 
 
-def runtime(path: Path = DATABASE) -> Runtime:
-    """Return the assistant over a database, built when it is missing; artifacts are kept beside it."""
-    artifacts = SqliteArtifactStore(beside(path, "artifacts"))
-    return assistant(connect(path), path, events=Events(), artifacts=artifacts)
+@contextmanager
+def runtime(path: Path = DATABASE) -> Iterator[Runtime]:
+    """Give the assistant over a database, built when it is missing; artifacts are kept beside it."""
+    with closing(connect(path)) as database:
+        artifacts = SqliteArtifactStore(beside(path, "artifacts"))
+        yield assistant(database, path, events=Events(), artifacts=artifacts)
 
 
 @contextmanager

@@ -99,8 +99,9 @@ async def _read(client: Client, link: types.ResourceLink) -> str:
 
 async def serve(path: Path) -> None:
     """Serve the assistant over a database until the client is gone; Mira's client asks Mira."""
-    async with runtime(path) as home:
-        await serve_stdio(server(home, name="home", session_id=SESSION, approvals="elicitation"))
+    with runtime(path) as made:
+        async with made as home:
+            await serve_stdio(server(home, name="home", session_id=SESSION, approvals="elicitation"))
 
 
 async def main() -> None:

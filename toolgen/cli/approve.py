@@ -36,8 +36,8 @@ from .runtime import (
     NOT_OVER,
     collect_unimplemented,
     durable_engine,
-    load_runtime,
     not_over_elsewhere,
+    open_engine,
     specs_of,
     waiting_elsewhere,
 )
@@ -79,10 +79,7 @@ async def answer_call(project: Project, name: str, answer: AnswerOptions, sessio
     Raises:
         ToolgenError: the name or the answer is not good; nothing ran.
     """
-    runtime = await load_runtime(project)
-    engine = durable_engine(runtime)
-    runtime.runs.be_client()
-    async with runtime:
+    async with open_engine(project) as (runtime, engine):
         suspended = await _find_suspended(runtime, name, session)
         print(describe_suspended(suspended), file=sys.stderr)
         run_id, answer = suspended.call.run_id, _with_credential(suspended, answer)
@@ -217,10 +214,7 @@ async def _run_of(engine: Engine, id_: str, session: str | None) -> str | None:
 
 async def show_waiting(project: Project, session: str | None, format: Listing) -> int:
     """Print the suspended calls and questions, oldest first, each with its id."""
-    runtime = await load_runtime(project)
-    engine = durable_engine(runtime)
-    runtime.runs.be_client()
-    async with runtime:
+    async with open_engine(project) as (runtime, engine):
         waiting = await runtime.waits.list(session)
         for suspended in waiting:
             if format == "json":

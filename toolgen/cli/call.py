@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, redirect_stdout
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Any, Final, assert_never
 
@@ -22,6 +22,7 @@ from toolgen.runtime import (
     ToolError,
     ToolOutcome,
     ToolResult,
+    ToolSpec,
     Trace,
     TraceStep,
 )
@@ -30,7 +31,7 @@ from toolgen.shapes.constraints import LIMITS
 from toolgen.shapes.sensitive import redacted
 
 from .config import Project
-from .runtime import DURABLE_HINT, collect_unimplemented, load_runtime, require_meta, specs_of
+from .runtime import DURABLE_HINT, collect_unimplemented, opened_for, project_runtime, require_meta, specs_of
 from .terminal import show_document
 
 LEFT_WORK: Final = "the agent has answered, and has left work that goes on:"
@@ -42,21 +43,32 @@ RESOLUTIONS: Final = " with --result JSON, --failed TEXT or --not-run"
 
 async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *, trace: bool = False) -> int:
     """Print the JSON that the model would see, without sensitive values; return 1 when the call failed."""
-    runtime = await load_runtime(project)
-    specs = specs_of(runtime, tool)
-    require_meta(specs, meta)
+    async with project_runtime(project) as runtime:
+        runtime.runs.be_client()
+        traced = Trace() if trace else None
+        with collect_unimplemented() as unimplemented:
+            async with opened_for(runtime, tool) as within:
+                specs = specs_of(runtime, tool, within)
+                require_meta(specs, meta)
+                if traced is not None:
+                    for spec in specs:
+                        _ = spec.payload.type, spec.result.type  # built before, as a running server has them
+                async with _progress_shown(runtime):
+                    result = await runtime.call(tool, data, meta, trace=traced, within=within)
+        _show(runtime, result, specs, data, traced, unimplemented)
+    return 0 if result.status in ("ok", "pending", "suspended") else 1
+
+
+def _show(
+    runtime: Runtime,
+    result: ToolResult,
+    specs: Sequence[ToolSpec[Any, Any]],
+    data: bytes,
+    traced: Trace | None,
+    unimplemented: Iterable[str],
+) -> None:
+    """Print what the model would see, and to stderr what else a person may know of the call."""
     spec = specs[0] if specs else None
-    traced = None
-    if trace:
-        _build_codecs(runtime, tool)
-        traced = Trace()
-    runtime.runs.be_client()
-    with collect_unimplemented() as unimplemented, redirect_stdout(sys.stderr):
-        try:
-            async with _progress_shown(runtime):
-                result = await runtime.call(tool, data, meta, trace=traced)
-        finally:
-            await runtime.aclose()
     if traced is not None:
         with hiding_arguments(data, spec):
             for line in _steps(traced, result):
@@ -72,7 +84,6 @@ async def call_tool(project: Project, tool: str, data: bytes, meta: CallMeta, *,
     if result.json:
         with hiding_arguments(data, spec):
             show_document(shown_document(result, spec))
-    return 0 if result.status in ("ok", "pending", "suspended") else 1
 
 
 @asynccontextmanager
@@ -111,13 +122,6 @@ def _waiting_text_of(runtime: Runtime, suspended: Suspended) -> str:
         return waiting_text(suspended)
     gone = "it cannot be answered: the runs of the configured runtime end with its process"
     return f"{describe_suspended(suspended)}\n{gone}\n  hint: {DURABLE_HINT}"
-
-
-def _build_codecs(runtime: Runtime, tool: str) -> None:
-    """Build the codecs of the first call of a process, so that times are those of a running server."""
-    for spec in runtime.tools.list():
-        if tool in (spec.id, spec.name):
-            _ = spec.payload.type, spec.result.type
 
 
 def _steps(trace: Trace, result: ToolResult) -> list[str]:

@@ -9,7 +9,7 @@ import difflib
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,8 +30,8 @@ from .problem_codes import EXAMPLE_FAILED, EXAMPLE_NOT_RUN
 from .runtime import (
     collect_logged_causes,
     collect_unimplemented,
-    load_runtime,
     open_test_runtime,
+    project_runtime,
     require_meta,
 )
 
@@ -71,18 +71,19 @@ async def run_examples(project: Project, meta: CallMeta, only: str, format: Form
         )
     cases = list(_cases(project, evaluation.design, only))
     require_meta([case.spec for case in cases if not case.not_run], meta)
-    runtimes = _Runtimes(project)
     failures = 0
-    for case in cases:
-        if case.not_run:
-            _check(case)
-            _show_not_run(case, format)
-            continue
-        async with runtimes.open() as runtime:
-            problem = await _problem(runtime, case, meta, is_live=runtimes.are_live)
-        if problem:
-            failures += 1
-            _show_failure(case, problem, format)
+    async with AsyncExitStack() as stack:
+        runtimes = _Runtimes(project, stack)
+        for case in cases:
+            if case.not_run:
+                _check(case)
+                _show_not_run(case, format)
+                continue
+            async with runtimes.open() as runtime:
+                problem = await _problem(runtime, case, meta, is_live=runtimes.are_live)
+            if problem:
+                failures += 1
+                _show_failure(case, problem, format)
     not_run = sum(bool(case.not_run) for case in cases)
     print(_summary(len(cases), failures, not_run), file=sys.stderr)
     return 1 if failures else 0
@@ -91,16 +92,16 @@ async def run_examples(project: Project, meta: CallMeta, only: str, format: Form
 class _Runtimes:
     """Gives a runtime for each example: a new one made for tests, or the project's own for all of them."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, stack: AsyncExitStack) -> None:
         self._project = project
+        self._stack = stack
         self._last: Runtime | None = None
         self.are_live = not project.test_runtime
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Runtime]:
         if self.are_live:
-            self._last = self._last or await load_runtime(self._project)
-            yield self._last
+            yield await self._live()
             return
         async with open_test_runtime(self._project) as runtime:
             if runtime is self._last:
@@ -110,6 +111,13 @@ class _Runtimes:
                 )
             self._last = runtime
             yield runtime
+
+    async def _live(self) -> Runtime:
+        """Return the project's own runtime, which is closed behind the last example."""
+        if self._last is None:
+            self._last = await self._stack.enter_async_context(project_runtime(self._project))
+            await self._stack.enter_async_context(aclosing(self._last))
+        return self._last
 
 
 def _cases(project: Project, design: Design, only: str) -> Iterator[_Case]:

@@ -17,7 +17,7 @@ from toolgen.shapes.naming import title
 
 from .config import Project, host_and_port
 from .load import load_module
-from .runtime import load_runtime
+from .runtime import project_runtime
 
 if TYPE_CHECKING:
     from toolgen.adapters.mcp import MCPServer, Verify
@@ -52,7 +52,7 @@ async def serve_runtime(project: Project, options: ServeOptions) -> int:
 
     async with AsyncExitStack() as stack:
         with _stdout_as_stderr():
-            runtime = await load_runtime(project)
+            runtime = await stack.enter_async_context(project_runtime(project))
             runtime.runs.be_client()
             await stack.enter_async_context(runtime)
             served = _served(project, runtime, options)

@@ -21,7 +21,8 @@ from toolgen.shapes.issues import short
 from toolgen.waiting.checking import CheckedCall, waits_of
 
 from .config import Project
-from .runs import cancel_run, open_engine
+from .runs import cancel_run
+from .runtime import open_engine
 from .terminal import is_confirmed
 
 _LONGEST: Final = 20_000

@@ -6,8 +6,8 @@ import asyncio
 import datetime as dt
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, redirect_stdout
+from collections.abc import Awaitable, Callable
+from contextlib import redirect_stdout
 from typing import Any, Final, Literal
 
 from toolgen.contract.errors import ToolgenError
@@ -28,9 +28,8 @@ from .runtime import (
     ELSEWHERE_S,
     NOT_OVER,
     collect_unimplemented,
-    durable_engine,
-    load_runtime,
     not_over_elsewhere,
+    open_engine,
     specs_of,
     waiting_elsewhere,
 )
@@ -228,20 +227,6 @@ async def release_clock(project: Project) -> int:
     shown = dt.datetime.now(dt.UTC).isoformat(timespec="minutes")
     print(f"the wall clock counts for the runs: {shown}; what waited for longer than it may ends now")
     return 0
-
-
-@asynccontextmanager
-async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterator[tuple[Runtime, Engine]]:
-    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.runs.be_client`.
-
-    Raises:
-        ToolgenError: its runs end with its process, so another process never sees any.
-    """
-    runtime = await load_runtime(project)
-    engine = durable_engine(runtime)
-    runtime.runs.be_client(checks=checks)
-    async with runtime:
-        yield runtime, engine
 
 
 async def _show_line(runtime: Runtime, engine: Engine, status: RunStatus) -> None:

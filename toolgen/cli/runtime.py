@@ -6,13 +6,16 @@ import difflib
 import inspect
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     AsyncExitStack,
+    aclosing,
     asynccontextmanager,
     contextmanager,
+    redirect_stdout,
 )
 from functools import reduce
 from typing import Any, Final
@@ -22,7 +25,7 @@ from toolgen.contract.errors import ToolgenError
 from toolgen.contract.names import CALL_META_NAMES
 from toolgen.findings import shown
 from toolgen.runs import Engine
-from toolgen.runtime import CallMeta, Runtime, ToolSpec, UnknownToolError
+from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolError
 
 from .config import Project
 from .load import load_module
@@ -38,8 +41,12 @@ DURABLE_HINT: Final = (
 )
 
 
-async def load_runtime(project: Project) -> Runtime:
-    """Return the runtime of the function that `runtime` of the settings names, or one that needs no code.
+@asynccontextmanager
+async def project_runtime(project: Project) -> AsyncIterator[Runtime]:
+    """Yield the runtime of the function that `runtime` of the settings names, or one that needs no code.
+
+    It is not opened. The function returns a runtime, or a context manager that gives one; the manager is left
+    when the command is done with the runtime.
 
     Raises:
         ToolgenError: the function cannot be imported, fails, or gives something else; or the settings name
@@ -48,12 +55,45 @@ async def load_runtime(project: Project) -> Runtime:
     if not project.runtime:
         from .default_runtime import default_runtime  # with the design language, which is large
 
-        return default_runtime(project)
-    make = _function(project, "runtime", project.runtime)
-    with user_code_errors(f"{project.runtime!r} failed"):
-        made = make()
-        made = await made if inspect.isawaitable(made) else made
-    return _require_runtime(project.runtime, made)
+        yield default_runtime(project)
+        return
+    async with _made_runtime(project, "runtime", project.runtime) as runtime:
+        if runtime.assembly.toolsets.managers.is_open:
+            raise ToolgenError(
+                f"{project.runtime!r} gave a runtime that is open already",
+                hint="yield it as it was made: each command opens it in its own way, and closes it",
+            )
+        yield runtime
+
+
+@asynccontextmanager
+async def open_engine(project: Project, *, checks: bool = False) -> AsyncIterator[tuple[Runtime, Engine]]:
+    """Open the runtime as a client, and yield it with its engine; with `checks` as `Runtime.runs.be_client`.
+
+    Raises:
+        ToolgenError: as `project_runtime`, or its runs end with its process, so that no other one sees any.
+    """
+    async with project_runtime(project) as runtime:
+        engine = durable_engine(runtime)
+        runtime.runs.be_client(checks=checks)
+        async with runtime:
+            yield runtime, engine
+
+
+@asynccontextmanager
+async def opened_for(runtime: Runtime, tool: str | None) -> AsyncIterator[Snapshot | None]:
+    """Open the runtime where one of its toolsets has to list a tool, all of them for None, and close it.
+
+    Yield the tools that it offers now; None where they are those that are registered, and nothing is opened:
+    a server that is away does not stop a command about a tool of another one.
+
+    Raises:
+        SnapshotError: a toolset cannot list its tools.
+    """
+    is_listed = runtime.tools.may_change and (tool is None or not specs_of(runtime, tool))
+    with redirect_stdout(sys.stderr):
+        async with runtime if is_listed else aclosing(runtime):
+            yield await runtime.tools.snapshot() if is_listed else None
 
 
 def durable_engine(runtime: Runtime) -> Engine:
@@ -72,15 +112,20 @@ def durable_engine(runtime: Runtime) -> Engine:
 async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
     """Open a new runtime of the function that `test_runtime` of the settings names, and close it.
 
-    The function may return a runtime, or a context manager that gives one and clears up behind it.
-
     Raises:
-        ToolgenError: as `load_runtime`.
+        ToolgenError: as `project_runtime`.
     """
-    make = _function(project, "test_runtime", project.test_runtime)
-    problem = f"{project.test_runtime!r} failed"
-    async with AsyncExitStack() as stack:
-        with user_code_errors(problem):
+    async with _made_runtime(project, "test_runtime", project.test_runtime) as runtime, runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIterator[Runtime]:
+    """Yield what the function of a key makes, and leave the context manager that gave it."""
+    make = _function(project, key, reference)
+    stack = AsyncExitStack()
+    try:
+        with _author_code(reference):
             made = make()
             made = await made if inspect.isawaitable(made) else made
             if isinstance(made, AbstractContextManager):
@@ -89,13 +134,20 @@ async def open_test_runtime(project: Project) -> AsyncIterator[Runtime]:
                 made = await stack.enter_async_context(made)
             elif inspect.isgenerator(made) or inspect.isasyncgen(made):
                 raise ToolgenError(
-                    f"{project.test_runtime!r} gave a generator, not a Runtime",
+                    f"{reference!r} gave a generator, not a Runtime",
                     hint="write @contextmanager above it, or @asynccontextmanager where it is async",
                 )
-            runtime = await stack.enter_async_context(_require_runtime(project.test_runtime, made))
-        yield runtime
-        with user_code_errors(problem):
+        yield _require_runtime(reference, made)
+    finally:
+        with _author_code(reference):
             await stack.aclose()
+
+
+@contextmanager
+def _author_code(reference: str) -> Iterator[None]:
+    """Run code of the function of a key: what it prints is no output of the command."""
+    with user_code_errors(f"{reference!r} failed"), redirect_stdout(sys.stderr):
+        yield
 
 
 def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:
@@ -122,13 +174,16 @@ def _require_runtime(reference: str, made: object) -> Runtime:
     if not isinstance(made, Runtime):
         raise ToolgenError(
             f"{reference!r} gave {made!r}, not a Runtime",
-            hint="make it a function that returns toolgen.runtime.Runtime",
+            hint="make it a function that returns a Runtime, or a context manager that gives one",
         )
     return made
 
 
-def specs_of(runtime: Runtime, tool: str) -> tuple[ToolSpec[Any, Any], ...]:
-    """Return the spec of a tool; none where it is not registered, which the call itself reports."""
+def specs_of(runtime: Runtime, tool: str, within: Snapshot | None = None) -> tuple[ToolSpec[Any, Any], ...]:
+    """Return the spec of a tool; none where it is not offered, which the call itself reports."""
+    if within is not None:
+        registered = within.directory.by_name.get(tool)
+        return () if registered is None else (registered.spec,)
     try:
         return (runtime.tools.spec(tool),)
     except UnknownToolError:

@@ -15,7 +15,7 @@ from toolgen.shapes.naming import title
 
 from .config import Project
 from .mcp import design_name
-from .runtime import load_runtime
+from .runtime import project_runtime
 from .terminal import user_name
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def serve_project(project: Project, command: SurfaceCommand) -> int:
             hint="mount HTTPSurface in an application that knows who calls, or forward the port",
         )
     async with AsyncExitStack() as stack:
-        runtime = await load_runtime(project)
+        runtime = await stack.enter_async_context(project_runtime(project))
         if not command.is_worker:
             runtime.runs.be_client()
         await stack.enter_async_context(runtime)

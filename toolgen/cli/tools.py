@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from toolgen.capabilities import MemoryStateStore
 from toolgen.capabilities.disabling import DisabledTool
 from toolgen.contract.errors import ToolgenError
 from toolgen.contract.printable import printable
-from toolgen.runtime import Runtime
+from toolgen.runtime import Runtime, Snapshot
 
 from .config import Project
-from .runtime import load_runtime, specs_of
+from .runtime import opened_for, project_runtime
 
 
 async def disable_tool(project: Project, tool: str, reason: str, by: str) -> int:
@@ -24,8 +24,9 @@ async def disable_tool(project: Project, tool: str, reason: str, by: str) -> int
         UnknownToolError: there is no such tool.
         ToolgenError: the runtime keeps nowhere what is disabled, or in memory only.
     """
-    async with _with_tool(project, tool) as runtime:
-        print(printable(f"disabled {await runtime.tools.disable(tool, reason, by=by)}"))
+    async with _opened(project, tool) as (runtime, _):
+        disabled = await runtime.tools.disable(tool, reason, by=by)
+    print(printable(f"disabled {disabled}"))
     return 0
 
 
@@ -36,24 +37,29 @@ async def enable_tool(project: Project, tool: str) -> int:
         UnknownToolError: there is no such tool.
         ToolgenError: as `disable_tool`.
     """
-    async with _with_tool(project, tool) as runtime:
-        print(printable(f"enabled {await runtime.tools.enable(tool)}"))
+    async with _opened(project, tool) as (runtime, _):
+        enabled = await runtime.tools.enable(tool)
+    print(printable(f"enabled {enabled}"))
     return 0
 
 
 async def list_tools(project: Project, *, only_disabled: bool) -> int:
-    """Print a line for each registered tool, and for each that is disabled: who disabled it, when and why.
+    """Print a line for each tool that is offered, with who disabled it, when and why.
 
     Raises:
         ToolgenError: as `disable_tool`, where only disabled ones are wanted.
     """
-    async with _loaded(project) as runtime:
+    async with _opened(project, "" if only_disabled else None) as (runtime, within):
         disabled: dict[str, DisabledTool] = {}
         if only_disabled or runtime.tools.disabled_store is not None:
             disabled = {tool.tool: tool for tool in await runtime.tools.disabled()}
-        registered = [] if only_disabled else [spec.id for spec in runtime.tools.list()]
-        for tool in dict.fromkeys([*registered, *disabled]):
-            print(printable(_line(disabled[tool]) if tool in disabled else tool))
+        specs = runtime.tools.list() if within is None else within.directory.specs
+        left_out = {} if within is None else {**within.left_out, **within.failures}
+    offered = [] if only_disabled else [spec.id for spec in specs]
+    for tool in dict.fromkeys([*offered, *disabled]):
+        print(printable(_line(disabled[tool]) if tool in disabled else tool))
+    for name, why in left_out.items():
+        print(printable(f"{name} is not offered: {why}"), file=sys.stderr)
     if only_disabled and not disabled:
         print("no tool is disabled", file=sys.stderr)
     return 0
@@ -66,34 +72,18 @@ def _line(tool: DisabledTool) -> str:
 
 
 @asynccontextmanager
-async def _loaded(project: Project) -> AsyncIterator[Runtime]:
-    """Yield the runtime, which is not opened, and close it.
+async def _opened(project: Project, tool: str | None) -> AsyncIterator[tuple[Runtime, Snapshot | None]]:
+    """Yield the runtime with what it offers, as `opened_for` a tool.
 
     Raises:
         ToolgenError: what it keeps is of this process alone.
     """
-    runtime = await load_runtime(project)
-    if isinstance(runtime.tools.disabled_store, MemoryStateStore):
-        raise ToolgenError(
-            "the configured runtime keeps in memory which tools are disabled, so no other process sees it",
-            hint='share a store: DisabledTools(SqliteStateStore("state.db"))',
-        )
-    runtime.runs.be_client()
-    try:
-        yield runtime
-    finally:
-        await runtime.aclose()
-
-
-@asynccontextmanager
-async def _with_tool(project: Project, tool: str) -> AsyncIterator[Runtime]:
-    """Yield the runtime, opened where the tool is not a registered one, but may be listed.
-
-    Raises:
-        ToolgenError: as `_loaded`.
-    """
-    async with _loaded(project) as runtime:
-        if not specs_of(runtime, tool):
-            with redirect_stdout(sys.stderr):
-                await runtime.__aenter__()
-        yield runtime
+    async with project_runtime(project) as runtime:
+        if isinstance(runtime.tools.disabled_store, MemoryStateStore):
+            raise ToolgenError(
+                "the configured runtime keeps in memory what is disabled, so no other process sees it",
+                hint='share a store: DisabledTools(SqliteStateStore("state.db"))',
+            )
+        runtime.runs.be_client()
+        async with opened_for(runtime, tool) as within:
+            yield runtime, within

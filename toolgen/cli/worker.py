@@ -16,7 +16,7 @@ from toolgen.runs import DRAIN_S, DrainingEngine, Engine, QueueEngine, WorkerRol
 
 from .config import Project, host_and_port
 from .health import WorkerState, serve_health
-from .runtime import durable_engine, load_runtime
+from .runtime import durable_engine, project_runtime
 
 _CHECK_EVERY_S: Final = 5.0
 """Seconds between the end of a check and the next one."""
@@ -103,7 +103,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
             host, port = host_and_port("--health", options.health)
             url = await stack.enter_async_context(serve_health(host, port, lambda: worker.state))
             log.info("health: %s/live and %s/ready", url, url)
-        runtime = await load_runtime(project)
+        runtime = await stack.enter_async_context(project_runtime(project))
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)
