@@ -297,7 +297,7 @@ async def test_a_client_gets_the_reports_of_the_worker(open_engine: Open, tmp_pa
     following = [asyncio.ensure_future(follow(engine)) for engine in seen]
     for _ in following:
         await began.acquire()
-    send_to_clients(tmp_path, b"{", b"[1]", b'["r", 1]')
+    send_to_clients(tmp_path, b"{", b"[1]", b'["r", 1]', b'["r", "x", {}]', b'["r", 1, 2]')
     await client.signal("r", "go", 1, signal_id="1")
     await asyncio.gather(*following)
     assert list(seen.values()) == [["began", *range(5), "run_stream_end"]] * 2

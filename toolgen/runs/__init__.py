@@ -28,6 +28,7 @@ from .engine import (
     OnForget,
     PayloadStore,
     QueueEngine,
+    ReportChannel,
     RestoringEngine,
     WorkerRole,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "PayloadTooLargeError",
     "QueueEngine",
     "Receipt",
+    "ReportChannel",
     "RestoringEngine",
     "RunContext",
     "RunState",

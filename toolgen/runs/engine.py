@@ -1,8 +1,9 @@
-"""The protocol of an engine, of what it may have beside it, and of the store of its large values."""
+"""The protocol of an engine, of what it may have beside it, and of what keeps or carries values for it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -171,6 +172,28 @@ class PayloadStore(Protocol):
 
         Raises:
             ValueError: the owner is "".
+        """
+        ...
+
+
+class ReportChannel(Protocol):
+    """Carries reports, such as pieces of text, to processes that listen now: best effort, and none is kept.
+
+    An engine drops what is not sent fast enough, so that no run waits for a channel.
+    """
+
+    async def send(self, messages: Sequence[tuple[str, bytes]]) -> None:
+        """Send messages of at most 64 KiB, each to those who listen to its topic, in their order.
+
+        One engine sends at most a hundred at once, and no others before it has returned. What it raises is
+        logged.
+        """
+        ...
+
+    def listen(self, topic: str, take: Callable[[bytes], None]) -> AbstractAsyncContextManager[None]:
+        """Call `take` with each message of a topic meanwhile, also with those that this object sends.
+
+        It is entered once messages come, and connects again by itself.
         """
         ...
 

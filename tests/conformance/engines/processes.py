@@ -42,7 +42,8 @@ class TemporalWorkers(WorkLog):
         """Return a client of the runs of these workers."""
         settings = {**self.settings, **how}
         key = settings.pop("key", None)
-        client = TemporalEngine(**settings, worker=False, codec=None if key is None else XorCodec(key))
+        codec, reports = None if key is None else XorCodec(key), worker.channel(settings.pop("reports", None))
+        client = TemporalEngine(**settings, worker=False, codec=codec, reports=reports)
         client.register(loops={"script": script, "versioned": versioned(1)}, activities={})
         return client
 

@@ -1,8 +1,8 @@
 """A process that works on a Temporal server, to be killed or stopped.
 
 Its settings are the arguments of the engine, with `loops` for which version of the loops it has, `lacks` for
-names of loops and activities that it does not have, `drain_s`, and `key` to hide what it sends. SIGTERM
-closes the engine, as a deployment does.
+names of loops and activities that it does not have, `drain_s`, `key` to hide what it sends, and `reports` for
+the database that carries reports. SIGTERM closes the engine, as a deployment does.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.engines.toys import script
 from tests.engines.worker import logging_tool, write
+from toolgen.adapters.postgres import Postgres, PostgresReports
 from toolgen.engines.temporal import TemporalEngine
 from toolgen.runs import Activity, ActivityInfo
 
@@ -39,11 +40,17 @@ def tool_of(log: Path) -> Activity:
     return tool
 
 
+def channel(conninfo: str | None) -> PostgresReports | None:
+    """Return what carries reports by a database."""
+    return None if conninfo is None else PostgresReports(Postgres(conninfo), secret=b"a secret of tests")
+
+
 async def work(name: str, log: Path, settings: dict[str, Any]) -> None:
     """Execute runs until the process is told to end."""
     lacks = settings.pop("lacks", [])
     loops, drain_s, key = settings.pop("loops", 1), settings.pop("drain_s", 0.0), settings.pop("key", None)
-    engine = TemporalEngine(**settings, codec=None if key is None else XorCodec(key))
+    reports = channel(settings.pop("reports", None))
+    engine = TemporalEngine(**settings, codec=None if key is None else XorCodec(key), reports=reports)
     all_loops = {"script": script, "versioned": versioned(loops)}
     engine.register(
         loops={name: loop for name, loop in all_loops.items() if name not in lacks},

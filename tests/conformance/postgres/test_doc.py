@@ -18,4 +18,4 @@ async def test_the_python_runs(conninfo: str) -> None:
         if inspect.iscoroutine(result):
             await result
         count += 1
-    assert count == 5
+    assert count == 6

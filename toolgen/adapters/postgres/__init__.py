@@ -1,6 +1,7 @@
 """Sessions, state, artifacts, events and payloads in PostgreSQL, by psycopg: `toolgen[postgres]`."""
 
 from .database import Postgres
+from .reports import PostgresReports
 from .stores import (
     PostgresArtifactStore,
     PostgresCredentialStore,
@@ -18,6 +19,7 @@ __all__ = [
     "PostgresEventSink",
     "PostgresEventStore",
     "PostgresPayloads",
+    "PostgresReports",
     "PostgresSessionStore",
     "PostgresStateStore",
 ]

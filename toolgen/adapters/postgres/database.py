@@ -197,7 +197,7 @@ class Postgres:
         mine = self._of_loop()
         async with mine.free:
             self._require_open()  # it may have been closed while all connections were in use
-            connection = mine.take() or await self._connect()
+            connection = mine.take() or await self.connect()
             try:
                 yield connection
             finally:
@@ -213,7 +213,13 @@ class Postgres:
         if self._closed.is_set():
             raise StoreClosedError("is closed", server=self.server, hint="construct a new Postgres")
 
-    async def _connect(self) -> Connection:
+    async def connect(self) -> Connection:
+        """Return a new connection, which its owner closes.
+
+        Raises:
+            StoreError: the server cannot be used; the class says why.
+        """
+        self._require_open()
         try:
             connection = await Connection.connect(
                 self._conninfo,

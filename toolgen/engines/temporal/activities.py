@@ -31,6 +31,7 @@ from ..operations import attempt_failure, error_text, log_cut_off
 from .documents import BEGUN_RECORD, LOG, ActivityEnd, ActivityStart, LogPiece, SentBegun, received_piece
 from .failures import ALL_LOST, LOST
 from .payloads import OffloadingCodec, StoreAwayError, is_reference
+from .reports import Reports
 from .settings import EngineSettings
 
 _FIRST_PAUSE_S: Final = 0.5
@@ -196,10 +197,13 @@ def _context_of(info: activity.Info) -> ActivitySerializationContext:
 class ActivityWorker:
     """The activities of one process."""
 
-    def __init__(self, client: Client, settings: EngineSettings, followers: Followers) -> None:
+    def __init__(
+        self, client: Client, settings: EngineSettings, followers: Followers, reports: Reports
+    ) -> None:
         self._client = client
         self._settings = settings
         self._followers = followers
+        self._reports = reports
 
     def definitions(self) -> list[Callable[..., Any]]:
         """Return what a worker of the SDK registers."""
@@ -342,8 +346,8 @@ class ActivityWorker:
                 self._followers.forget(piece["run_id"])
 
     def _report(self, run_id: str, start: ActivityStart, event: Mapping[str, Json]) -> None:
-        """Tell those who follow the run in this process, and its listener, of a report."""
-        self._followers.publish(run_id, start["logged"], event)
+        """Tell those who follow the run, and the listener of this process, of a report."""
+        self._reports.publish(run_id, start["logged"], event)
         tell(self._settings.on_event, run_id, start["loop"], 0, event)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -28,6 +28,7 @@ from toolgen.runs import (
     OnForget,
     PayloadStore,
     Receipt,
+    ReportChannel,
     RunState,
     RunStatus,
     RunWait,
@@ -39,6 +40,7 @@ from toolgen.runs.errors import already_registered, engine_closed
 from ..journal import Followers, encode
 from .client import TemporalClient
 from .payloads import OffloadingCodec, data_converter
+from .reports import Reports
 from .settings import EngineSettings, GivesSettings, TemporalLimits
 from .workers import Workers
 from .workflow import RunWorkflow
@@ -67,6 +69,7 @@ class TemporalEngine:
         api_key: str | None = None,
         codec: PayloadCodec | None = None,
         payloads: PayloadStore | None = None,
+        reports: ReportChannel | None = None,
         prefix: str = "",
         limits: TemporalLimits = TemporalLimits(),  # noqa: B008
     ) -> None:
@@ -81,6 +84,7 @@ class TemporalEngine:
             tls, api_key: As `temporalio.client.Client.connect` takes them.
             codec: Around every payload and failure, such as one that encrypts; the same in all processes.
             payloads: Keeps large values as the codec has made them, by workflow; the same in all processes.
+            reports: Carries pieces of text and progress to followers in other processes; the same in all.
             prefix: Before the id of a run in the id of its workflow, where others use the namespace too.
             limits: Times and sizes.
 
@@ -88,9 +92,7 @@ class TemporalEngine:
             EngineError: a limit is more than the server takes.
         """
         limits.require_fitting(has_store=payloads is not None)
-        self._address = address
-        self._namespace = namespace
-        self._may_work = worker
+        self._address, self._namespace, self._may_work = address, namespace, worker
         self._settings = EngineSettings(
             prefix=prefix, queue=queue, queues=dict(queues or {}), limits=limits, payloads=payloads
         )
@@ -100,6 +102,7 @@ class TemporalEngine:
         )
         self._workers = Workers((queue, *self._settings.queues.values()))
         self._followers = Followers()
+        self._reports = Reports(self._followers, engine_id=self.id, channel=reports, codec=codec)
         self._is_registered = False
         self._client: TemporalClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -171,7 +174,7 @@ class TemporalEngine:
             async with self._starting:
                 if not self._workers.have_started:
                     await client.learn_search_attributes(adds=True)
-                    self._workers.start(client.client, self._settings, self._followers)
+                    self._workers.start(client.client, self._settings, self._followers, self._reports)
 
     async def close(self) -> None:
         """Stop executing; activities in flight that do not end are tried again by another worker.
@@ -181,6 +184,7 @@ class TemporalEngine:
         try:
             await self._workers.close()
         finally:
+            self._reports.close()
             self._closed.set()
             self._client = None
 
@@ -227,10 +231,12 @@ class TemporalEngine:
     async def events(
         self, run_id: str, *, after: int = 0, follow: bool = True
     ) -> AsyncIterator[tuple[int, Mapping[str, Json]]]:
-        events = (await self._connected()).events(run_id, after=max(0, after), follow=follow)
-        with suppress(StopAsyncIteration):
-            while True:
-                yield await self._unless_closed(anext(events))
+        client = await self._connected()
+        async with self._reports.listening(run_id) if follow else nullcontext():
+            events = client.events(run_id, after=max(0, after), follow=follow)
+            with suppress(StopAsyncIteration):
+                while True:
+                    yield await self._unless_closed(anext(events))
 
     async def list_runs(
         self, *, state: RunState | None = None, session: str | None = None, limit: int = 100

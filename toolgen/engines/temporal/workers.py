@@ -15,6 +15,7 @@ from toolgen.runs import EngineError, WorkerRole
 
 from ..journal import Followers
 from .activities import ActivityWorker
+from .reports import Reports
 from .settings import EngineSettings, GivesSettings
 from .workflow import RunWorkflow
 
@@ -66,9 +67,9 @@ class Workers:
             )
         self._served, self._role, self._drain = tuple(queues), role, drain
 
-    def start(self, client: Client, settings: EngineSettings, followers: Followers) -> None:
+    def start(self, client: Client, settings: EngineSettings, followers: Followers, reports: Reports) -> None:
         """Start a worker for each queue."""
-        activities, limits = ActivityWorker(client, settings, followers), settings.limits
+        activities, limits = ActivityWorker(client, settings, followers, reports), settings.limits
         queues = self._served or self._queues
         place = f"{client.service_client.config.target_host}, namespace {client.namespace}"
         log.info("serves %s of %s: task queues %s", _SERVED[self._role], place, ", ".join(queues))
