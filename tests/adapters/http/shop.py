@@ -208,6 +208,7 @@ class Served:
         """Return the JSON of a path, which is there."""
         answer = await self.client.get(path, params=query, headers={"x-caller": caller})
         assert answer.status_code == 200, answer.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
         return answer.json()
 
 
@@ -239,6 +240,7 @@ async def served(
 def problem(answer: httpx.Response) -> tuple[int, str]:
     """Return the status and the name of a problem."""
     assert answer.headers["content-type"] == "application/problem+json", answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
     document = answer.json()
     assert document["status"] == answer.status_code
     assert document["title"]

@@ -6,9 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from toolgen.agents import AgentRegistration, AgentSpec, agents_of
 from toolgen.engines import InProcessEngine
 
-from .shop import AGENT, Served, Shop, problem, served, shop_runtime
+from .shop import AGENT, Served, Shop, planner, problem, served, shop_runtime
 
 
 async def ended(shop: Served, run_id: str, caller: str = "ann") -> Any:
@@ -113,6 +114,39 @@ async def test_runs_and_sessions_of_others_are_not_there() -> None:
         refused = await shop.post("/runs", caller="bob", agent=AGENT, message="hello", session=session)
         assert problem(refused) == (404, "not-found")
         assert [one["id"] for one in (await shop.get("/runs", caller="root"))["runs"]] == [run["id"]]
+
+
+async def test_what_is_of_others_reads_as_if_it_was_not_there() -> None:
+    async with served() as shop:
+        run = (await shop.post("/runs", agent=AGENT, message="ask")).json()
+        call = (await shop.call("order", {"item": "tea"}, key="k1")).json()
+        wait = (await shop.call("destroy", {"item": "tea"})).json()["waits"][0]
+        for path, id_ in (
+            ("/runs/{}", run["id"]),
+            ("/runs/{}/events", run["id"]),
+            ("/calls/{}", run["id"]),
+            ("/calls/{}", call["id"]),
+            ("/waits/{}", wait["id"]),
+            ("/sessions/{}/messages", run["session_id"]),
+        ):
+            theirs, nothing = [
+                (await shop.client.get(path.format(one), headers={"x-caller": "bob"})).text.replace(one, "…")
+                for one in (id_, f"{id_}0")
+            ]
+            assert theirs == nothing
+
+
+async def test_a_key_of_another_agent_is_refused() -> None:
+    shop = Shop()
+    runtime = shop_runtime(shop)
+    cook = AgentSpec(id="shop.cook", description="Cooks.")
+    agents_of(runtime).register(AgentRegistration(spec=cook, planner=planner(), format=1))
+    async with served(runtime=runtime, shop=shop) as opened:
+        for session in ({}, {"session": "ann:s1"}):
+            first = await opened.post("/runs", agent=AGENT, message="hello", key="k1", **session)
+            assert first.status_code == 201
+            other = await opened.post("/runs", agent="shop.cook", message="hello", key="k1", **session)
+            assert problem(other) == (422, "key-reused")
 
 
 async def test_what_cannot_start_is_a_problem() -> None:

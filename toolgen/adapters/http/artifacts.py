@@ -15,6 +15,7 @@ from starlette.responses import Response
 from toolgen.capabilities import StoredArtifact
 from toolgen.runtime import Runtime
 
+from .bodies import has_tag
 from .call_views import spec_of
 from .callers import Caller
 from .problems import Problem
@@ -48,7 +49,7 @@ async def read_artifact(runtime: Runtime, request: Request, caller: Caller) -> R
     data = _public(runtime, stored)
     tag = f'"{hashlib.sha256(data).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag, "Content-Disposition": _disposition(stored)}
-    if tag in _tags(request.headers.get("if-none-match", "")):
+    if has_tag(request, tag):
         return Response(status_code=304, headers=headers)
     media_type = stored.info.media_type or "application/octet-stream"
     part = _range_of(request, tag, len(data))
@@ -86,11 +87,11 @@ def _public(runtime: Runtime, stored: StoredArtifact) -> bytes:
 def _range_of(request: Request, tag: str, size: int) -> tuple[int, int] | None:
     """Return the first byte and the end of the range of a request; None for the whole.
 
-    An empty one is none that there is.
+    An empty one is none that there is. HEAD has none (RFC 9110, 14.2).
     """
     wanted = _RANGE.fullmatch(request.headers.get("range", ""))
     condition = request.headers.get("if-range")
-    if wanted is None or (condition is not None and condition.strip() != tag):
+    if request.method != "GET" or wanted is None or (condition is not None and condition.strip() != tag):
         return None
     first, last = wanted.groups()
     if not first and not last:
@@ -108,10 +109,6 @@ def _response(
     if request.method != "HEAD":
         return Response(data, status, headers, media_type)
     return Response(b"", status, {**headers, "Content-Length": str(len(data))}, media_type)
-
-
-def _tags(header: str) -> set[str]:
-    return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
 
 def _disposition(stored: StoredArtifact) -> str:

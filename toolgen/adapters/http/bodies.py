@@ -147,6 +147,12 @@ def number_of(request: Request, name: str, default: int) -> int:
     return int(text)
 
 
+def has_tag(request: Request, tag: str) -> bool:
+    """Return whether a client has what has this tag already (RFC 9110, 13.1.2)."""
+    tags = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
+    return tag in tags or "*" in tags
+
+
 def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
     """Return one of some texts of the query; None where it has none.
 

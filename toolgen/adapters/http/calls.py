@@ -22,7 +22,7 @@ from .call_views import call_record, refusal_of, spec_of
 from .callers import Caller
 from .problems import Problem
 from .records import Call
-from .wait_views import OpenWaits, session_of
+from .wait_views import OpenWaits, require_own
 
 T = TypeVar("T")
 
@@ -96,13 +96,12 @@ class Calls:
         """Return a call that is kept, with its result as it stands.
 
         Raises:
-            Problem: nobody keeps it, or it is somebody else's.
+            UnknownRunError: nobody keeps it, or it is somebody else's.
         """
         if self._runtime.engine is None:
             raise Problem("not-found", "this server keeps no calls")
         status = await self._runtime.engine.status(call_id)
-        session = session_of(status)
-        await caller.require(session)
+        session = await require_own(caller, status)
         result = await self._runtime.runs.call_result(call_id)
         call = call_of(status.input)  # type: ignore[arg-type]  # `call_result` has read it
         within = await self.offered(caller.meta(session))

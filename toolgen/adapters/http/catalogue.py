@@ -13,7 +13,9 @@ from toolgen.catalog.entry import ToolsetRecord, tool_entry
 from toolgen.catalog.writer import Head, catalog_entry, catalogue
 from toolgen.runtime import ReadonlyContext, Runtime, ToolSpec
 
+from .bodies import has_tag
 from .callers import Caller
+from .problems import FRESH
 
 
 @dataclass(slots=True)
@@ -40,9 +42,8 @@ class Catalogue:
         made = self._made
         if made is None or made.specs != specs:
             made = self._made = self._make(specs)
-        headers = {"ETag": made.tag, "Cache-Control": "private, no-cache"}
-        tags = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-        if made.tag in tags:
+        headers = {**FRESH, "ETag": made.tag, "Cache-Control": "private, no-cache"}
+        if has_tag(request, made.tag):
             return Response(status_code=304, headers=headers)
         return Response(made.text, headers=headers, media_type="application/json")
 

@@ -22,8 +22,8 @@ from .callers import Caller
 from .event_ring import EventRing, lines_of
 from .gate import Gate
 from .options import SurfaceOptions
-from .problems import Problem
-from .wait_views import session_of
+from .problems import FRESH, Problem
+from .wait_views import require_own
 
 log = logger("toolgen.http")
 
@@ -67,12 +67,12 @@ class EventStreams:
         """Return the stream of the events of one run, to its end.
 
         Raises:
-            Problem: it is somebody else's, or there are too many streams.
-            UnknownRunError: no run has the id.
+            Problem: there are too many streams.
+            UnknownRunError: no run has the id, or it is somebody else's.
         """
         run_id = request.path_params["run"]
         status = await self._runtime.runs.status(run_id)
-        await caller.require(session_of(status))
+        await require_own(caller, status)
         after = _last_seq(request)
         if after and status.is_over and not await self._runtime.runs.events(run_id, after=after):
             return Response(status_code=204)  # an EventSource comes no more
@@ -157,9 +157,7 @@ class _EventStream(Response):
         comment_s: float,
         open_streams: set[asyncio.Future[None]],
     ) -> None:
-        super().__init__(
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"}, media_type=self.media_type
-        )
+        super().__init__(headers={**FRESH, "X-Accel-Buffering": "no"}, media_type=self.media_type)
         del self.headers["content-length"]
         self._opening = opening
         self._lines = lines

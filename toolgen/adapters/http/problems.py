@@ -31,6 +31,8 @@ log = logger("toolgen.http")
 TYPE: Final = "urn:toolgen:problem:"
 """What the `type` of each problem begins with."""
 MEDIA_TYPE: Final = "application/problem+json"
+FRESH: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+"""Headers of what is answered to one request: nobody keeps it, and no browser guesses what it is."""
 
 PROBLEMS: Final[Mapping[str, tuple[int, str]]] = {
     "malformed-request": (400, "The request is not what this path takes"),
@@ -110,7 +112,7 @@ class Problem(Exception):
         if self._example is not None:
             self._facts["example"] = from_json(self._example)
         retry = {"Retry-After": "1"} if self.status in _RETRY_STATUSES else {}
-        headers = {"Cache-Control": "no-store", **retry, **self._headers}
+        headers = {**FRESH, **retry, **self._headers}
         return Response(to_json({**head, **self._facts}), self.status, headers, MEDIA_TYPE)
 
 

@@ -25,7 +25,7 @@ from .pages import fetched
 from .problems import Problem
 from .records import AgentPage, Call, Run, RunPage, Wait
 from .run_views import run_record
-from .wait_views import OpenWaits, session_of
+from .wait_views import OpenWaits, require_own, session_of
 from .waits import engine_of
 
 _STATES: Final = get_args(RunState)
@@ -96,20 +96,23 @@ class Runs:
         """Start a turn of a session, once for a key, and return its run.
 
         Raises:
-            Problem: there is no such agent, or the key was given with another message.
+            Problem: there is no such agent, or the key was given with another message or agent.
         """
         agents = self.agents()
         try:
             client = agents.client(agent)
         except RegistrationError as error:
             raise Problem("not-found", error.message, hint=error.hint) from None
-        handle = await client.start(
-            message,
-            session_id=session,
-            run_id=f"run_{_digest(caller, session, key)}" if key else "",
-            labels=caller.labels,
-            requested_by=caller.id,
-        )
+        try:
+            handle = await client.start(
+                message,
+                session_id=session,
+                run_id=f"run_{_digest(caller, session, key)}" if key else "",
+                labels=caller.labels,
+                requested_by=caller.id,
+            )
+        except UnknownRunError:  # the run of the key is of another agent
+            raise Problem("key-reused", "the key was given before, with another agent") from None
         status = await self._runtime.runs.status(handle.run_id)
         run_input: Any = status.input
         if key and run_input["message"] != portable_text(message):
@@ -120,11 +123,10 @@ class Runs:
         """Return the status of a run for its clients.
 
         Raises:
-            Problem: it is somebody else's.
-            UnknownRunError: no run has the id.
+            UnknownRunError: no run has the id, or it is somebody else's.
         """
         status = await self._runtime.runs.status(run_id)
-        await caller.require(session_of(status))
+        await require_own(caller, status)
         return status
 
     async def show(self, caller: Caller, run_id: str) -> Run:

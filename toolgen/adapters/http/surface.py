@@ -30,7 +30,7 @@ from .event_streams import EventStreams
 from .gate import Gate
 from .openapi import openapi_json
 from .options import SurfaceOptions
-from .problems import Problem, problem_of
+from .problems import FRESH, Problem, problem_of
 from .runs import Runs
 from .waits import Waits
 
@@ -122,7 +122,7 @@ class HTTPSurface:
         conversations, streams = Conversations(self.runtime, runs), self.streams
 
         async def described(_: Request, __: Caller) -> Response:
-            return Response(openapi_json(), media_type="application/json")
+            return Response(openapi_json(), headers=FRESH, media_type="application/json")
 
         async def agents(_: Request, __: Caller) -> Any:
             return runs.list_agents()
@@ -215,7 +215,7 @@ def _created(record: Any, folder: str) -> Response:
     return Response(
         to_json(record),
         201,
-        {"Location": f"{folder}{quote(record['id'], safe='')}", "Cache-Control": "no-store"},
+        {**FRESH, "Location": f"{folder}{quote(record['id'], safe='')}"},
         "application/json",
     )
 
@@ -223,7 +223,7 @@ def _created(record: Any, folder: str) -> Response:
 def _response(record: Any) -> Response:
     if isinstance(record, Response):
         return record
-    return Response(to_json(record), headers={"Cache-Control": "no-store"}, media_type="application/json")
+    return Response(to_json(record), headers=FRESH, media_type="application/json")
 
 
 def _answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:

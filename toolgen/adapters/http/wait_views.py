@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from toolgen.contract.json_value import Json
-from toolgen.runs import Engine, RunStatus, RunWait, UnknownRunError
+from toolgen.runs import Engine, RunStatus, RunWait, UnknownRunError, unknown_run
 from toolgen.runtime import Runtime
 from toolgen.runtime.public_views import shown_record
 from toolgen.waiting.checking import CheckedCall, waits_of
@@ -111,6 +111,18 @@ class OpenWaits:
             facts["arguments"] = {"payload_json": shown.get("payload_json")}
         facts["kind"] = facts.get("kind", "confirmation")
         return _record(wait, status, {name: facts.get(name) for name in _OF_CALLS}, checked.state)
+
+
+async def require_own(caller: Caller, status: RunStatus) -> str:
+    """Return the session of a run of the caller.
+
+    Raises:
+        UnknownRunError: it is somebody else's, which reads as if there was no such run.
+    """
+    session = session_of(status)
+    if not await caller.owns(session):
+        raise unknown_run(status.run_id)
+    return session
 
 
 def session_of(status: RunStatus) -> str:
