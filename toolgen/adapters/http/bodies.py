@@ -149,8 +149,8 @@ def number_of(request: Request, name: str, default: int) -> int:
 
 def has_tag(request: Request, tag: str) -> bool:
     """Return whether a client has what has this tag already (RFC 9110, 13.1.2)."""
-    tags = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
-    return tag in tags or "*" in tags
+    held = {etag.strip().removeprefix("W/") for etag in request.headers.get("if-none-match", "").split(",")}
+    return tag in held or "*" in held
 
 
 def choice_of(request: Request, name: str, choices: tuple[str, ...]) -> Any:
