@@ -236,6 +236,9 @@ def worker(
     drain: Annotated[
         float, typer.Option(help="Seconds that calls have to end after SIGTERM.", min=0, metavar="SECONDS")
     ] = 30.0,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse to begin where the code is older than the design.")
+    ] = False,
     config: Config = None,
 ) -> None:
     """Execute the runs of the project's runtime until SIGTERM, then let calls end."""
@@ -243,7 +246,9 @@ def worker(
 
     if not isfinite(drain):
         raise typer.BadParameter(f"{drain} is no number of seconds", param_hint="--drain")
-    options = WorkerOptions(queues=tuple(queue or ()), role=role, health=health, drain_s=drain)
+    options = WorkerOptions(
+        queues=tuple(queue or ()), role=role, health=health, drain_s=drain, is_strict=strict
+    )
     raise typer.Exit(asyncio.run(run_worker(find_project(config), options)))
 
 

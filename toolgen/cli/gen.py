@@ -14,6 +14,8 @@ from typing import Final, TypeAlias
 
 from toolgen.codegen import generate
 from toolgen.codegen.languages import generate_language
+from toolgen.codegen.manifest import MANIFEST
+from toolgen.codegen.sources import SourceDigests, stamp
 from toolgen.codegen.write import Change, Comparison, Report, compare, preview, sweep, write
 from toolgen.dsl import Agent, Completion, Design, Method, Service, Tool, Toolset, build
 from toolgen.dsl.evaluation.clause_lookup import walk
@@ -32,6 +34,7 @@ from .problem_codes import (
     OUTPUT_STALE,
     OUTPUT_UNRECORDED,
 )
+from .sources import collected_sources, newer_sources
 from .stubs import StubPlan, plan_stubs
 from .terminal import has_colours
 
@@ -68,6 +71,8 @@ class _OutputPlan:
     """The files of a design; paths are relative to the working directory."""
 
     python: _Tree
+    sources: Mapping[str, SourceDigests]
+    """Those of the design, for the manifest."""
     others: tuple[_Tree, ...]
     """Trees of other languages."""
     stub_folder: Path
@@ -92,7 +97,12 @@ def generate_output(project: Project, format: Format = "text") -> Outcome:
         python, stubs = plan.python, plan.stubs
         reports = {
             python.out: write(
-                python.out, python.texts, design=project.design, stubs=stubs.new, edits=stubs.edits
+                python.out,
+                python.texts,
+                design=project.design,
+                sources=plan.sources,
+                stubs=stubs.new,
+                edits=stubs.edits,
             )
         }
         for tree in plan.others:
@@ -129,6 +139,8 @@ def check_output(project: Project, format: Format = "text") -> Outcome:
         findings = [
             finding for tree in plan.trees for finding in differences(tree.out, compare(tree.out, tree.texts))
         ]
+        if not findings and newer_sources(project):
+            findings = [_stale_stamp(plan.python.out)]
         if not findings:
             return _current(plan)
         is_repaired = any(finding.hint == GENERATE for finding in findings)
@@ -162,14 +174,16 @@ def _current(plan: _OutputPlan) -> Outcome:
 
 def _plan(project: Project, format: Format) -> _OutputPlan | Outcome:
     """Return the plan, or the findings of the design."""
-    design = load_design(project)
-    evaluation = build(design)
+    with collected_sources(project) as sources:
+        design = load_design(project)
+        evaluation = build(design)
     if evaluation.design is None:
         return _design_outcome(evaluation.diagnostics, format)
     stub_folder = project.display_path(project.stubs)
     texts = generate(evaluation.design, module=project.design, catalog_format=project.catalog_format)
     return _OutputPlan(
         python=_Tree(out=project.display_path(project.out), texts=texts),
+        sources=stamp(project.directory, sources),
         others=tuple(
             _Tree(
                 out=project.display_path(folder),
@@ -228,6 +242,14 @@ def differences(out: Path, comparison: Comparison) -> list[Finding]:
         for path in paths
     ]
     return [*findings, *(kept_output(out / path) for path in comparison.kept)]
+
+
+def _stale_stamp(out: Path) -> Finding:
+    return OUTPUT_CHANGED.finding(
+        "the stamp is not that of the design, so that commands take the code for older",
+        place=Place(file=str(out / MANIFEST)),
+        hint=GENERATE,
+    )
 
 
 def kept_output(file: Path) -> Finding:

@@ -52,7 +52,12 @@ def load_module(project: Project, name: str, key: str) -> ModuleType:
     with user_code_errors(f"the module {name!r} does not import"):
         try:
             return importlib.import_module(name)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
+            if key != "design" and f"{error.name}.".startswith(f"{project.package}."):
+                problem = f"{error.msg}, which is code of the design {project.design!r}"
+                raise ToolgenError(problem, hint="run: toolgen gen") from error
+            if not isinstance(error, ModuleNotFoundError):
+                raise
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
                 raise
             hint = f"correct {key!r} in [tool.toolgen], or add the module"

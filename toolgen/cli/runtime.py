@@ -30,6 +30,7 @@ from toolgen.runtime import CallMeta, Runtime, Snapshot, ToolSpec, UnknownToolEr
 from .config import Project
 from .load import load_module
 from .python_errors import cause_of, user_code_errors
+from .sources import stale_code
 
 ELSEWHERE_S: Final = 30.0
 """How long a command waits for the process that executes the runs."""
@@ -42,16 +43,20 @@ DURABLE_HINT: Final = (
 
 
 @asynccontextmanager
-async def project_runtime(project: Project) -> AsyncIterator[Runtime]:
+async def project_runtime(project: Project, *, is_strict: bool = False) -> AsyncIterator[Runtime]:
     """Yield the runtime of the function that `runtime` of the settings names, or one that needs no code.
 
     It is not opened. The function returns a runtime, or a context manager that gives one; the manager is left
-    when the command is done with the runtime.
+    when the command is done with the runtime. That the generated code is older than the design is a warning.
 
     Raises:
         ToolgenError: the function cannot be imported, fails, or gives something else; or the settings name
-            none, and a toolset needs code.
+            none, and a toolset needs code; or the code is older, and `is_strict`.
     """
+    if problem := stale_code(project):
+        if is_strict:
+            raise ToolgenError(problem, hint="run: toolgen gen")
+        print(f"warning: {problem}; run: toolgen gen", file=sys.stderr)
     if not project.runtime:
         from .default_runtime import default_runtime  # with the design language, which is large
 
@@ -125,7 +130,7 @@ async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIter
     make = _function(project, key, reference)
     stack = AsyncExitStack()
     try:
-        with _author_code(reference):
+        with user_code_errors(f"{reference!r} failed"):
             made = make()
             made = await made if inspect.isawaitable(made) else made
             if isinstance(made, AbstractContextManager):
@@ -139,15 +144,8 @@ async def _made_runtime(project: Project, key: str, reference: str) -> AsyncIter
                 )
         yield _require_runtime(reference, made)
     finally:
-        with _author_code(reference):
+        with user_code_errors(f"{reference!r} failed"):
             await stack.aclose()
-
-
-@contextmanager
-def _author_code(reference: str) -> Iterator[None]:
-    """Run code of the function of a key: what it prints is no output of the command."""
-    with user_code_errors(f"{reference!r} failed"), redirect_stdout(sys.stderr):
-        yield
 
 
 def _function(project: Project, key: str, reference: str) -> Callable[[], Any]:

@@ -10,10 +10,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from importlib.util import source_from_cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -26,9 +25,10 @@ from watchfiles import Change, watch
 from toolgen.contract.errors import ToolgenError
 from toolgen.findings import Format
 
-from .config import Project, read_project, with_typescript
+from .config import read_project, with_typescript
 from .gen import generate_output
 from .outcome import Outcome, error_outcome, print_outcome
+from .sources import reported_reads
 
 _Changes: TypeAlias = Iterator[set[tuple[Change, str]]]
 """What changed since the last look, which may be nothing."""
@@ -140,8 +140,8 @@ def _run_round(file: Path, format: Format, typescript: Path | None, messages: Co
         project = read_project(file)
         if typescript:
             project = with_typescript(project, typescript)
-        report_dependencies(project, report)
-        outcome = generate_output(project, format)
+        with reported_reads(project, report):
+            outcome = generate_output(project, format)
     except ToolgenError as error:
         outcome = error_outcome(error, format)
     messages.send(outcome)
@@ -156,51 +156,9 @@ def touches(changes: Collection[tuple[Change, str]], reads: Collection[str]) -> 
     )
 
 
-def report_dependencies(project: Project, report: Callable[[str], None]) -> None:
-    """Report each file and folder of the project that the process reads, once.
-
-    The generated code, the stubs and what is installed inside the project do not count.
-    """
-    seen: set[str] = set()
-
-    def note(event: str, arguments: tuple[object, ...]) -> None:
-        if event in ("os.listdir", "os.scandir") or (event == "open" and _is_reading(arguments[1])):
-            path = _source(arguments[0])
-            if path is not None and path not in seen:
-                seen.add(path)
-                if _is_in_project(Path(path), project):
-                    report(path)
-
-    sys.addaudithook(note)
-
-
 def _may_be_a_module(path: str) -> bool:
     """Return whether its name is that of a module or of a package."""
     name = os.path.basename(path)
     return name.endswith(".py") or (
         name.isidentifier() and name != "__pycache__" and not os.path.isfile(path)
-    )
-
-
-def _is_reading(mode: object) -> bool:
-    return not isinstance(mode, str) or not set(mode) & set("wax+")
-
-
-def _source(path: object) -> str | None:
-    """Return the absolute path, of bytecode that of its source; None where it is no path."""
-    if not isinstance(path, str | os.PathLike):
-        return None
-    name = os.path.abspath(os.fsdecode(path))
-    return source_from_cache(name) if name.endswith(".pyc") else name
-
-
-def _is_in_project(path: Path, project: Project) -> bool:
-    directory = project.directory
-    if not path.is_relative_to(directory) or path.is_relative_to(sys.prefix):
-        return False
-    inside = path.relative_to(directory)
-    return not (
-        inside.is_relative_to(project.out)
-        or inside.is_relative_to(project.stubs)
-        or any(part.startswith(".") or part in ("__pycache__", "site-packages") for part in inside.parts)
     )

@@ -39,6 +39,8 @@ class WorkerOptions:
     health: str = ""
     """`HOST:PORT`; "" for no endpoint."""
     drain_s: float = DRAIN_S
+    is_strict: bool = False
+    """Whether code that is older than the design is refused."""
 
 
 class Worker:
@@ -103,7 +105,7 @@ async def run_worker(project: Project, options: WorkerOptions) -> int:
             host, port = host_and_port("--health", options.health)
             url = await stack.enter_async_context(serve_health(host, port, lambda: worker.state))
             log.info("health: %s/live and %s/ready", url, url)
-        runtime = await stack.enter_async_context(project_runtime(project))
+        runtime = await stack.enter_async_context(project_runtime(project, is_strict=options.is_strict))
         engine = durable_engine(runtime)
         _assign(engine, options)
         await stack.enter_async_context(runtime)

@@ -1,5 +1,16 @@
 """Makes the text of every generated file from a checked design."""
 
-from .plan import generate, stub
+from typing import TYPE_CHECKING
+
+from toolgen.contract.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from toolgen.codegen.plan import generate, stub
 
 __all__ = ["generate", "stub"]
+
+_LATER = {"toolgen.codegen.plan": "generate stub"}
+"""Commands that only look into the manifest need no generator."""
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _LATER)

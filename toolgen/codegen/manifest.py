@@ -11,6 +11,8 @@ from typing import Final
 
 from toolgen.contract.errors import ToolgenError
 
+from .sources import SourceDigests
+
 MANIFEST: Final = ".toolgen.json"
 FORMAT: Final = 1
 """Version of the manifest."""
@@ -41,10 +43,22 @@ class Manifest:
     """Dotted name of the design module."""
     files: Mapping[str, FileDigests] = field(default_factory=dict)
     """Digests by path inside the folder."""
+    sources: Mapping[str, SourceDigests] = field(default_factory=dict)
+    """Digests of the design's sources by path inside the project; empty in a manifest of before."""
+
+    def has_sources(self, sources: Mapping[str, SourceDigests]) -> bool:
+        """Return whether it was written of the same sources, whatever their comments."""
+        return self.sources.keys() == sources.keys() and all(
+            (old.syntax or old.content) == (new.syntax or new.content)
+            for old, new in zip(map(self.sources.__getitem__, sources), sources.values(), strict=True)
+        )
 
     def text(self) -> str:
         files = {path: file.document() for path, file in sorted(self.files.items())}
-        return json.dumps({"format": FORMAT, "design": self.design, "files": files}, indent=2) + "\n"
+        document = {"format": FORMAT, "design": self.design, "files": files}
+        if self.sources:
+            document["sources"] = {path: file.document() for path, file in sorted(self.sources.items())}
+        return json.dumps(document, indent=2) + "\n"
 
 
 def digest(data: bytes) -> str:
@@ -73,10 +87,14 @@ def read_manifest(text: str, name: str) -> Manifest:
             )
             for path, entry in document["files"].items()
         }
-        manifest = Manifest(design=str(document["design"]), files=files)
+        sources = {
+            path: SourceDigests(content=str(entry["content"]), syntax=str(entry.get("syntax", "")))
+            for path, entry in document.get("sources", {}).items()
+        }
+        manifest = Manifest(design=str(document["design"]), files=files, sources=sources)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable(name) from error
-    if version != FORMAT or not all(_is_inside(path) for path in files):
+    if version != FORMAT or not all(_is_inside(path) for path in [*files, *sources]):
         raise _unreadable(name)
     return manifest
 

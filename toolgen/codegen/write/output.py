@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ..manifest import MANIFEST, FileDigests, Manifest, digest
+from ..sources import SourceDigests
 from .atomic_write import AtomicWrite, Edit, remove_empty
 from .comparison import Comparison, check_foreign_files, compare, disk_error
 from .safe_paths import SafePath
@@ -53,24 +54,26 @@ def write(
     texts: Mapping[str, str],
     *,
     design: str,
+    sources: Mapping[str, SourceDigests] | None = None,
     stubs: Mapping[Path, str] | None = None,
     edits: Mapping[Path, Edit] | None = None,
 ) -> Report:
     """Bring the texts into the folder, formatted, and the files of `stubs` to their places, which are free.
 
-    `edits` replaces files of the author that still hold what was read. The caller sees to it that no
-    other run has the folder.
+    `sources` are those of the design. `edits` replaces files of the author that still hold what was read.
+    The caller sees to it that no other run has the folder.
 
     Raises:
         ToolgenError: the folder holds files that are not ours, or the disk refuses; nothing was changed.
     """
-    stubs, edits = stubs or {}, edits or {}
+    sources, stubs, edits = sources or {}, stubs or {}, edits or {}
     before = compare(out, texts)
-    if before.is_current and before.manifest.design == design and not stubs and not edits:
+    is_noted = before.manifest.design == design and before.manifest.has_sources(sources)
+    if before.is_current and is_noted and not stubs and not edits:
         return Report()
     try:
         with staging(out) as folder:
-            run = _stage(folder, out, texts, before, design, stubs)
+            run = _stage(folder, out, texts, before, Manifest(design=design, sources=sources), stubs)
             stage_edits(folder, edits)
             _move_all(out, folder, run, stubs, edits)
     except OSError as error:
@@ -95,7 +98,7 @@ def preview(
     before = compare(out, texts)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            run = _stage(Path(folder), out, texts, before, before.manifest.design, stubs)
+            run = _stage(Path(folder), out, texts, before, before.manifest, stubs)
             return list(_changes(out, Path(folder), run, stubs, edits))
     except OSError as error:
         raise disk_error("write", error, out) from error
@@ -120,9 +123,10 @@ def _stage(
     out: Path,
     texts: Mapping[str, str],
     before: Comparison,
-    design: str,
+    facts: Manifest,
     stubs: Mapping[Path, str],
 ) -> _Run:
+    """Format what is new; `facts` are those of the new manifest, beside its files."""
     unlike = {*before.missing, *before.changed, *before.edited, *before.unrecorded}
     stage(folder, {path: text for path, text in texts.items() if path in unlike}, stubs)
     written = {path: digest((folder / "tree" / path).read_bytes()) for path in texts if path in unlike}
@@ -139,7 +143,7 @@ def _stage(
         before=before,
         new={path: new for path, new in written.items() if before.found.get(path) != new},
         deleted=tuple(path for path in before.stale if path in before.found),
-        manifest=Manifest(design=design, files=files | {path: old[path] for path in before.kept}),
+        manifest=replace(facts, files=files | {path: old[path] for path in before.kept}),
     )
 
 
@@ -190,4 +194,4 @@ def _transitional_manifest(run: _Run) -> Manifest:
     for path, new in run.new.items():
         written = files[path].written if path in before.edited else before.found.get(path, "")
         files[path] = FileDigests(source="", written=written, coming=new)
-    return Manifest(design=before.manifest.design, files=files)
+    return replace(before.manifest, files=files)

@@ -1,0 +1,117 @@
+"""The sources of a design: which files it reads, and whether the generated code is older than they are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import source_from_cache
+from pathlib import Path
+from typing import Final
+
+from toolgen.codegen.manifest import MANIFEST, read_manifest
+from toolgen.codegen.sources import changed_sources
+from toolgen.contract.errors import ToolgenError
+
+from .config import Project
+
+_TOOLGEN: Final = Path(__file__).parents[1]
+_MOST_NAMES: Final = 3
+_readers: list[Callable[[str], None]] = []
+"""What is called with each file and folder that the process reads; a hook of Python's cannot be removed."""
+
+
+@contextmanager
+def reported_reads(project: Project, report: Callable[[str], None]) -> Iterator[None]:
+    """Report each file and folder of the project that the process reads meanwhile, once.
+
+    The generated code, the stubs and what is installed inside the project do not count.
+    """
+    seen: set[str] = set()
+
+    def read(path: str) -> None:
+        if path not in seen:
+            seen.add(path)
+            if _is_in_project(Path(path), project):
+                report(path)
+
+    if not _readers:
+        sys.addaudithook(_note)
+        _readers.append(lambda _: None)  # so that one hook is added
+    _readers.append(read)
+    try:
+        yield
+    finally:
+        _readers.remove(read)
+
+
+@contextmanager
+def collected_sources(project: Project) -> Iterator[set[str]]:
+    """Collect the files of the project that the process reads meanwhile, relative to its directory."""
+    sources = set[str]()
+
+    def collect(path: str) -> None:
+        if not Path(path).is_relative_to(_TOOLGEN) and os.path.isfile(path):
+            sources.add(Path(path).relative_to(project.directory).as_posix())
+
+    with reported_reads(project, collect):
+        yield sources
+
+
+def newer_sources(project: Project) -> tuple[str, ...]:
+    """Return the sources of the design that say something else than when its code was generated.
+
+    Sources that are not there are skipped, and a manifest that cannot be read names none.
+    """
+    file = project.directory / project.out / MANIFEST
+    try:
+        manifest = read_manifest(file.read_text("utf-8"), str(file))
+    except (OSError, ValueError, ToolgenError):
+        return ()
+    return changed_sources(project.directory, manifest.sources)
+
+
+def stale_code(project: Project) -> str:
+    """Return a sentence that says that the generated code is older than its design; "" where it is not."""
+    newer = newer_sources(project)
+    if not newer:
+        return ""
+    names = [str(project.display_path(name)) for name in newer[:_MOST_NAMES]]
+    more = f" and {len(newer) - _MOST_NAMES} more" if len(newer) > _MOST_NAMES else ""
+    out = project.display_path(project.out)
+    return f"the code in {out} is older than the design: {', '.join(names)}{more} changed"
+
+
+def _note(event: str, arguments: tuple[object, ...]) -> None:
+    if len(_readers) > 1 and (
+        event in ("os.listdir", "os.scandir") or (event == "open" and _is_reading(arguments[1]))
+    ):
+        path = _source(arguments[0])
+        if path is not None:
+            for read in tuple(_readers):
+                read(path)
+
+
+def _is_reading(mode: object) -> bool:
+    return not isinstance(mode, str) or not set(mode) & set("wax+")
+
+
+def _source(path: object) -> str | None:
+    """Return the absolute path, of bytecode that of its source; None where it is no path."""
+    if not isinstance(path, str | os.PathLike):
+        return None
+    name = os.path.abspath(os.fsdecode(path))
+    return source_from_cache(name) if name.endswith(".pyc") else name
+
+
+def _is_in_project(path: Path, project: Project) -> bool:
+    directory = project.directory
+    if not path.is_relative_to(directory) or path.is_relative_to(sys.prefix):
+        return False
+    inside = path.relative_to(directory)
+    return not (
+        inside.is_relative_to(project.out)
+        or inside.is_relative_to(project.stubs)
+        or any(part.startswith(".") or part in ("__pycache__", "site-packages") for part in inside.parts)
+    )

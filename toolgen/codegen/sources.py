@@ -1,0 +1,74 @@
+"""The stamp of a design's sources: by it a command sees that the generated code is older than the design."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDigests:
+    """Two digests of one source, so that neither a comment nor a formatter makes generated code stale."""
+
+    content: str
+    """Digest of the file."""
+    syntax: str = ""
+    """Digest of the syntax of Python, without places and comments; "" of other files."""
+
+    def is_of(self, path: str, data: bytes) -> bool:
+        """Return whether a file says the same; its syntax is read only where its text differs."""
+        return self.content == _digest(data) or (bool(self.syntax) and self.syntax == _syntax(path, data))
+
+    def document(self) -> dict[str, str]:
+        return {"content": self.content, **({"syntax": self.syntax} if self.syntax else {})}
+
+
+def stamp(directory: Path, paths: Iterable[str]) -> dict[str, SourceDigests]:
+    """Return the digests of sources by path; those that are gone meanwhile are left out."""
+    digests = dict[str, SourceDigests]()
+    for path in sorted(paths):
+        if (data := _read(directory / path)) is not None:
+            digests[path] = SourceDigests(content=_digest(data), syntax=_syntax(path, data))
+    return digests
+
+
+def changed_sources(directory: Path, sources: Mapping[str, SourceDigests]) -> tuple[str, ...]:
+    """Return the paths of sources that do not say what they said; those that are not there are skipped."""
+    return tuple(
+        path
+        for path, digests in sources.items()
+        if (data := _read(directory / path)) is not None and not digests.is_of(path, data)
+    )
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def _syntax(path: str, data: bytes) -> str:
+    if not path.endswith(".py"):
+        return ""
+    try:
+        return _digest(repr(_shape(ast.parse(data))).encode("utf-8", "surrogatepass"))
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+
+
+def _shape(node: object) -> object:
+    """Return a syntax tree as tuples, without empty fields, which newer versions of Python add."""
+    if isinstance(node, ast.AST):
+        fields = [(name, value) for name, value in ast.iter_fields(node) if value is not None and value != []]
+        return (type(node).__name__, *((name, _shape(value)) for name, value in fields))
+    if isinstance(node, list):
+        return tuple(_shape(child) for child in node)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return node
