@@ -9,7 +9,7 @@ import zlib
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from tests.clients.books import (
     GET_BOOK,
@@ -23,7 +23,7 @@ from tests.clients.books import (
 )
 from tests.clients.servers import answer, answering, serving
 from toolgen.clients import HTTP, Response
-from toolgen.runtime import DeclaredError, ErrorSpec, ToolError, ToolModel
+from toolgen.runtime import DeclaredError, ErrorSpec, Foreign, SchemaModel, ToolError, ToolModel
 
 
 def body(**values: Any) -> bytes:
@@ -51,6 +51,31 @@ async def test_unknown_properties_are_dropped_at_each_level() -> None:
 async def test_open_objects_keep_what_they_may_hold() -> None:
     book = await read(answer(200, body(facts={"pages": 1, "weight": 2})))
     assert book.facts.model_extra == {"weight": 2}
+
+
+async def test_unknown_properties_of_a_foreign_schema_tell_branches_apart_before_they_are_dropped() -> None:
+    class Person(SchemaModel):
+        model_config = ConfigDict(extra="forbid")
+        name: str
+
+    class Writer(SchemaModel):
+        model_config = ConfigDict(extra="forbid")
+        name: str
+        born: str | None = None
+
+    class Shelf(ToolModel):
+        who: Foreign[Person | Writer]
+
+    shelf = operation(HTTP(verb="GET", path="/books"), result=Shelf)
+    for sent, kept in (
+        ({"name": "a"}, Person(name="a")),
+        ({"name": "a", "born": "b"}, Writer(name="a", born="b")),
+        ({"name": "a", "born": "b", "x": 1}, Writer(name="a", born="b")),
+        ({"name": "a", "x": 1}, Person(name="a")),
+    ):
+        assert (await read(answer(200, json.dumps({"who": sent}).encode()), shelf)).who == kept
+    failure = await error(answer(200, b'{"who":{"born":"b","x":1}}'), shelf)
+    assert "$.who.name is missing" in str(failure)
 
 
 async def test_null_of_an_optional_attribute_is_absence() -> None:

@@ -22,7 +22,18 @@ CALLS: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = (
         {"title": "Emma en ann", "pages": 474},
     ),
     ("list_books", {"tags": ["old", "new"], "limit": 1}, {"items": ["old", "new", "1"]}),
+    ("list_events", {}, {"items": [{"book": 7, "on": "shelf"}, {"book": 8}]}),
 )
+EVENTS = {
+    "type": "array",
+    "items": {
+        "oneOf": [
+            {"type": "object", "properties": {"book": {"type": "integer"}}, "required": ["book"]},
+            {"type": "object", "properties": {"visitor": {"type": "string"}}},
+        ]
+    },
+}
+"""What the application says of its events: one fits both branches, as it is of an open class."""
 
 
 class Book(BaseModel):
@@ -59,6 +70,11 @@ def application() -> FastAPI:
     def list_books(tags: Annotated[list[str], Query()], limit: int = 10) -> list[str]:
         """List books."""
         return [*tags, str(limit)]
+
+    @app.get("/events", responses={200: {"content": {"application/json": {"schema": EVENTS}}}})
+    def list_events() -> Any:
+        """List what happened."""
+        return [{"book": 7, "on": "shelf"}, {"book": 8}]
 
     return app
 

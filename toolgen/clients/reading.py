@@ -1,4 +1,7 @@
-"""JSON of others as values of generated classes, read tolerantly: what a design does not know is dropped."""
+"""JSON of others as values of generated classes, read tolerantly: what a design does not know is dropped.
+
+Classes of foreign schemas are read as sent first, for unknown keys tell the branches of a union apart.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails, SchemaValidator, ValidationError
 
-from toolgen.shapes.foreign.validator import LABEL
+from toolgen.shapes.foreign.validator import LABEL, UNKNOWN_KEY
 from toolgen.shapes.issues import (
     MOST_ERRORS,
     TYPES,
@@ -36,6 +39,8 @@ class Reader(Generic[T]):
     def __init__(self, type_: type[T]) -> None:
         self._type: Any = type_
         self._validate: Callable[..., T] = self._first
+        self._drop: Callable[..., T] | None = None
+        """Reads what does not fit as sent, without keys that foreign schemas refuse; None where none does."""
         self._keys = frozenset[str]()
         """Keys that the classes have; others are values, and may be sensitive."""
 
@@ -46,7 +51,12 @@ class Reader(Generic[T]):
             MisfitError: it does not fit.
         """
         try:
-            return self._validate(document, by_alias=True, by_name=by_name)
+            try:
+                return self._validate(document, by_alias=True, by_name=by_name)
+            except ValidationError:
+                if self._drop is None:
+                    raise
+                return self._drop(document, by_alias=True, by_name=by_name)
         except ValidationError as error:
             raise MisfitError(_places(error, self._keys)) from None
         except TooComplexError:
@@ -85,12 +95,36 @@ class Reader(Generic[T]):
 
     def _first(self, document: bytes, **options: Any) -> T:
         core = tolerant(_core_schema(self._type))
-        validate: Callable[..., T] = SchemaValidator(core, _use_prebuilt=False).validate_json
-        if (guarded := discriminate_unions(core)) is not None:
-            validate = within_budget(SchemaValidator(guarded, _use_prebuilt=False).validate_json)
-        self._validate = count_patterns(validate, core)
+        self._validate = _validator(core)
         self._keys = frozenset(_known_keys(core))
+        if any(map(_refuses_keys, nodes_of(core))):
+            self._drop = self._first_drop
         return self._validate(document, **options)
+
+    def _first_drop(self, document: bytes, **options: Any) -> T:
+        self._drop = _validator(_without_refusals(tolerant(_core_schema(self._type))))
+        return self._drop(document, **options)
+
+
+def _validator(core: Any) -> Callable[..., Any]:
+    validate: Callable[..., Any] = SchemaValidator(core, _use_prebuilt=False).validate_json
+    if (guarded := discriminate_unions(core)) is not None:
+        validate = within_budget(SchemaValidator(guarded, _use_prebuilt=False).validate_json)
+    return count_patterns(validate, core)
+
+
+def _refuses_keys(node: Any) -> bool:
+    """Return whether a core schema is of the fields of a closed class of a foreign schema."""
+    return bool(node.get("extras_keys_schema", {}).get("custom_error_type") == UNKNOWN_KEY)
+
+
+def _without_refusals(schema: Any) -> Any:
+    """Return a core schema whose classes of foreign schemas drop the properties that they do not know."""
+    made = mapped(schema, _without_refusals)
+    if _refuses_keys(made):
+        del made["extras_keys_schema"]
+        made["extra_behavior"] = "ignore"
+    return made
 
 
 def tolerant(schema: Any) -> Any:

@@ -127,7 +127,8 @@ ODD_SCHEMA: Final = Code(
 REPAIRED_SCHEMA: Final = Code(
     "import-repaired-schema",
     "A place of a schema breaks JSON Schema, or is of an older draft, and has one sensible meaning, which "
-    "the design has. Correct the source if it means something else.",
+    "the design has. A `oneOf` of answers of which a value may fit two branches is read as `anyOf`. Correct "
+    "the source if it means something else.",
     "warning",
 )
 PATTERN_BACKTRACKS: Final = Code(

@@ -26,7 +26,7 @@ from .openapi_components import Components
 from .openapi_cuts import Cut
 from .openapi_document import API, UnreadableError, listed, mapping, text
 from .openapi_kept import MISFIT, MISFIT_HINT
-from .openapi_ledger import lost_parts
+from .openapi_ledger import loosened_unions, lost_parts
 from .openapi_module import Module, ServiceParts
 from .openapi_operations import Operation, Selection, described, operations_of
 from .openapi_requests import RequestParts, request_of
@@ -139,6 +139,7 @@ class _Importer:
                 drafts = self._without(drafts, faults)
             else:
                 files = self._module.files(statements, self._types)
+        self._findings += loosened_unions(self._components.alternatives.loosened)
         imported = sum(len(each.methods) for each in services) if files else 0
         findings = tuple(dict.fromkeys(self._findings))
         return DesignFiles(files=files, findings=findings, imported=imported)

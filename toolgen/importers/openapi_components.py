@@ -11,6 +11,7 @@ from toolgen.schema_reader.keywords import ANNOTATIONS
 from toolgen.shapes.foreign.schema import VALUES
 
 from .openapi_document import API, UnreadableError, component_name, listed, mapping
+from .openapi_unions import Alternatives
 from .pointers import joined
 
 Direction: TypeAlias = Literal["", "in", "out"]
@@ -48,6 +49,7 @@ class Components:
 
     def __init__(self, api: API) -> None:
         self.api = api
+        self.alternatives = Alternatives(api, self.tags)
         self._facts: dict[str, Facts] = {}
         self._differs: dict[tuple[str, Direction], bool] = {}
         self._canonical: dict[str, str] = {}
@@ -146,14 +148,17 @@ class Components:
         return direction if self._differs[address, direction] else ""
 
     def _marked_or_targets(self, address: str, direction: Direction) -> Iterator[str | None]:
-        """Yield None for each property that is not in the direction, and what a schema refers to."""
+        """Yield None for each place that differs by the direction, and what a schema refers to.
+
+        That is a property that is not in it, or a `oneOf` that answers may take for `anyOf`.
+        """
         waiting: list[tuple[object, str]] = [(self.api.find(address), address)]
         while waiting:
             part, place = waiting.pop()
             if isinstance(part, list):
                 waiting += [(inner, place) for inner in part]
             elif isinstance(part, dict):
-                if hides_property(part, direction):
+                if hides_property(part, direction) or self.alternatives.overlap(part, place):
                     yield None
                 if isinstance(reference := part.get("$ref"), str):
                     yield self.canonical(self.api.address(reference, address))

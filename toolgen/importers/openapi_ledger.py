@@ -13,6 +13,9 @@ from .openapi_document import API, UnreadableError, mapping
 from .openapi_operations import Operation
 from .pointers import joined
 
+_DISTINGUISH: Final = "give each branch a required property with a constant, or say anyOf"
+_MOST_NAMED: Final = 20
+"""Places that a finding names beside its own."""
 _HINT: Final = "write it into a description, if a model should read it"
 
 
@@ -26,6 +29,20 @@ def lost_parts(api: API, operations: Iterable[Operation]) -> Iterator[Finding]:
         yield finding_at(
             codes.NOTE_LEFT_OUT, found_at[0], f"the design does not carry {what} ({count})", hint=_HINT
         )
+
+
+def loosened_unions(places: Iterable[str]) -> Iterator[Finding]:
+    """Yield the finding about each `oneOf` of answers that is read as `anyOf`; none where there is none."""
+    found_at = list(places)
+    if found_at:
+        count = f"{len(found_at):,} place{'' if len(found_at) == 1 else 's'}"
+        rest = found_at[1 : _MOST_NAMED + 1]
+        also = f"; also at {', '.join(rest)}{', and so on' if len(found_at) > len(rest) + 1 else ''}"
+        message = (
+            "a value may fit two branches of this oneOf; answers take it for anyOf, so that "
+            f"no answer is refused for that ({count}{also if rest else ''})"
+        )
+        yield finding_at(codes.REPAIRED_SCHEMA, found_at[0], message, hint=_DISTINGUISH)
 
 
 def _lost(api: API, operations: Iterable[Operation]) -> Iterator[tuple[str, str]]:

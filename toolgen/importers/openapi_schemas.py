@@ -3,6 +3,7 @@
 OpenAPI 3.1 and later write JSON Schema (OAS 3.1.1, 4.8.24); the dialect of 3.0 (OAS 3.0.4, 4.7.24) is
 translated: `nullable`, the boolean bounds, and `$ref` beside which nothing counts. What is `readOnly` is not
 in requests, what is `writeOnly` not in answers, and what a `discriminator` maps to a schema is pinned there.
+A `oneOf` of answers whose branches may fit one value is `anyOf`: a call must not fail for such an answer.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ class Translator:
                 convert = self.translated if is_alias else self._joined
                 result[key] = [convert(part, joined(at, n), hidden) for n, part in enumerate(value)]
             elif key in ("oneOf", "anyOf") and isinstance(value, list):
-                result[key] = self._branches(schema, value, at)
+                is_loose = self._direction == "out" and self._components.alternatives.overlap(schema, place)
+                if is_loose:
+                    self._components.alternatives.loosened[at] = None
+                result["anyOf" if is_loose else key] = self._branches(schema, value, at)
             elif key in ONE_SCHEMA and not isinstance(value, list):
                 result[key] = self.translated(value, at)
             elif key in SEVERAL and isinstance(value, list):
