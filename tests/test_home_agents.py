@@ -14,8 +14,7 @@ from examples.home.app import Planners, assistant
 from examples.home.conversation import conversation
 from gen.assistant import completions
 from gen.assistant.agents import chat, diagnostics
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.agents import FinalResult, ScriptedPlanner, agents_of
+from toolgen.agents import FinalResult, LLMPlanner, ScriptedPlanner, agents_of
 from toolgen.contract.json_value import Json
 
 

@@ -130,7 +130,7 @@ async def _talk(runtime: Runtime) -> None:
 
 def _planned_by(model: str) -> Planners:
     """Return planners that ask the model."""
-    from toolgen.adapters.llm import LLMPlanner  # the demo itself needs no model, and not the extra
+    from toolgen.agents import LLMPlanner  # the demo itself needs no model, and not the extra
 
     return Planners(chat=LLMPlanner(model), diagnostics=LLMPlanner(model))
 

@@ -13,12 +13,12 @@ from pydantic_ai.usage import RequestUsage
 
 from tests.conventions import violations
 from tests.otlp import ReceivedSpan, Receiver
-from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import (
     AgentRegistration,
     AgentSpec,
     AgentTool,
     FinalResponse,
+    LLMPlanner,
     PlanInput,
     Planner,
     PlanResult,

@@ -29,8 +29,8 @@ with extra("pydantic-ai"):
     from pydantic_ai.tools import AgentDepsT, ToolDefinition
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
-    from .llm.blocks import accepted_media_types, blocks_content
-    from .llm.declared_tools import known_dialect
+    from toolgen.agents.llm.blocks import accepted_media_types, blocks_content
+    from toolgen.agents.llm.declared_tools import known_dialect
 
 __all__ = ["SnapshotToolset", "pydantic_ai_toolset"]
 

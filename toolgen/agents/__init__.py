@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from toolgen.runs import RunContext as RunContext
     from toolgen.runs import Signal as Signal
 
+    from .llm.planner import LLMPlanner
     from .sessions.sqlite import SqliteSessionStore
 
 __all__ = [
@@ -89,6 +90,7 @@ __all__ = [
     "HeldSession",
     "History",
     "InterruptsNotAllowedError",
+    "LLMPlanner",
     "MemorySessionStore",
     "Message",
     "PlanInput",
@@ -128,7 +130,7 @@ __all__ = [
     "stream_completion",
 ]
 
-_LATER = {".sessions.sqlite": "SqliteSessionStore"}
+_LATER = {".llm.planner": "LLMPlanner", ".sessions.sqlite": "SqliteSessionStore"}
 """Names that few hosts use, by their module, which is imported at their first use."""
 
 _EARLIER = {

@@ -15,8 +15,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from tests.conformance.adapters.plan_inputs import TOOLS, given
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.agents import CallTools, FinalResult
+from toolgen.agents import CallTools, FinalResult, LLMPlanner
 from toolgen.catalog.providers import declarations
 from toolgen.runtime import ToolSpec
 

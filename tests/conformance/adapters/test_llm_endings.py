@@ -16,9 +16,6 @@ from pydantic_ai.models.wrapper import WrapperModel
 from tests.conformance.adapters.plan_inputs import answer, called, given
 from tests.conformance.adapters.provider import ANTHROPIC, RESPONSES, Answer, Cut, LeftOpen, Provider, Raw
 from tests.conformance.adapters.wire import Called, Place, Said, sse, stream_until
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.failures import ProviderError
-from toolgen.adapters.llm.finish_reasons import finish_reason_of
 from toolgen.agents import (
     AgentRegistration,
     Agents,
@@ -27,11 +24,14 @@ from toolgen.agents import (
     CallTools,
     FinalResponse,
     History,
+    LLMPlanner,
     PlannerError,
     PlannerRetry,
     RunOutput,
     agents_of,
 )
+from toolgen.agents.llm.failures import ProviderError
+from toolgen.agents.llm.finish_reasons import finish_reason_of
 from toolgen.calls.toolsets.functions import function_toolset
 from toolgen.runtime import Runtime
 

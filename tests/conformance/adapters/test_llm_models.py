@@ -16,15 +16,15 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RequestUsage
 
 from tests.conformance.adapters.plan_inputs import FOUND, TOOLS, Reports, answer, called, given
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
+    LLMPlanner,
     NonRetryableError,
     Planner,
 )
+from toolgen.agents.llm.failures import ProviderError
 from toolgen.agents.planner.planner import Summarizer
 from toolgen.contract.errors import ToolgenError
 from toolgen.runtime import ArtifactRef, Deprecation
@@ -219,7 +219,7 @@ def test_without_the_extra(code: str, expected: str) -> None:
     script = (
         "import sys; sys.modules['pydantic_ai'] = None\n"
         "from toolgen.contract.errors import ToolgenError\n"
-        "from toolgen.adapters.llm import LLMPlanner\n"
+        "from toolgen.agents import LLMPlanner\n"
         f"try: {code}\n"
         "except ToolgenError as error: print(error)\n"
     )

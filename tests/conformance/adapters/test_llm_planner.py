@@ -11,18 +11,18 @@ from pydantic_ai.models import Model
 from tests.conformance.adapters.plan_inputs import Reports, answer, called, given
 from tests.conformance.adapters.provider import KEY, Dropped, Provider, Refused
 from tests.conformance.adapters.wire import Called, Said
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.failures import ProviderError
 from toolgen.agents import (
     CallTools,
     FinalResponse,
     FinalResult,
     HandOver,
     History,
+    LLMPlanner,
     NonRetryableError,
     PlanInput,
     UserMessage,
 )
+from toolgen.agents.llm.failures import ProviderError
 
 SITE = '{"site_id": "s1", "status": "online"}'
 SCHEMA: dict[str, Any] = {

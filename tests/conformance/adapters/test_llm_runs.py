@@ -13,13 +13,13 @@ from tests.conformance.adapters.provider import Provider, Refused
 from tests.conformance.adapters.wire import Called, Said
 from tests.engines.clock import ManualClock
 from tests.runtime.tools import Listing, spec
-from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
     AgentTool,
     History,
+    LLMPlanner,
     PlannerRetry,
     RunPolicy,
     agents_of,

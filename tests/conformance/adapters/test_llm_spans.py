@@ -14,8 +14,7 @@ from tests.conformance.adapters.wire import Called, Said
 from tests.conventions import violations
 from tests.otlp import Receiver
 from tests.runtime.tools import Listing
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.agents import agents_of
+from toolgen.agents import LLMPlanner, agents_of
 from toolgen.agents.planner.chats import Chats
 from toolgen.observability.spans import ToolSpans
 

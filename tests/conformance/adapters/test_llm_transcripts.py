@@ -26,14 +26,13 @@ from pydantic_ai.usage import RequestUsage
 
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
-from toolgen.adapters.llm import LLMPlanner
-from toolgen.adapters.llm.blocks import blocks_content
 from toolgen.agents import (
     AgentRegistration,
     Agents,
     AgentSpec,
     AgentTool,
     AssistantMessage,
+    LLMPlanner,
     Message,
     PlanInput,
     PlannedCall,
@@ -48,6 +47,7 @@ from toolgen.agents import (
     UserMessage,
     agents_of,
 )
+from toolgen.agents.llm.blocks import blocks_content
 from toolgen.agents.planner.portable import portable_arguments, portable_json
 from toolgen.agents.sessions.sqlite import SqliteSessionStore
 from toolgen.calls.toolsets.functions import function_toolset

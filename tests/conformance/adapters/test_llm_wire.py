@@ -11,11 +11,11 @@ from pydantic_ai.models import Model
 from tests.conformance.adapters.plan_inputs import FOUND, TOOLS, answer, called, given
 from tests.conformance.adapters.provider import Provider
 from tests.conformance.adapters.wire import Called, Said
-from toolgen.adapters.llm import LLMPlanner
 from toolgen.agents import (
     AssistantMessage,
     CallTools,
     FinalResponse,
+    LLMPlanner,
     NonRetryableError,
     PlanInput,
     ToolMessage,

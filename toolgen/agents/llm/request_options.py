@@ -12,12 +12,12 @@ from pydantic_ai.messages import InstructionPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, ToolOrOutput
 
-from toolgen.agents import PlanInput
 from toolgen.calls.toolsets.snapshot import model_description
 from toolgen.catalog.entry import tool_entry
 from toolgen.catalog.providers import Projection, declarations
 from toolgen.contract.json_value import Json
 
+from ..planner.planner import PlanInput
 from .declared_tools import definitions
 from .native_tools import natives
 

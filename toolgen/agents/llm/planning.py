@@ -17,22 +17,11 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import from_json
 
-from toolgen.agents import (
-    AssistantMessage,
-    CallTools,
-    FinalResponse,
-    FinalResult,
-    HandOver,
-    Message,
-    PlanInput,
-    PlannedCall,
-    PlannerError,
-    PlanResult,
-    ToolMessage,
-    UserMessage,
-)
 from toolgen.contract.json_value import Json
 
+from ..planner.messages import AssistantMessage, Message, PlannedCall, ToolMessage, UserMessage
+from ..planner.plan_faults import PlannerError
+from ..planner.planner import CallTools, FinalResponse, FinalResult, HandOver, PlanInput, PlanResult
 from .failures import ProviderError, redact
 from .finish_reasons import FinishReason
 from .model_client import ModelClient, ModelReply

@@ -10,7 +10,7 @@ from pydantic_ai.messages import AudioMediaType, BinaryContent, ImageMediaType, 
 from pydantic_ai.models import Model
 from pydantic_core import to_json
 
-from toolgen.agents.planner.portable import portable_json
+from ..planner.portable import portable_json
 
 _READABLE: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset(get_args(ImageMediaType)),

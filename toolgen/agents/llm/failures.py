@@ -24,7 +24,8 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-from toolgen.agents import PlannerError, PlannerUnavailableError
+from ..planner.plan_faults import PlannerError
+from ..planner.retrying import PlannerUnavailableError
 
 _SECRET: Final = re.compile(
     r"Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w*.-]{6,}|(?<=key)(?:\s+provided)?\s*[:=]\s*\S+",

@@ -22,11 +22,11 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from toolgen.agents import AssistantMessage, Message, PlannedCall, ToolMessage, UserMessage
-from toolgen.agents.planner.portable import portable_text
 from toolgen.catalog.providers import Projection
 from toolgen.contract.json_value import Json
 
+from ..planner.messages import AssistantMessage, Message, PlannedCall, ToolMessage, UserMessage
+from ..planner.portable import portable_text
 from .blocks import accepted_media_types, blocks_content
 from .sanitizing import sanitize_response, sanitize_tool_name
 

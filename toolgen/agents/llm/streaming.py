@@ -18,8 +18,7 @@ from pydantic_ai.messages import (
     ToolCallPartDelta,
 )
 
-from toolgen.agents import PlanReports
-
+from ..planner.planner import PlanReports
 from .sanitizing import arguments_text
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,40}")

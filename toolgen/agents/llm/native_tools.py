@@ -12,9 +12,9 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.native_tools import NATIVE_TOOL_TYPES, AbstractNativeTool
 from pydantic_ai.tools import ToolDefinition
 
-from toolgen.agents import PlannerError
 from toolgen.runtime import NativeTool, RegistrationError, ToolSpec
 
+from ..planner.plan_faults import PlannerError
 from .failures import redact
 from .verbatim import VerbatimTool, verbatim_model_of, without_version
 

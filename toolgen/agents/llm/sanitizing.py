@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_core import to_json
 
-from toolgen.agents.planner.portable import portable_arguments, portable_json, portable_text
+from ..planner.portable import portable_arguments, portable_json, portable_text
 
 _NO_JSON: Final = "[arguments that cannot be written as JSON]"
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -17,10 +17,10 @@ from pydantic_ai.models.instrumented import InstrumentedModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
-from toolgen.agents import PlanInput
-from toolgen.agents.planner.chats import NO_CHATS, Chat, Chats
 from toolgen.contract.errors import ToolgenError
 
+from ..planner.chats import NO_CHATS, Chat, Chats
+from ..planner.planner import PlanInput
 from .declared_tools import dialect_of, with_declared_tools
 from .failures import interrupted_error, planner_error
 from .finish_reasons import FinishReason, StreamMonitor, finish_reason_of, monitor_stream, monitored_model

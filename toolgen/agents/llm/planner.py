@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolgen.adapters.extras import extra
-from toolgen.agents import History, Message, PlanInput, PlanResult
+from toolgen.contract.policy import History
 from toolgen.runtime import NativeTool, ToolSpec
+
+from ..planner.messages import Message
+from ..planner.planner import PlanInput, PlanResult
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
